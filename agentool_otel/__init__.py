@@ -1,0 +1,85 @@
+"""OpenTelemetry exporter and instrumentation SDK of the agentool spec.
+
+    import agentool_otel
+    agentool_otel.instrument()            # every supported framework, recorded in .agentool/
+
+    @agentool_otel.tool, @agentool_otel.agent, @agentool_otel.step(...)
+    with agentool_otel.run("researcher", input=...) as run: ...
+
+    for trace in agentool_otel.load(".agentool"): ...
+
+Importing this package loads no framework, no SDK and no exporter; names load when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentool_otel._version import __version__ as __version__
+    from agentool_otel.capture import AgentRun as AgentRun
+    from agentool_otel.capture import agent as agent
+    from agentool_otel.capture import run as run
+    from agentool_otel.capture import step as step
+    from agentool_otel.capture import tool as tool
+    from agentool_otel.emit.replay import replay as replay
+    from agentool_otel.errors import AgentoolError as AgentoolError
+    from agentool_otel.instrument import flush as flush
+    from agentool_otel.instrument import instrument as instrument
+    from agentool_otel.instrument import status as status
+    from agentool_otel.instrument import uninstrument as uninstrument
+    from agentool_otel.model import Assertion as Assertion
+    from agentool_otel.model import AssertionResult as AssertionResult
+    from agentool_otel.model import EvalCase as EvalCase
+    from agentool_otel.model import EvalResult as EvalResult
+    from agentool_otel.model import ReasoningTrace as ReasoningTrace
+    from agentool_otel.model import RegisteredTool as RegisteredTool
+    from agentool_otel.model import Step as Step
+    from agentool_otel.model import ToolCall as ToolCall
+    from agentool_otel.model import ToolRegistry as ToolRegistry
+    from agentool_otel.model import ToolResult as ToolResult
+    from agentool_otel.model import ToolSpec as ToolSpec
+    from agentool_otel.model import TraceMetrics as TraceMetrics
+    from agentool_otel.rebuild import Rebuilt as Rebuilt
+    from agentool_otel.rebuild import load as load
+    from agentool_otel.rebuild import rebuild as rebuild
+
+_HOMES = {
+    "_version": ("__version__",),
+    "capture": ("AgentRun", "agent", "run", "step", "tool"),
+    "emit.replay": ("replay",),
+    "errors": ("AgentoolError",),
+    "instrument": ("flush", "instrument", "status", "uninstrument"),
+    "model": (
+        "Assertion",
+        "AssertionResult",
+        "EvalCase",
+        "EvalResult",
+        "ReasoningTrace",
+        "RegisteredTool",
+        "Step",
+        "ToolCall",
+        "ToolRegistry",
+        "ToolResult",
+        "ToolSpec",
+        "TraceMetrics",
+    ),
+    "rebuild": ("Rebuilt", "load", "rebuild"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

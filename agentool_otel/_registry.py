@@ -1,0 +1,27 @@
+"""Plug-ins found through entry points: ours and third parties' alike."""
+
+from __future__ import annotations
+
+import logging
+from importlib.metadata import EntryPoint, entry_points
+
+__all__ = ["found"]
+
+_log = logging.getLogger(__name__)
+
+
+def found(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name, unloaded.
+
+    A name that two distributions claim goes to the first one found; the other is logged once.
+    """
+    points: dict[str, EntryPoint] = {}
+    for point in entry_points(group=group):
+        if point.name in points and points[point.name].value != point.value:
+            _log.warning(
+                "two plug-ins of group %s are called %r: using %s, ignoring %s",
+                group, point.name, points[point.name].value, point.value,
+            )  # fmt: skip
+            continue
+        points[point.name] = point
+    return points

@@ -1,0 +1,19 @@
+"""Capture by hand: decorators for tools, agents and steps, and `run` for everything between.
+
+    decorators   @tool, @agent and @step on any callable
+    runs         `with run(...)`: an agent's run whose steps are reported by hand
+    wrapping     how a callable of any kind is wrapped without anybody noticing
+    toolspec     a ToolSpec from a signature and a docstring
+    context      carrying the current run into threads, executors and child processes
+
+OpenTelemetry API only: without an SDK everything works and records nothing.
+"""
+
+from __future__ import annotations
+
+from agentool_otel.capture.context import carry, child_environment
+from agentool_otel.capture.decorators import agent, step, tool
+from agentool_otel.capture.runs import AgentRun, run
+from agentool_otel.capture.toolspec import tool_spec
+
+__all__ = ["AgentRun", "agent", "carry", "child_environment", "run", "step", "tool", "tool_spec"]

@@ -1,0 +1,241 @@
+"""`run`: an agent's run whose steps are reported by hand."""
+
+from __future__ import annotations
+
+from time import time_ns
+from types import TracebackType
+from typing import Any
+
+from opentelemetry.context import attach, detach
+
+from agentool_otel.capture.decorators import add_reasoning
+from agentool_otel.emit.content import encode, jsonable
+from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import (
+    UNSET,
+    AgentInvocation,
+    MemoryOperation,
+    Operation,
+    ToolExecution,
+)
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["FAILED", "AgentRun", "run"]
+
+FAILED = frozenset({"error", "loop_detected", "context_overflow", "timeout", "refusal"})
+"""The statuses of a run that make its span an error; the status is the `error.type`."""
+
+
+class AgentRun:
+    """One run in progress. Use it as a context manager, `with` or `async with`.
+
+    Attributes:
+        output: what the run produced; set it before the block ends. None is no output.
+        status: how it ended. Unset, it is `success`, or `error` if an exception leaves the block.
+        metadata: JSON object for whatever else should go with the run.
+    """
+
+    def __init__(self, name: str, input: Any, session_id: str | None, description: str | None):
+        self.name = name
+        self.input = input
+        self.session_id = session_id
+        self.output: Any = None
+        self.status: str | None = None
+        self.metadata: dict[str, Any] = {}
+        self._description = description
+        self._live: LiveSpan | None = None
+        self._open: dict[str, tuple[LiveSpan, ToolExecution]] = {}
+        self._token: Any = None
+
+    # ---- the block
+    def __enter__(self) -> AgentRun:
+        with guarded(f"starting run {self.name}"):
+            operation = AgentInvocation(
+                agent_name=self.name,
+                agent_description=self._description,
+                conversation_id=self.session_id,
+            )
+            self._live = begin(operation)
+            if self._live is not None:
+                self._token = attach(self._live.context)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._token is not None:
+            detach(self._token)
+        with guarded(f"finishing run {self.name}"):
+            if self._live is not None:
+                self._finish(self._live, error)
+
+    async def __aenter__(self) -> AgentRun:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, traceback)
+
+    # ---- steps
+    def reasoning(self, content: str, context_tokens: int | None = None) -> None:
+        """Report a thought."""
+        with guarded("reporting a reasoning step"):
+            if self._live is not None and self._live.recording:
+                add_reasoning(self._live.run, content, context_tokens)
+
+    def tool_call(self, name: str, arguments: Any = None, id: str | None = None) -> str:
+        """Report that a tool is called; the span is open until `tool_result`.
+
+        Returns:
+            The call's id, made up where none is given.
+        """
+        made = id
+        with guarded("reporting a tool call"):
+            operation = ToolExecution(
+                name=name, tool_type="function", arguments=jsonable({} if arguments is None else arguments)
+            )
+            live = None
+            if self._live is not None:
+                parent = self._live.context
+                known = operation if id is None else _with(operation, call_id=id)
+                live = begin(_bare(known), parent=parent)
+            if made is None:
+                made = f"call_{live.span_id}" if live is not None else f"call_{time_ns():x}"
+                operation = _with(operation, call_id=made)
+            else:
+                operation = _with(operation, call_id=made)
+            if live is not None:
+                if made in self._open:  # the id again: the first call stays without a result
+                    self._close(*self._open.pop(made))
+                self._open[made] = (live, operation)
+        return made if made is not None else ""
+
+    def tool_result(
+        self,
+        call_id: str,
+        output: Any = None,
+        error: str | None = None,
+        duration_ms: float | None = None,
+        cost_tokens: int | None = None,
+    ) -> None:
+        """Report what a tool call gave, or the error it ended with."""
+        with guarded("reporting a tool result"):
+            if self._live is None:
+                return
+            live, operation = self._open.pop(call_id, (None, None))
+            if live is None or operation is None:  # a result nobody announced a call for
+                operation = ToolExecution(name="unknown", call_id=call_id)
+                live = begin(_bare(operation), parent=self._live.context)
+                if live is None:
+                    return
+                live.essentials[agentool.TOOL_INCOMPLETE] = "result_only"
+            operation = _with(
+                operation,
+                result=jsonable(output),
+                tool_error=error,
+                error_type="tool_error" if error is not None else None,
+                error_message=error,
+                duration_ms=duration_ms,
+                cost_tokens=cost_tokens,
+            )
+            live.end(operation)
+
+    def handoff(self, to_agent: str, message: str | None = None) -> None:
+        """Report that the run hands over to another agent."""
+        self._instant(
+            ToolExecution(name=f"transfer_to_{to_agent}", transfer_target=to_agent),
+            transfer_message=message,
+        )
+
+    def memory_read(self, query: str, results: Any = UNSET) -> None:
+        """Report a look into memory and what it gave."""
+        found = results if results is UNSET else jsonable(results)
+        self._instant(MemoryOperation(operation="search_memory"), query=query, results=found)
+
+    def memory_write(self, content: Any, key: str | None = None) -> None:
+        """Report that something is remembered."""
+        self._instant(
+            MemoryOperation(operation="upsert_memory", key=key), content=jsonable(content)
+        )
+
+    # ---- insides
+    def _instant(self, operation: Operation, **content: Any) -> None:
+        with guarded(f"reporting a {operation.kind} step"):
+            if self._live is not None:
+                live = begin(operation, parent=self._live.context)
+                if live is not None:
+                    live.end(_with(operation, **content))
+
+    def _close(self, live: LiveSpan, operation: ToolExecution) -> None:
+        live.index = None  # no result step
+        live.essentials[agentool.TOOL_INCOMPLETE] = "call_only"
+        live.end(operation)
+
+    def _finish(self, live: LiveSpan, error: BaseException | None) -> None:
+        for open_call in self._open.values():
+            self._close(*open_call)
+        self._open.clear()
+        status = self.status or ("error" if error is not None else "success")
+        failed = status in FAILED and error is None
+        operation = AgentInvocation(
+            agent_name=self.name,
+            agent_description=self._description,
+            conversation_id=self.session_id,
+            error_type=status if failed else None,
+        )
+        extra: dict[str, Any] = {agentool.STATUS: status}
+        if self.metadata:
+            extra[agentool.METADATA] = encode(self.metadata)
+        for value, attribute, other, role in (
+            (self.input, gen_ai.INPUT_MESSAGES, agentool.INPUT, "user"),
+            (self.output, gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant"),
+        ):
+            if value is None or not session.policy.capture:
+                continue
+            if isinstance(value, str):
+                extra[attribute] = encode([message(role, [text(value)])])
+            else:
+                extra[other] = encode(value)
+        live.end(operation, error, extra=extra)
+
+
+def run(
+    name: str,
+    input: Any = None,
+    *,
+    session_id: str | None = None,
+    description: str | None = None,
+) -> AgentRun:
+    """Record a block of code as one run of an agent.
+
+    Args:
+        name: the agent's name; the trace's `agent_id`.
+        input: what the run was asked.
+        session_id: the conversation it belongs to.
+        description: what the agent is for.
+
+    Returns:
+        A context manager that gives the run, whose methods report its steps. Tools and model calls
+        inside the block are recorded as its own.
+    """
+    return AgentRun(name, input, session_id, description)
+
+
+def _with(operation: Any, **fields: Any) -> Any:
+    import msgspec
+
+    return msgspec.structs.replace(operation, **fields)
+
+
+def _bare(operation: ToolExecution) -> ToolExecution:
+    """The operation without content, for the start of its span."""
+    return _with(operation, arguments=UNSET, result=UNSET)  # type: ignore[no-any-return]

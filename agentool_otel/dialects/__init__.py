@@ -1,0 +1,17 @@
+"""Dialects: the vocabularies in which SDKs say what a span means.
+
+One file per vocabulary. A dialect is pure: one span in, one operation out, no I/O and no look at
+the tree. Every span is judged by itself, because real traces mix vocabularies. A dialect that
+writes obeys `read(write(operation)) == operation`.
+
+    recognise   how sure a dialect is that a span speaks it, and why
+    read        span attributes to an operation; what was not understood stays in `extra`
+    write       an operation to span name, kind and attributes (optional)
+"""
+
+from __future__ import annotations
+
+from agentool_otel.dialects._dialect import Confidence, Dialect, Written, classify, dialects
+from agentool_otel.dialects._reading import Reader
+
+__all__ = ["Confidence", "Dialect", "Reader", "Written", "classify", "dialects"]

@@ -1,0 +1,258 @@
+"""Older generations of the GenAI conventions, brought up to the baseline before reading.
+
+Spec: semantic-conventions v1.26 to v1.41. Names that only moved are in `semconv.table.RENAMES`;
+what changed its shape is here: indexed message attributes (OpenLLMetry before 0.55), whole prompts
+as one JSON attribute (v1.27), and messages as span events or joined log records (v1.26 to v1.36).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agentool_otel._json import loads
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import tool_call as call_part
+from agentool_otel.model.spans import Attributes, SpanEvent
+from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv.table import OLDER, RENAMES
+
+__all__ = ["names_of", "upgrade"]
+
+_REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
+_FINISH = {"tool_calls": "tool_call", "function_call": "tool_call"}
+_INDEXED = re.compile(
+    r"(?:gen_ai\.(prompt|completion)|llm\.(prompts|completions))\.(\d+)\.(.+)", re.ASCII
+)
+_CALL = re.compile(r"tool_calls\.(\d+)\.(.+)", re.ASCII)
+_CONTENT_EVENTS = {
+    "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
+    "gen_ai.content.completion": ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
+}
+_ROLES = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+
+
+def names_of(generation: str) -> dict[str, str]:
+    """Return what each baseline name is called in an older generation; empty for the baseline.
+
+    Raises:
+        ConfigurationError: if the generation is not known.
+    """
+    if generation == gen_ai.BASELINE:
+        return {}
+    if generation not in OLDER:
+        known = ", ".join([gen_ai.BASELINE, *sorted(OLDER, reverse=True)])
+        raise ConfigurationError(f"unknown semconv generation {generation!r}; known are {known}")
+    return dict(OLDER[generation])
+
+
+def upgrade(span: Reader) -> None:
+    """Rewrite older attributes and events of a span to baseline attributes, in place."""
+    rest = span.rest
+    if not rest.keys().isdisjoint(RENAMES):
+        _rename(rest)
+    for key in rest:
+        if key.startswith(("gen_ai.prompt", "gen_ai.completion", "llm.")):
+            _restructure(span)
+            break
+    for event in span.span.events:
+        if event.name.startswith("gen_ai."):
+            _read_events(rest, span.span.events)
+            break
+
+
+def _rename(rest: Attributes) -> None:
+    for old in rest.keys() & RENAMES.keys():
+        rename = RENAMES[old]
+        if rename.new in rest:
+            continue
+        value = rest.pop(old)
+        if isinstance(value, str):
+            value = rename.values.get(value, value)
+        rest[rename.new] = value
+
+
+def _restructure(span: Reader) -> None:
+    rest = span.rest
+    kind = rest.get("llm.request.type")
+    if kind in _REQUEST_TYPES and gen_ai.OPERATION_NAME not in rest:
+        rest[gen_ai.OPERATION_NAME] = _REQUEST_TYPES[rest.pop("llm.request.type")]
+    for old, new in (
+        ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
+        ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
+    ):
+        if old in rest and new not in rest:
+            rest[new] = _messages_from(rest.pop(old), "user" if old.endswith("prompt") else "assistant")
+    _read_indexed(rest)
+
+
+def _read_indexed(rest: Attributes) -> None:
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    keys: list[str] = []
+    for key, value in rest.items():
+        if match := _INDEXED.fullmatch(key):
+            side = gen_ai.INPUT_MESSAGES
+            if (match[1] or match[2]).startswith("completion"):
+                side = gen_ai.OUTPUT_MESSAGES
+            found.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
+            keys.append(key)
+    for side, by_index in found.items():
+        if side not in rest:
+            default = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
+            rest[side] = [_indexed_message(by_index[n], default) for n in sorted(by_index)]
+    for key in keys:
+        del rest[key]
+
+
+def _indexed_message(fields: dict[str, Any], role: str) -> Message:
+    role = str(fields.get("role", role))
+    content = fields.get("content")
+    if role == "tool" or "tool_call_id" in fields:
+        return message(role, [tool_response(_json_or_text(content), fields.get("tool_call_id"))])
+    parts = _parts_from(content)
+    calls: dict[int, dict[str, Any]] = {}
+    for key, value in fields.items():
+        if match := _CALL.fullmatch(key):
+            calls.setdefault(int(match[1]), {})[match[2]] = value
+    for n in sorted(calls):
+        call = calls[n]
+        name = str(call.get("name", "unknown"))
+        parts.append(call_part(name, _json_or_text(call.get("arguments")), call.get("id")))
+    return message(role, parts, _finish_reason(fields.get("finish_reason")))
+
+
+def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
+    inputs: list[Message] = []
+    outputs: list[Message] = []
+    for event in sorted(events, key=lambda e: e.time_ns or 0):
+        body = event.attributes
+        if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
+            for key, value in body.items():
+                if key.startswith("gen_ai."):
+                    rest.setdefault(key, value)
+        elif event.name in _CONTENT_EVENTS:
+            key, side = _CONTENT_EVENTS[event.name]
+            role = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
+            made = _messages_from(body.get(key), role)
+            (inputs if side == gen_ai.INPUT_MESSAGES else outputs).extend(made)
+        elif event.name in _ROLES:
+            inputs.append(_event_message(body, _ROLES[event.name]))
+        elif event.name == "gen_ai.choice":
+            outputs.append(_choice(body))
+    if inputs and gen_ai.INPUT_MESSAGES not in rest:
+        rest[gen_ai.INPUT_MESSAGES] = inputs
+    if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
+        rest[gen_ai.OUTPUT_MESSAGES] = outputs
+
+
+def _event_message(body: Attributes, role: str) -> Message:
+    role = str(body.get("role", role))
+    content = _json_or_text(body.get("content"))
+    if role == "tool" and not _is_blocks(content):
+        return message(role, [tool_response(content, body.get("id"))])
+    return message(role, _parts_from(content) + _calls_from(body.get("tool_calls")))
+
+
+def _choice(body: Attributes) -> Message:
+    inner = _json_or_text(body.get("message"))
+    parts: list[Part]
+    role = "assistant"
+    if isinstance(inner, dict) and "content" in inner:
+        role = str(inner.get("role", role))
+        parts = _parts_from(inner["content"]) + _calls_from(inner.get("tool_calls"))
+    else:
+        parts = _parts_from(inner if inner is not None else body.get("content"))
+    parts += _calls_from(body.get("tool_calls"))
+    return message(role, parts, _finish_reason(body.get("finish_reason")))
+
+
+def _messages_from(value: Any, role: str) -> list[Message]:
+    """Messages out of a whole-prompt attribute: JSON of any provider's shape, or bare text."""
+    value = _json_or_text(value)
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        value = value.get("messages", value)
+    if not isinstance(value, list):
+        value = [value]
+    made: list[Message] = []
+    for item in value:
+        if isinstance(item, dict) and ("role" in item or "content" in item or "parts" in item):
+            if isinstance(item.get("parts"), list):
+                made.append(item)
+            else:
+                made.append(_event_message(item, str(item.get("role", role))))
+        else:
+            made.append(message(role, _parts_from(item)))
+    return made
+
+
+def _is_blocks(content: Any) -> bool:
+    return isinstance(content, list) and all(isinstance(block, dict) for block in content)
+
+
+def _parts_from(content: Any) -> list[Part]:
+    content = _json_or_text(content)
+    if content is None:
+        return []
+    if isinstance(content, list):
+        return [part for block in content for part in _part_from(block)]
+    if isinstance(content, dict):
+        return _part_from(content)
+    return [text(content if isinstance(content, str) else str(content))]
+
+
+def _part_from(block: Any) -> list[Part]:
+    """One content block of OpenAI, Anthropic or Bedrock shape as GenAI parts."""
+    match block:
+        case {"toolUse": {"name": str(name), **use}}:
+            return [call_part(name, use.get("input"), use.get("toolUseId"))]
+        case {"toolResult": {**result}}:
+            return [tool_response(result.get("content"), result.get("toolUseId"))]
+        case {"reasoningContent": {"reasoningText": {"text": str(thought)}}}:
+            return [reasoning(thought)]
+        case {"type": "tool_use", "name": str(name)}:
+            return [call_part(name, block.get("input"), block.get("id"))]
+        case {"type": "tool_result"}:
+            return [tool_response(block.get("content"), block.get("tool_use_id"))]
+        case {"type": "thinking", "thinking": str(thought)}:
+            return [reasoning(thought)]
+        case {"text": str(words)}:
+            return [text(words)]
+        case {"type": str()}:
+            return [block]
+        case str():
+            return [text(block)]
+        case _:
+            return [{"type": "unknown", "content": block}]
+
+
+def _calls_from(calls: Any) -> list[Part]:
+    calls = _json_or_text(calls)
+    made: list[Part] = []
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            function = call.get("function") if isinstance(call.get("function"), dict) else call
+            name = str(function.get("name", "unknown"))
+            made.append(call_part(name, _json_or_text(function.get("arguments")), call.get("id")))
+    return made
+
+
+def _finish_reason(value: Any) -> str | None:
+    return None if value is None else _FINISH.get(str(value), str(value))
+
+
+def _json_or_text(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        try:
+            return loads(value)
+        except ValueError:
+            return value
+    return value

@@ -1,0 +1,562 @@
+"""The OpenTelemetry GenAI conventions. Written at baseline 2026-10, read at every generation.
+
+Spec: open-telemetry/semantic-conventions-genai, baseline `semconv.gen_ai.BASELINE`; older forms are
+brought up to it by `_gen_ai_older` before reading.
+
+What the vocabulary cannot carry:
+- An in-process agent (INTERNAL `invoke_agent`) has no provider, version or server attributes, and
+  its id goes to `agentool.agent.id`; they are written for remote agents only.
+- `Usage.total_tokens` is read to fill a gap and never written.
+- Arguments and results must be JSON objects: others travel wrapped, see `agentool.tool.wrapped`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from agentool_otel._json import dumps
+from agentool_otel.dialects import _gen_ai_older as older
+from agentool_otel.dialects._dialect import NOT_MINE, Confidence, Written
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.model.operations import (
+    UNSET,
+    AgentCreation,
+    AgentInvocation,
+    Embeddings,
+    EvaluationResult,
+    FetchResponse,
+    Inference,
+    McpRequest,
+    MemoryOperation,
+    Operation,
+    Plan,
+    Retrieval,
+    ToolExecution,
+    Unclassified,
+    Usage,
+    WorkflowInvocation,
+)
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+from agentool_otel.semconv import agentool, core, gen_ai, mcp
+
+__all__ = ["GenAI", "tool_payload"]
+
+
+class Field(NamedTuple):
+    """One field of an operation and the attribute that carries it."""
+
+    name: str
+    attribute: str
+    read: Callable[[Reader, str], Any]
+    encode: Callable[[Any], Any] | None = None
+
+
+def _text(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.text)
+
+
+def _int(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.integer)
+
+
+def _number(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.number)
+
+
+def _bool(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.boolean)
+
+
+def _texts(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.texts)
+
+
+def _array(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.array, dumps)
+
+
+def _json(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.json, dumps)
+
+
+_SERVER = (_text("server_address", core.SERVER_ADDRESS), _int("server_port", core.SERVER_PORT))
+_PROVIDER = _text("provider", gen_ai.PROVIDER_NAME)
+_MODEL = _text("request_model", gen_ai.REQUEST_MODEL)
+_SYSTEM = _array("system", gen_ai.SYSTEM_INSTRUCTIONS)
+_INPUT = _array("input", gen_ai.INPUT_MESSAGES)
+_OUTPUT = _array("output", gen_ai.OUTPUT_MESSAGES)
+_TOOLS = _array("tools", gen_ai.TOOL_DEFINITIONS)
+_FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
+_OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
+_PREVIOUS = _text("previous_response_id", gen_ai.REQUEST_PREVIOUS_RESPONSE_ID)
+_COST = _number("cost_usd", agentool.COST_USD)
+_AGENT_NAME = _text("agent_name", gen_ai.AGENT_NAME)
+_AGENT = (
+    _AGENT_NAME,
+    _text("agent_id", gen_ai.AGENT_ID),
+    _text("agent_version", gen_ai.AGENT_VERSION),
+    _text("agent_description", gen_ai.AGENT_DESCRIPTION),
+)
+_COMMON = (_text("conversation_id", gen_ai.CONVERSATION_ID),)
+
+FIELDS: dict[type, tuple[Field, ...]] = {
+    Inference: (
+        _PROVIDER,
+        _MODEL,
+        _text("response_model", gen_ai.RESPONSE_MODEL),
+        _text("response_id", gen_ai.RESPONSE_ID),
+        _PREVIOUS,
+        _FINISH,
+        _SYSTEM,
+        _INPUT,
+        _OUTPUT,
+        _TOOLS,
+        _COST,
+        _bool("stream", gen_ai.REQUEST_STREAM),
+        _number("time_to_first_chunk_s", gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK),
+        _OUTPUT_TYPE,
+        _number("temperature", gen_ai.REQUEST_TEMPERATURE),
+        _number("top_p", gen_ai.REQUEST_TOP_P),
+        _int("top_k", gen_ai.REQUEST_TOP_K),
+        _int("max_tokens", gen_ai.REQUEST_MAX_TOKENS),
+        _number("frequency_penalty", gen_ai.REQUEST_FREQUENCY_PENALTY),
+        _number("presence_penalty", gen_ai.REQUEST_PRESENCE_PENALTY),
+        _texts("stop_sequences", gen_ai.REQUEST_STOP_SEQUENCES),
+        _int("seed", gen_ai.REQUEST_SEED),
+        _int("choice_count", gen_ai.REQUEST_CHOICE_COUNT),
+        _text("reasoning_level", gen_ai.REQUEST_REASONING_LEVEL),
+        _bool("compacted", gen_ai.CONVERSATION_COMPACTED),
+        *_SERVER,
+    ),
+    Embeddings: (
+        _PROVIDER,
+        _MODEL,
+        _text("response_model", gen_ai.RESPONSE_MODEL),
+        _int("dimensions", gen_ai.EMBEDDINGS_DIMENSION_COUNT),
+        _texts("encoding_formats", gen_ai.REQUEST_ENCODING_FORMATS),
+        _COST,
+        *_SERVER,
+    ),
+    Retrieval: (
+        _PROVIDER,
+        _MODEL,
+        _text("data_source_id", gen_ai.DATA_SOURCE_ID),
+        _text("query", gen_ai.RETRIEVAL_QUERY_TEXT),
+        _array("documents", gen_ai.RETRIEVAL_DOCUMENTS),
+        _int("top_k", gen_ai.RETRIEVAL_TOP_K),
+        *_SERVER,
+    ),
+    FetchResponse: (
+        _PROVIDER,
+        _text("response_id", gen_ai.RESPONSE_ID),
+        _text("response_model", gen_ai.RESPONSE_MODEL),
+        _text("response_status", gen_ai.RESPONSE_STATUS),
+        _FINISH,
+        _OUTPUT,
+        *_SERVER,
+    ),
+    ToolExecution: (
+        _text("call_id", gen_ai.TOOL_CALL_ID),
+        _text("tool_type", gen_ai.TOOL_TYPE),
+        _text("description", gen_ai.TOOL_DESCRIPTION),
+        _AGENT_NAME,
+        _text("transfer_target", agentool.TRANSFER_TARGET),
+        _text("transfer_message", agentool.TRANSFER_MESSAGE),
+        _text("tool_error", agentool.TOOL_ERROR),
+        _number("duration_ms", agentool.TOOL_DURATION_MS),
+        _int("cost_tokens", agentool.TOOL_COST_TOKENS),
+    ),
+    AgentInvocation: (
+        _PROVIDER,
+        *_AGENT,
+        _MODEL,
+        _SYSTEM,
+        _INPUT,
+        _OUTPUT,
+        _TOOLS,
+        _FINISH,
+        _OUTPUT_TYPE,
+        _text("data_source_id", gen_ai.DATA_SOURCE_ID),
+        _PREVIOUS,
+        *_SERVER,
+    ),
+    WorkflowInvocation: (_text("workflow_name", gen_ai.WORKFLOW_NAME), _INPUT, _OUTPUT),
+    Plan: (_AGENT_NAME,),
+    AgentCreation: (_PROVIDER, _MODEL, *_AGENT, _SYSTEM, *_SERVER),
+    MemoryOperation: (
+        _PROVIDER,
+        _text("store_id", gen_ai.MEMORY_STORE_ID),
+        _text("record_id", gen_ai.MEMORY_RECORD_ID),
+        _int("record_count", gen_ai.MEMORY_RECORD_COUNT),
+        _text("query", gen_ai.MEMORY_QUERY_TEXT),
+        _array("records", gen_ai.MEMORY_RECORDS),
+        _text("key", agentool.MEMORY_KEY),
+        _json("content", agentool.MEMORY_CONTENT),
+        _json("results", agentool.MEMORY_RESULTS),
+        *_SERVER,
+    ),
+    McpRequest: (
+        _text("tool_name", gen_ai.TOOL_NAME),
+        _text("prompt_name", gen_ai.PROMPT_NAME),
+        _text("resource_uri", mcp.RESOURCE_URI),
+        _text("request_id", core.JSONRPC_REQUEST_ID),
+        _text("session_id", mcp.SESSION_ID),
+        _text("protocol_version", mcp.PROTOCOL_VERSION),
+        _text("transport", core.NETWORK_TRANSPORT),
+    ),
+    EvaluationResult: (
+        _text("name", gen_ai.EVALUATION_NAME),
+        _number("score", gen_ai.EVALUATION_SCORE_VALUE),
+        _text("label", gen_ai.EVALUATION_SCORE_LABEL),
+        _text("explanation", gen_ai.EVALUATION_EXPLANATION),
+        _text("response_id", gen_ai.RESPONSE_ID),
+    ),
+}
+"""Every field that maps one to one onto an attribute, per operation."""
+
+_USAGE = (
+    _int("input_tokens", gen_ai.USAGE_INPUT_TOKENS),
+    _int("output_tokens", gen_ai.USAGE_OUTPUT_TOKENS),
+    _int("cache_read_tokens", gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
+    _int("cache_write_tokens", gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
+    _int("reasoning_tokens", gen_ai.USAGE_REASONING_OUTPUT_TOKENS),
+)
+_USAGE_KEYS = frozenset(field.attribute for field in _USAGE)
+
+_REMOTE_ONLY = frozenset(
+    {"provider", "agent_version", "previous_response_id", "server_address", "server_port"}
+)
+"""Fields of an agent invocation that the convention forbids on the in-process span."""
+
+_INFERENCE = frozenset({"chat", "generate_content", "text_completion"})
+_MEMORY = frozenset(
+    {
+        "search_memory",
+        "create_memory",
+        "update_memory",
+        "upsert_memory",
+        "delete_memory",
+        "create_memory_store",
+        "delete_memory_store",
+    }
+)
+_CLASSES: dict[str, type] = {
+    "embeddings": Embeddings,
+    "retrieval": Retrieval,
+    "fetch_response": FetchResponse,
+    "invoke_agent": AgentInvocation,
+    "invoke_workflow": WorkflowInvocation,
+    "plan": Plan,
+    "create_agent": AgentCreation,
+}
+
+
+class GenAI:
+    """The dialect. `generation` chooses the names that are written: the baseline or an older one."""
+
+    name = "gen_ai"
+
+    def __init__(self, generation: str = gen_ai.BASELINE):
+        self._rename = older.names_of(generation)
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        attributes = span.attributes
+        if gen_ai.OPERATION_NAME in attributes:
+            return Confidence(0.9, "has gen_ai.operation.name")
+        if mcp.METHOD_NAME in attributes:
+            return Confidence(0.9, "has mcp.method.name")
+        for key in attributes:
+            if key.startswith("gen_ai."):
+                return Confidence(0.5, f"has {key}")
+        for event in span.events:
+            if event.name.startswith("gen_ai."):
+                return Confidence(0.5, f"has event {event.name}")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        older.upgrade(span)
+        common = _read_common(span)
+        name = span.text(gen_ai.OPERATION_NAME)
+        kind = span.span.kind
+        if (
+            mcp.METHOD_NAME in span.rest
+            and kind in ("CLIENT", "SERVER")
+            and name in (None, "execute_tool")
+        ):
+            side = "client" if kind == "CLIENT" else "server"
+            method = span.text(mcp.METHOD_NAME) or ""
+            content = _read_payload(span)
+            # Spec: the peer of an MCP server is client.address; only a client names its server.
+            where = _read_fields(span, _SERVER) if side == "client" else {}
+            fields = _read_fields(span, FIELDS[McpRequest])
+            return McpRequest(
+                side=side, method=method, **fields, **where, **content, **common, extra=span.rest
+            )
+        if name == "execute_tool" or (name is None and gen_ai.TOOL_NAME in span.rest):
+            return _read_tool(span, common)
+        if name in _INFERENCE:
+            return _read_inference(span, name or "chat", common)
+        if name in _MEMORY:
+            fields = _read_fields(span, FIELDS[MemoryOperation])
+            return MemoryOperation(operation=name or "", **fields, **common, extra=span.rest)
+        if name in ("agent_handoff", "handoff"):
+            return _read_handoff(span, common)
+        if name in _CLASSES:
+            return self._read_class(span, _CLASSES[name or ""], common)
+        if gen_ai.EVALUATION_NAME in span.rest:
+            return EvaluationResult(
+                **_read_fields(span, FIELDS[EvaluationResult]), **common, extra=span.rest
+            )
+        if name is None and (gen_ai.REQUEST_MODEL in span.rest or gen_ai.OUTPUT_MESSAGES in span.rest):
+            return _read_inference(span, "chat", common)
+        if name is not None:
+            span.rest[gen_ai.OPERATION_NAME] = name
+        return Unclassified(**common, extra=span.rest)
+
+    def _read_class(self, span: Reader, cls: type, common: Attributes) -> Operation:
+        fields = _read_fields(span, FIELDS[cls])
+        if cls is AgentInvocation:
+            fields["remote"] = span.span.kind == "CLIENT"
+            fields["usage"] = _read_usage(span)
+            if fields.get("agent_id") is None:
+                fields["agent_id"] = span.text(agentool.AGENT_ID)
+        elif cls is Embeddings:
+            fields["usage"] = _read_usage(span)
+        operation: Operation = cls(**fields, **common, extra=span.rest)
+        return operation
+
+    def write(self, operation: Operation) -> Written:
+        """Return span name, kind and attributes.
+
+        The error of an operation is written as `error.type`; the caller sets the span's status.
+        """
+        written = _write(operation)
+        if not self._rename:
+            return written
+        renamed = {self._rename.get(key, key): value for key, value in written.attributes.items()}
+        return written._replace(attributes=renamed)
+
+
+# ------------------------------------------------------------------------------------- reading
+
+
+def _read_fields(span: Reader, fields: tuple[Field, ...]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    rest = span.rest
+    for field in fields:
+        if field.attribute in rest and (value := field.read(span, field.attribute)) is not None:
+            values[field.name] = value
+    return values
+
+
+def _read_common(span: Reader) -> dict[str, Any]:
+    values = _read_fields(span, _COMMON)
+    record = span.span
+    error = span.text(core.ERROR_TYPE) if core.ERROR_TYPE in span.rest else None
+    if error is None and record.status == STATUS_ERROR:
+        error = "_OTHER"  # Spec: the fallback value of error.type
+    if error is not None:
+        values["error_type"] = error
+        if record.status_message is not None:
+            values["error_message"] = record.status_message
+    return values
+
+
+def _read_usage(span: Reader) -> Usage | None:
+    values = _read_fields(span, _USAGE)
+    total = span.integer("gen_ai.usage.total_tokens")
+    if not values and total is None:
+        return None
+    return Usage(**values, total_tokens=total)
+
+
+def _read_inference(span: Reader, operation: str, common: dict[str, Any]) -> Inference:
+    fields = _read_fields(span, FIELDS[Inference])
+    usage = _read_usage(span)
+    return Inference(operation=operation, usage=usage, **fields, **common, extra=span.rest)
+
+
+def _read_payload(span: Reader) -> dict[str, Any]:
+    wrapped = span.texts(agentool.TOOL_WRAPPED) or ()
+    payload: dict[str, Any] = {}
+    for field, key in (
+        ("arguments", gen_ai.TOOL_CALL_ARGUMENTS),
+        ("result", gen_ai.TOOL_CALL_RESULT),
+    ):
+        if key not in span.rest:
+            continue
+        value = span.json(key)
+        if field == "arguments" and isinstance(value, str):
+            value = _parsed_twice(value)
+        if field in wrapped and isinstance(value, dict):
+            value = value.get("result", UNSET)
+        if value is not UNSET:
+            payload[field] = value
+    return payload
+
+
+def _parsed_twice(text: str) -> Any:
+    """Some SDKs encode arguments as JSON text inside JSON text."""
+    from agentool_otel._json import loads
+
+    try:
+        value = loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, dict) else text
+
+
+def _read_tool(span: Reader, common: dict[str, Any]) -> ToolExecution:
+    name = span.text(gen_ai.TOOL_NAME)
+    if name is None:
+        name = span.span.name.removeprefix("execute_tool").strip() or "unknown"
+    payload = _read_payload(span)
+    fields = _read_fields(span, FIELDS[ToolExecution])
+    return ToolExecution(name=name, **payload, **fields, **common, extra=span.rest)
+
+
+def _read_handoff(span: Reader, common: dict[str, Any]) -> ToolExecution:
+    """Handoff spans of the openai-agents instrumentations.
+
+    Source: contrib openai-agents v2 and OpenLLMetry, `gen_ai.operation.name` = agent_handoff.
+    """
+    target = span.text("gen_ai.handoff.to_agent")
+    source = span.text("gen_ai.handoff.from_agent")
+    name = f"transfer_to_{target}" if target else "transfer"
+    return ToolExecution(
+        name=name, transfer_target=target, agent_name=source, **common, extra=span.rest
+    )
+
+
+# ------------------------------------------------------------------------------------- writing
+
+
+def _write(op: Operation) -> Written:
+    match op:
+        case ToolExecution():
+            return _write_tool(op)
+        case Inference():
+            return _plain(op, op.operation, op.request_model, "CLIENT", op.usage)
+        case AgentInvocation():
+            return _write_agent(op)
+        case Embeddings():
+            return _plain(op, "embeddings", op.request_model, "CLIENT", op.usage)
+        case Retrieval():
+            return _plain(op, "retrieval", op.data_source_id, "CLIENT")
+        case FetchResponse():
+            return _plain(op, "fetch_response", None, "CLIENT")
+        case WorkflowInvocation():
+            return _plain(op, "invoke_workflow", op.workflow_name, "INTERNAL")
+        case Plan():
+            return _plain(op, "plan", op.agent_name, "INTERNAL")
+        case AgentCreation():
+            return _plain(op, "create_agent", op.agent_name, "CLIENT")
+        case MemoryOperation():
+            kind = "CLIENT" if op.server_address else "INTERNAL"
+            return _plain(op, op.operation, None, kind)
+        case McpRequest():
+            return _write_mcp(op)
+        case EvaluationResult():
+            attributes = _write_fields(op, FIELDS[EvaluationResult], {})
+            return Written(gen_ai.EVENT_EVALUATION_RESULT, "INTERNAL", _finish(op, attributes))
+        case Unclassified():
+            attributes = _finish(op, {})
+            return Written(str(op.extra.get(gen_ai.OPERATION_NAME, "unknown")), "INTERNAL", attributes)
+
+
+def _write_fields(op: Any, fields: tuple[Field, ...], attributes: Attributes) -> Attributes:
+    for name, attribute, _, encode in fields:
+        value = getattr(op, name)
+        if value is not None and value is not UNSET:
+            attributes[attribute] = value if encode is None else encode(value)
+    return attributes
+
+
+def _finish(op: Operation, attributes: Attributes) -> Attributes:
+    if op.conversation_id is not None:
+        attributes[gen_ai.CONVERSATION_ID] = op.conversation_id
+    if op.error_type is not None:
+        attributes[core.ERROR_TYPE] = op.error_type
+    if op.extra:
+        attributes.update(op.extra)
+    return attributes
+
+
+def _plain(
+    op: Operation, operation: str, target: str | None, kind: str, usage: Usage | None = None
+) -> Written:
+    attributes: Attributes = {gen_ai.OPERATION_NAME: operation}
+    _write_fields(op, FIELDS[type(op)], attributes)
+    if usage is not None:
+        _write_fields(usage, _USAGE, attributes)
+    name = f"{operation} {target}" if target else operation
+    return Written(name, kind, _finish(op, attributes))
+
+
+def _write_agent(op: AgentInvocation) -> Written:
+    attributes: Attributes = {gen_ai.OPERATION_NAME: "invoke_agent"}
+    _write_fields(op, FIELDS[AgentInvocation], attributes)
+    if op.usage is not None:
+        _write_fields(op.usage, _USAGE if op.remote else _USAGE[:2], attributes)
+    if not op.remote:
+        for field in FIELDS[AgentInvocation]:
+            if field.name in _REMOTE_ONLY:
+                attributes.pop(field.attribute, None)
+        if (agent_id := attributes.pop(gen_ai.AGENT_ID, None)) is not None:
+            attributes[agentool.AGENT_ID] = agent_id
+    name = f"invoke_agent {op.agent_name}" if op.agent_name else "invoke_agent"
+    return Written(name, "CLIENT" if op.remote else "INTERNAL", _finish(op, attributes))
+
+
+def _write_tool(op: ToolExecution) -> Written:
+    attributes: Attributes = {gen_ai.OPERATION_NAME: "execute_tool", gen_ai.TOOL_NAME: op.name}
+    _write_fields(op, FIELDS[ToolExecution], attributes)
+    _write_payload(op, attributes)
+    return Written(f"execute_tool {op.name}", "INTERNAL", _finish(op, attributes))
+
+
+def _write_mcp(op: McpRequest) -> Written:
+    attributes: Attributes = {mcp.METHOD_NAME: op.method}
+    if op.method == "tools/call":
+        attributes[gen_ai.OPERATION_NAME] = "execute_tool"
+    _write_fields(op, FIELDS[McpRequest], attributes)
+    if op.side == "client":
+        _write_fields(op, _SERVER, attributes)
+    _write_payload(op, attributes)
+    target = op.tool_name or op.prompt_name
+    name = f"{op.method} {target}" if target else op.method
+    return Written(name, "CLIENT" if op.side == "client" else "SERVER", _finish(op, attributes))
+
+
+def _write_payload(op: ToolExecution | McpRequest, attributes: Attributes) -> None:
+    wrapped: list[str] = []
+    for field, key in (
+        ("arguments", gen_ai.TOOL_CALL_ARGUMENTS),
+        ("result", gen_ai.TOOL_CALL_RESULT),
+    ):
+        value = getattr(op, field)
+        if value is UNSET:
+            continue
+        if not isinstance(value, dict):  # Spec: arguments and results are objects
+            wrapped.append(field)
+            value = {"result": value}
+        attributes[key] = dumps(value)
+    if wrapped:
+        attributes[agentool.TOOL_WRAPPED] = wrapped
+
+
+def tool_payload(arguments: str | None, result: str | None) -> Attributes:
+    """Return the attributes of arguments and result that are JSON text already."""
+    attributes: Attributes = {}
+    wrapped: list[str] = []
+    if arguments is not None:
+        attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
+    if result is not None:
+        if result[:1] != "{":
+            result = f'{{"result":{result}}}'
+            wrapped.append("result")
+        attributes[gen_ai.TOOL_CALL_RESULT] = result
+    if wrapped:
+        attributes[agentool.TOOL_WRAPPED] = wrapped
+    return attributes

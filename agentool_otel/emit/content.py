@@ -1,0 +1,254 @@
+"""The content of calls: whether it is captured, how it becomes text, and which parts are masked.
+
+Arguments, results, messages and memory text are *content*. `Policy.capture` is the one decision
+about them; `encode` is the one way they become attribute text. Credential-shaped keys and values
+are masked here, before the text reaches a span.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import orjson
+
+from agentool_otel._json import dumps, loads
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = [
+    "CAPTURE_VARIABLE",
+    "CONTENT",
+    "MASK",
+    "Policy",
+    "Redact",
+    "encode",
+    "jsonable",
+    "mask_text",
+    "requested",
+]
+
+_log = logging.getLogger(__name__)
+
+CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+"""Spec: GenAI conventions; the older generation's `true` and `false` are accepted too."""
+
+MASK = "[masked]"
+
+Redact = Callable[[str, str], "str | None"]
+"""A user's hook: attribute name and text in, text out, or None to leave the attribute out."""
+
+CONTENT = frozenset(
+    {
+        gen_ai.SYSTEM_INSTRUCTIONS,
+        gen_ai.INPUT_MESSAGES,
+        gen_ai.OUTPUT_MESSAGES,
+        gen_ai.TOOL_CALL_ARGUMENTS,
+        gen_ai.TOOL_CALL_RESULT,
+        gen_ai.RETRIEVAL_QUERY_TEXT,
+        gen_ai.RETRIEVAL_DOCUMENTS,
+        gen_ai.MEMORY_QUERY_TEXT,
+        gen_ai.MEMORY_RECORDS,
+        agentool.INPUT,
+        agentool.OUTPUT,
+        agentool.STEP_CONTENT,
+        agentool.MEMORY_CONTENT,
+        agentool.MEMORY_RESULTS,
+        agentool.TRANSFER_MESSAGE,
+        agentool.TOOL_ERROR,
+    }
+)
+"""The attributes that hold content."""
+
+_MODES = {
+    "SPAN_ONLY": True,
+    "SPAN_AND_EVENT": True,
+    "TRUE": True,
+    "1": True,
+    "NO_CONTENT": False,
+    "EVENT_ONLY": False,
+    "FALSE": False,
+    "0": False,
+}
+
+
+def requested(environ: Mapping[str, str]) -> bool | None:
+    """Return what the environment says about content on spans, None where it says nothing."""
+    text = environ.get(CAPTURE_VARIABLE, "").strip()
+    if not text:
+        return None
+    mode = _MODES.get(text.upper())
+    if mode is None:
+        _log.warning(
+            "%s=%s is not a capture mode: content is not captured; use SPAN_ONLY or NO_CONTENT",
+            CAPTURE_VARIABLE,
+            text,
+        )
+        return False
+    if text.upper() == "EVENT_ONLY":
+        _log.warning(
+            "%s=EVENT_ONLY: content goes to span attributes or nowhere; it is not captured",
+            CAPTURE_VARIABLE,
+        )
+    return mode
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """What happens to content in this process."""
+
+    capture: bool = False
+    redact: Redact | None = None
+
+    def clean(self, attributes: dict[str, Any]) -> None:
+        """Drop or mask the content among attributes, in place: the one place that decides.
+
+        A `redact` hook that raises costs the attribute, never the span, and never leaks.
+        """
+        for key in CONTENT & attributes.keys():
+            if not self.capture:
+                del attributes[key]
+                continue
+            text = attributes[key]
+            if not isinstance(text, str):
+                continue
+            if _suspicious(text):
+                text = attributes[key] = _mask_json(text)
+            if self.redact is not None:
+                changed = self.redacted(key, text)
+                if changed is None:
+                    del attributes[key]
+                else:
+                    attributes[key] = changed
+
+    def redacted(self, attribute: str, text: str) -> str | None:
+        assert self.redact is not None
+        try:
+            changed = self.redact(attribute, text)
+        except Exception:  # the user's hook: whatever it raises, the content must not leave
+            _log.warning("redact raised on %s: the attribute is left out", attribute)
+            return None
+        return changed if isinstance(changed, str) else None
+
+
+def encode(value: Any) -> str:
+    """Return a user's value as JSON text. Never raises, never changes the value.
+
+    What JSON has no form for appears as its text form; what has not even that, as its type.
+    """
+    try:
+        return orjson.dumps(value, default=_default).decode()
+    except Exception:  # values of the user: their attributes and iterators can raise anything
+        return _encode_odd(value)
+
+
+def jsonable(value: Any) -> Any:
+    """Return a user's value as a plain JSON value, a copy that later changes cannot reach."""
+    return loads(encode(value))
+
+
+def _encode_odd(value: Any) -> str:
+    options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+    try:
+        return orjson.dumps(value, default=_default, option=options).decode()
+    except Exception:
+        try:
+            return dumps(value)
+        except Exception:
+            return dumps(_shown(value))
+
+
+def _default(value: Any) -> Any:
+    """JSON form of what orjson does not know; called by orjson, so it must not raise."""
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    if isinstance(value, tuple):  # a NamedTuple
+        return list(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, Mapping):
+        return dict(value)
+    for method in ("model_dump", "to_dict"):
+        dump = getattr(type(value), method, None)
+        if callable(dump):
+            try:
+                return dump(value)
+            except Exception:
+                break
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.asdict(value)
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:
+        return f"<{type(value).__qualname__} object>"
+    if len(text) > 2000:
+        text = f"{text[:2000]}... ({len(text)} characters)"
+    return text.encode("utf-8", "replace").decode()
+
+
+# ------------------------------------------------------------------------------------- masking
+
+_HINTS = ("key", "token", "secret", "passw", "credential", "authorization", "cookie", "earer ",
+          "sk-", "AKIA", "ghp_", "xox", "eyJ", "KEY", "TOKEN", "SECRET", "PASS", "Token", "Secret",
+          "Key", "Pass", "Authorization", "Credential", "Cookie")  # fmt: skip
+_SECRET_KEY = re.compile(
+    r"(?:^|[_\-.])(?:api[_\-]?key|apikey|access[_\-]?key|secret(?:[_\-]?key)?|private[_\-]?key|"
+    r"(?:access|auth|refresh|bearer|id|session|api)[_\-]?token|password|passwd|passphrase|"
+    r"client[_\-]?secret|credentials?|authorization|set-cookie|cookie)$",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SECRET_VALUE = re.compile(
+    r"\b(?:sk-(?:[A-Za-z]+-)?[A-Za-z0-9_\-]{16,}|AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|"
+    r"xox[abprs]-[A-Za-z0-9\-]{10,}|eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]+)"
+    r"|(?<=[Bb]earer )[A-Za-z0-9_\-.=+/]{8,}"
+)
+
+
+def _suspicious(text: str) -> bool:
+    """A cheap look before the expensive one: nothing is parsed unless a hint is in the text."""
+    return any(hint in text for hint in _HINTS)
+
+
+def mask_text(text: str) -> str:
+    """Mask credential-shaped values in plain text."""
+    return _SECRET_VALUE.sub(MASK, text) if _suspicious(text) else text
+
+
+def _mask_json(text: str) -> str:
+    try:
+        value = loads(text)
+    except ValueError:
+        return mask_text(text)
+    changed, masked = _masked(value)
+    return dumps(masked) if changed else text
+
+
+def _masked(root: Any) -> tuple[bool, Any]:
+    """Mask a JSON value in place, without recursion; tell whether anything changed."""
+    changed = False
+    holder = [root]
+    open_values: list[Any] = [holder]
+    while open_values:
+        container = open_values.pop()
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, value in list(items):
+            if isinstance(key, str) and _names_secret(key) and isinstance(value, (str, int)):
+                if value not in ("", None) and not isinstance(value, bool):
+                    container[key], changed = MASK, True
+            elif isinstance(value, str):
+                clean = _SECRET_VALUE.sub(MASK, value)
+                if clean != value:
+                    container[key], changed = clean, True
+            elif isinstance(value, (dict, list)):
+                open_values.append(value)
+    return changed, holder[0]
+
+
+def _names_secret(key: str) -> bool:
+    return _SECRET_KEY.search(_CAMEL.sub("_", key)) is not None

@@ -1,0 +1,452 @@
+"""Live spans: the only module that starts and ends them.
+
+Everything above asks for an operation to be begun and ended and never sees which span object does
+it; a faster recording span can take the SDK span's place here.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import OrderedDict
+from time import time_ns
+from typing import Any
+
+import msgspec
+from opentelemetry import trace
+from opentelemetry.context import Context, create_key, get_current, set_value
+from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
+
+from agentool_otel._json import canonical, loads
+from agentool_otel.dialects import Written
+from agentool_otel.emit import metrics
+from agentool_otel.emit.content import mask_text
+from agentool_otel.emit.session import SCOPE, session, suppressed
+from agentool_otel.emit.steps import Timeline, tool_step
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    MemoryOperation,
+    Operation,
+    ToolExecution,
+)
+from agentool_otel.semconv import agentool, core, gen_ai
+
+__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run", "error_type_of", "str_of"]
+
+KINDS = {
+    "INTERNAL": SpanKind.INTERNAL,
+    "CLIENT": SpanKind.CLIENT,
+    "SERVER": SpanKind.SERVER,
+}
+
+_RUN_KEY = create_key("agentool-otel-run")
+_TRANSFER_KEY = create_key("agentool-otel-transfer")
+OWNER_KEY = create_key("agentool-otel-owner")
+"""Context key: the frameworks whose client-level calls are already recorded further up."""
+
+
+class Run:
+    """What is known about the agent run in progress: its steps and totals so far."""
+
+    __slots__ = (
+        "agent_name",
+        "conversation_id",
+        "cost_usd",
+        "inference_calls",
+        "input_tokens",
+        "output_tokens",
+        "requested",
+        "timeline",
+        "tool_calls",
+    )
+
+    def __init__(self, timeline: Timeline, agent_name: str | None, conversation_id: str | None):
+        self.timeline = timeline
+        self.agent_name = agent_name
+        self.conversation_id = conversation_id
+        self.inference_calls = 0
+        self.tool_calls = 0
+        self.input_tokens: int | None = None
+        self.output_tokens: int | None = None
+        self.cost_usd: float | None = None
+        self.requested: list[tuple[str, str, str]] = []
+        """Tool calls a model asked for that have not run yet: name, canonical arguments, id."""
+
+    def call_id(self, name: str, arguments: str | None) -> str | None:
+        """Return the id under which a model asked for this very call, and forget the request."""
+        if not self.requested or arguments is None:
+            return None
+        wanted = _canonical(arguments)
+        for request in self.requested:
+            if request[0] == name and request[1] == wanted:
+                self.requested.remove(request)
+                return request[2]
+        return None
+
+    def count(self, operation: Inference) -> None:
+        """Add one finished model call to the totals, and its reasoning to the timeline."""
+        self.inference_calls += 1
+        usage = operation.usage
+        if usage is not None:
+            if usage.input_tokens is not None:
+                self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
+            if usage.output_tokens is not None:
+                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+        if operation.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + operation.cost_usd
+
+    def totals(self, start_ns: int, end_ns: int) -> dict[str, Any]:
+        """Return the totals as attributes for the run's root span."""
+        values: dict[str, Any] = {
+            agentool.METRICS_STEP_COUNT: self.timeline.count,
+            agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls,
+            agentool.METRICS_INFERENCE_CALLS: self.inference_calls,
+            agentool.METRICS_TOTAL_DURATION_MS: (end_ns - start_ns) / 1e6,
+        }
+        if self.input_tokens is not None:
+            values[agentool.METRICS_INPUT_TOKENS] = self.input_tokens
+        if self.output_tokens is not None:
+            values[agentool.METRICS_OUTPUT_TOKENS] = self.output_tokens
+        if self.input_tokens is not None or self.output_tokens is not None:
+            total = (self.input_tokens or 0) + (self.output_tokens or 0)
+            values[agentool.METRICS_TOTAL_TOKENS] = total
+        if self.cost_usd is not None:
+            values[agentool.METRICS_TOTAL_COST_USD] = self.cost_usd
+        return values
+
+
+def current_run(context: Context | None = None) -> Run | None:
+    """Return the innermost agent run of a context."""
+    found = (get_current() if context is None else context).get(_RUN_KEY)
+    return found if isinstance(found, Run) else None
+
+
+class LiveSpan:
+    """A started span and the context in which its work belongs.
+
+    `end` is idempotent: streams, callbacks and finalisers may all call it.
+    """
+
+    __slots__ = (
+        "_ended",
+        "_outer_run",
+        "_parent_id",
+        "call_id",
+        "context",
+        "essentials",
+        "index",
+        "recording",
+        "run",
+        "span",
+        "start_ns",
+    )
+
+    def __init__(self, span: trace.Span, parent: Context, start_ns: int, run: Run | None):
+        self.span = span
+        self.start_ns = start_ns
+        self.recording = span.is_recording()
+        self.context = set_span_in_context(span, parent)
+        self._outer_run = run
+        self.run = run
+        """The run this span is a part of; for an agent's span, the run it is."""
+        self.index: int | None = None
+        self._parent_id = trace.get_current_span(parent).get_span_context().span_id
+        self._ended = False
+        self.call_id: str | None = None
+        self.essentials: dict[str, Any] = {}
+        """Attributes of ours that every span carries, set when it ends."""
+
+    @property
+    def span_id(self) -> str:
+        return trace.format_span_id(self.span.get_span_context().span_id)
+
+    def end(
+        self,
+        operation: Operation,
+        error: BaseException | None = None,
+        end_ns: int | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        """End the span with what is known of the operation now.
+
+        Args:
+            operation: the whole operation; it replaces what was written at the start.
+            error: the exception that ended it. Recorded as an event by the innermost span it
+                passes through, as status and `error.type` by every one.
+            end_ns: when it ended, if not now.
+            extra: further `agentool.*` attributes.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        span = self.span
+        if not self.recording:
+            span.end()
+            return
+        end_ns = time_ns() if end_ns is None else end_ns
+        attributes = session.dialect.write(operation).attributes
+        attributes.update(self.essentials)
+        if extra:
+            attributes.update(extra)
+        run = self._outer_run
+        if isinstance(operation, Inference):
+            if run is not None:
+                self._finish_inference(run, operation, attributes, end_ns)
+        elif isinstance(operation, AgentInvocation):
+            if self.run is not None and self.run is not run:
+                self.run.timeline.flush()
+                attributes.update(self.run.totals(self.start_ns, end_ns))
+        elif isinstance(operation, ToolExecution) and run is not None and self.index is not None:
+            self._finish_tool(run, operation, attributes, end_ns)
+        self.fail(operation.error_type, operation.error_message, error, attributes)
+        attributes[agentool.SPAN_END_NS] = end_ns
+        session.policy.clean(attributes)
+        span.set_attributes(attributes)
+        span.end(end_ns)
+        metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
+
+    def announce_tool(self, name: str, call_id: str | None) -> None:
+        """Put a tool call on the run's timeline, under the id the model asked for it by."""
+        assert self.run is not None
+        assert self.index is not None
+        self.call_id = call_id
+        self.run.timeline.add(self.index, "tool_call", self.start_ns, tool_step(name, call_id))
+
+    def end_tool(
+        self, operation: ToolExecution, payload: dict[str, Any], error: BaseException | None
+    ) -> None:
+        """End the span of a decorated tool: `end` without building an operation on the way.
+
+        Args:
+            operation: what is the same for every call of this tool.
+            payload: encoded arguments and result, as the dialect has them.
+            error: the exception that ended the call.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        span = self.span
+        if not self.recording:
+            span.end()
+            return
+        end_ns = time_ns()
+        attributes = self.essentials
+        attributes.update(payload)
+        run, call_id = self.run, self.call_id
+        if call_id is not None:
+            attributes[gen_ai.TOOL_CALL_ID] = call_id
+        if run is not None:
+            timeline = run.timeline
+            attributes[agentool.STEP_RESULT_INDEX] = index = timeline.next_index()
+            said = tool_step(operation.name, call_id)
+            if error is not None:
+                said[core.ERROR_TYPE] = error_type_of(error)
+            timeline.add(index, "tool_result", end_ns, said)
+        if error is not None:
+            self.fail(None, None, error, attributes)
+            if session.policy.capture:
+                attributes[agentool.TOOL_ERROR] = str_of(error)
+        attributes[agentool.SPAN_END_NS] = end_ns
+        session.policy.clean(attributes)
+        span.set_attributes(attributes)
+        span.end(end_ns)
+        if metrics.collected():
+            failed = None if error is None else error_type_of(error)
+            finished = msgspec.structs.replace(operation, error_type=failed)
+            metrics.record(finished, (end_ns - self.start_ns) / 1e9, None)
+
+    def fail(
+        self,
+        error_type: str | None,
+        message: str | None,
+        error: BaseException | None,
+        attributes: dict[str, Any],
+    ) -> None:
+        """Set status, `error.type` and, on the innermost span, the exception event."""
+        if error is not None:
+            error_type = error_type or error_type_of(error)
+            message = mask_text(str_of(error)) if message is None else message
+            self._record(error)
+        if error_type is None:
+            return
+        attributes[core.ERROR_TYPE] = error_type
+        self.span.set_status(Status(StatusCode.ERROR, message or None))
+
+    def _record(self, error: BaseException) -> None:
+        span_id = self.span.get_span_context().span_id
+        seen = _recorded.pop(span_id, None)
+        if seen != id(error):
+            record_exception(self.span, error)
+        if self._parent_id:
+            _recorded[self._parent_id] = id(error)
+            if len(_recorded) > 1024:
+                _recorded.popitem(last=False)
+
+    def _finish_inference(
+        self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
+    ) -> None:
+        run.count(operation)
+        timeline = run.timeline
+        first: int | None = None
+        for message in operation.output or ():
+            parts = message.get("parts") or ()
+            asks = any(part.get("type") == "tool_call" for part in parts)
+            for part in parts:
+                kind = part.get("type")
+                if kind == "reasoning" or (kind == "text" and asks):
+                    index = timeline.next_index()
+                    first = index if first is None else first
+                    timeline.add(index, "reasoning", end_ns, {agentool.STEP_SPAN_ID: self.span_id})
+                elif kind == "tool_call" and isinstance(part.get("id"), str):
+                    arguments = canonical(part.get("arguments"))
+                    run.requested.append((str(part.get("name")), arguments, part["id"]))
+        if first is not None:
+            attributes[agentool.STEP_INDEX] = first
+
+    def _finish_tool(
+        self, run: Run, operation: ToolExecution, attributes: dict[str, Any], end_ns: int
+    ) -> None:
+        index = run.timeline.next_index()
+        attributes[agentool.STEP_RESULT_INDEX] = index
+        said = tool_step(operation.name, operation.call_id)
+        if operation.error_type is not None:
+            said[core.ERROR_TYPE] = operation.error_type
+        run.timeline.add(index, "tool_result", end_ns, said)
+
+
+_recorded: OrderedDict[int, int] = OrderedDict()
+"""By span id, the id() of the exception that a child of it has recorded last."""
+
+
+def begin(
+    operation: Operation,
+    *,
+    scope: str = SCOPE,
+    parent: Context | None = None,
+    start_ns: int | None = None,
+    owner: frozenset[str] | None = None,
+) -> LiveSpan | None:
+    """Start the span of an operation; None where telemetry is switched off or suppressed.
+
+    Args:
+        operation: what is known at the start. Content belongs to `LiveSpan.end`, so that a span
+            that is not sampled costs no encoding.
+        scope: instrumentation scope, the module that observed the operation.
+        parent: context of the parent; the current one by default.
+        start_ns: when it started, if not now.
+        owner: client libraries whose own calls inside this span are to be left unrecorded.
+    """
+    live = _start(session.dialect.write(operation), scope, parent, start_ns)
+    if live is None or not live.recording:
+        return live
+    run, essentials, start_ns = live.run, live.essentials, live.start_ns
+    if isinstance(operation, AgentInvocation):
+        if run is not None and not live.context.get(_TRANSFER_KEY):
+            # an agent inside an agent: the outer one hands over to it
+            index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+            said = {agentool.TRANSFER_TARGET: operation.agent_name or "agent"}
+            run.timeline.add(index, "handoff", start_ns, said)
+        timeline = Timeline(session.tracer(scope), live.span, live.context)
+        live.run = Run(timeline, operation.agent_name, operation.conversation_id)
+        live.context = set_value(_RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
+    elif run is not None and isinstance(operation, MemoryOperation):
+        index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        run.timeline.add(index, "memory_read" if operation.reads else "memory_write", start_ns)
+    elif run is not None and isinstance(operation, ToolExecution):
+        index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        if operation.transfer_target is None:
+            live.index = index
+            run.tool_calls += 1
+            live.announce_tool(operation.name, operation.call_id)
+        else:
+            said = {agentool.TRANSFER_TARGET: operation.transfer_target}
+            run.timeline.add(index, "handoff", start_ns, said)
+            live.context = set_value(_TRANSFER_KEY, True, live.context)
+    if owner:
+        held = live.context.get(OWNER_KEY)
+        if isinstance(held, frozenset):
+            owner = owner | held
+        live.context = set_value(OWNER_KEY, owner, live.context)
+    return live
+
+
+def begin_tool(operation: ToolExecution, written: Written) -> LiveSpan | None:
+    """Start the span of a decorated tool from what the dialect wrote when it was decorated.
+
+    The caller announces the call on the timeline, once it knows the id.
+    """
+    live = _start(written, SCOPE, None, None)
+    if live is not None and live.recording and live.run is not None:
+        run = live.run
+        live.index = live.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        run.tool_calls += 1
+        if run.agent_name is not None:
+            live.essentials[gen_ai.AGENT_NAME] = run.agent_name
+        if run.conversation_id is not None:
+            live.essentials[gen_ai.CONVERSATION_ID] = run.conversation_id
+    return live
+
+
+def _start(
+    written: Written, scope: str, parent: Context | None, start_ns: int | None
+) -> LiveSpan | None:
+    if not session.enabled:
+        return None
+    parent = get_current() if parent is None else parent
+    if suppressed(parent):
+        return None
+    name, kind, attributes = written
+    start_ns = time_ns() if start_ns is None else start_ns
+    span = session.tracer(scope).start_span(
+        name,
+        parent,
+        KINDS[kind],
+        attributes,
+        None,
+        start_ns,
+        False,  # record_exception and set_status_on_exception: done here, once
+        False,
+    )
+    live = LiveSpan(span, parent, start_ns, current_run(parent))
+    if live.recording:
+        live.essentials[agentool.SPAN_START_NS] = start_ns
+        if live._parent_id:
+            live.essentials[agentool.SPAN_PARENT_ID] = trace.format_span_id(live._parent_id)
+    return live
+
+
+def error_type_of(error: BaseException) -> str:
+    """Return the low-cardinality name of an exception: its class, qualified unless built in."""
+    cls = type(error)
+    if cls.__module__ == "builtins":
+        return cls.__qualname__
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def str_of(error: BaseException) -> str:
+    """Return an exception's text; its class where the text cannot be made."""
+    try:
+        return str(error)
+    except Exception:  # a user's __str__
+        return type(error).__qualname__
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        return canonical(loads(arguments))
+    except ValueError:
+        return arguments
+
+
+def record_exception(span: trace.Span, error: BaseException) -> None:
+    """Add the exception event to a span, credentials in message and stack trace masked.
+
+    Spec: semantic conventions, "Exceptions on spans".
+    """
+    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    attributes = {
+        core.EXCEPTION_TYPE: error_type_of(error),
+        core.EXCEPTION_MESSAGE: mask_text(str_of(error)),
+        core.EXCEPTION_STACKTRACE: mask_text(stack),
+    }
+    span.add_event(core.EXCEPTION_EVENT, attributes)

@@ -1,0 +1,122 @@
+"""The process-wide settings of the live side: one object, changed only by configuration."""
+
+from __future__ import annotations
+
+import logging
+import os
+from types import TracebackType
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+
+from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.emit.content import Policy, requested
+
+__all__ = ["SCOPE", "Session", "guarded", "session", "suppressed"]
+
+_log = logging.getLogger(__name__)
+
+SCOPE = "agentool_otel"
+
+_SUPPRESS_KEYS = tuple(
+    key
+    for name in ("_SUPPRESS_INSTRUMENTATION_KEY", "_ON_EMIT_RECURSION_COUNT_KEY")
+    if isinstance(key := getattr(otel_context, name, None), str) and "SUPPRESS" in name
+)
+
+
+class Session:
+    """Tracers, dialect and content policy in force.
+
+    Before `configure` the session is usable: spans go to whatever provider is global, and content
+    is captured only if the environment asks for it, because nobody knows where it would go.
+    """
+
+    __slots__ = ("_tracers", "dialect", "enabled", "policy", "provider", "strict")
+
+    def __init__(self) -> None:
+        self.provider: trace.TracerProvider | None = None
+        self.dialect = GenAI()
+        self.policy = Policy(capture=requested(os.environ) is True)
+        self.enabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
+        self.strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
+        self._tracers: dict[str, trace.Tracer] = {}
+
+    def tracer(self, scope: str = SCOPE) -> trace.Tracer:
+        """Return the tracer of an instrumentation scope, by the provider in force."""
+        try:
+            return self._tracers[scope]
+        except KeyError:
+            from agentool_otel._version import __version__
+
+            tracer = trace.get_tracer(scope, __version__, tracer_provider=self.provider)
+            self._tracers[scope] = tracer
+            return tracer
+
+    def configure(
+        self,
+        *,
+        provider: trace.TracerProvider | None = None,
+        policy: Policy | None = None,
+        dialect: GenAI | None = None,
+    ) -> None:
+        """Replace settings; what is not given stays. Tracers are made anew."""
+        if provider is not None:
+            self.provider = provider
+        if policy is not None:
+            self.policy = policy
+        if dialect is not None:
+            self.dialect = dialect
+        self._tracers.clear()
+
+    def reset(self) -> None:
+        """Return to the settings of a fresh process."""
+        Session.__init__(self)
+
+
+session = Session()
+
+
+def suppressed(context: otel_context.Context) -> bool:
+    """True where the user or another tool switched instrumentation off for this context."""
+    return any(context.get(key) for key in _SUPPRESS_KEYS)
+
+
+class guarded:
+    """Contain our own bugs: log once per place at WARNING and carry on with the user's program.
+
+    Under `AGENTOOL_OTEL_STRICT=1` (our tests) the error is raised, so that none passes unseen.
+    A class rather than a generator, because it stands on the path of every traced call.
+    """
+
+    __slots__ = ("doing",)
+
+    def __init__(self, doing: str):
+        self.doing = doing
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        if session.strict:
+            return False
+        if self.doing not in _reported:
+            _reported.add(self.doing)
+            _log.warning(
+                "agentool_otel failed while %s; your program is not affected, "
+                "telemetry of this call may be missing (%s)",
+                self.doing,
+                type(error).__name__,
+            )
+            _log.debug("details", exc_info=error)
+        return True
+
+
+_reported: set[str] = set()

@@ -1,0 +1,118 @@
+"""The timeline of a run: one event per step on the agent's span, in order.
+
+The SDK keeps 128 events per span by default and drops the oldest beyond that. A long run therefore
+continues in child spans named `agentool.steps`, each holding as many events as the first.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["Timeline"]
+
+_RESERVED = 28
+"""Places left on the agent's span for exceptions and the user's own events."""
+
+Step = tuple[int, dict[str, Any]]
+"""Time in nanoseconds and the event's attributes."""
+
+
+class Timeline:
+    """Collects step events of one run and writes them in blocks.
+
+    Writing waits until a block is full or the run ends, because one event at a time costs as much
+    as the rest of a traced call; a block bounds what is held.
+    """
+
+    __slots__ = ("_block", "_context", "_pending", "_span", "_tracer", "count")
+
+    def __init__(self, tracer: trace.Tracer, span: trace.Span, context: Context):
+        self._tracer = tracer
+        self._span: trace.Span | None = span
+        self._context = context
+        self._block = max(1, _event_limit(tracer) - _RESERVED)
+        self._pending: list[Step] = []
+        self.count = 0
+        """Steps so far; the index the next one gets."""
+
+    def next_index(self) -> int:
+        index = self.count
+        self.count = index + 1
+        return index
+
+    def add(
+        self,
+        index: int,
+        kind: str,
+        time_ns: int,
+        attributes: dict[str, Any] | None = None,
+    ) -> None:
+        """Add one step under an index taken before."""
+        event: dict[str, Any] = {agentool.STEP_INDEX: index, agentool.STEP_TYPE: kind}
+        if attributes:
+            event.update(attributes)
+        pending = self._pending
+        pending.append((time_ns, event))
+        if len(pending) >= self._block:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is pending: on the agent's span first, then on continuation spans."""
+        pending, self._pending = self._pending, []
+        if not pending:
+            return
+        span, self._span = self._span, None
+        if span is not None:
+            add_events(span, pending)
+            return
+        span = self._tracer.start_span(
+            agentool.STEPS_SPAN,
+            self._context,
+            start_time=pending[0][0],
+            attributes={agentool.STEP_INDEX: pending[0][1][agentool.STEP_INDEX]},
+        )
+        add_events(span, pending)
+        span.end(max(time for time, _ in pending))
+
+
+def tool_step(name: str, call_id: str | None) -> dict[str, Any]:
+    """Return what the event of a tool step says beyond its place."""
+    if call_id is None:
+        return {gen_ai.TOOL_NAME: name}
+    return {gen_ai.TOOL_NAME: name, gen_ai.TOOL_CALL_ID: call_id}
+
+
+def add_events(span: trace.Span, steps: list[Step]) -> None:
+    """Add step events to a span.
+
+    The SDK's public method copies and checks every attribute of every event; ours are checked by
+    construction, so they are handed over whole where the SDK's insides allow it.
+    Source: opentelemetry-sdk 1.45, sdk/trace/__init__.py, `Span._add_event` and `Event`.
+    """
+    append = getattr(span, "_add_event", None)
+    if append is not None:
+        from opentelemetry.sdk.trace import Event
+
+        try:
+            for time_ns, attributes in steps:
+                append(Event(agentool.STEP_EVENT, attributes, time_ns))
+            return
+        except TypeError:  # another signature than the one known: the public way below
+            pass
+    for time_ns, attributes in steps:
+        span.add_event(agentool.STEP_EVENT, attributes, time_ns)
+
+
+def _event_limit(tracer: trace.Tracer) -> int:
+    limits = getattr(tracer, "_span_limits", None)
+    limit = getattr(limits, "max_events", None)
+    if not isinstance(limit, int):
+        text = os.environ.get("OTEL_SPAN_EVENT_COUNT_LIMIT", "")
+        limit = int(text) if text.isdecimal() else 128
+    return limit

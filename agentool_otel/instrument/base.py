@@ -1,0 +1,172 @@
+"""What every instrumentor shares: the patch table, installing once, switching off, reporting.
+
+A framework file holds only *where* (its patches) and *what* (one function per patch that makes an
+operation of a call). Patches are switched off rather than put back: restoring a saved original
+would remove wrappers that other tools have added since.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+from opentelemetry.context import Context, get_current
+
+from agentool_otel.emit.live import OWNER_KEY
+
+__all__ = ["AgentInstrumentor", "Attached", "Patch", "is_owned"]
+
+_log = logging.getLogger(__name__)
+
+Wrapper = Callable[[Callable[..., Any], Any, "tuple[Any, ...]", "dict[str, Any]"], Any]
+"""wrapt's signature: wrapped function, instance, positional and keyword arguments."""
+
+
+class Patch(NamedTuple):
+    """One function of a framework and what stands around it.
+
+    `optional` marks a target that some supported versions do not have.
+    """
+
+    module: str
+    target: str
+    """Attribute path inside the module, e.g. `Completions.create`."""
+    wrapper: Wrapper
+    optional: bool = False
+
+
+class Attached(NamedTuple):
+    """How one patch turned out, for `status()` and `doctor`."""
+
+    target: str
+    state: str
+    """`attached`, `waiting` (its module is not imported yet), `missing` or `failed`."""
+    detail: str = ""
+
+
+class AgentInstrumentor:
+    """Base of all instrumentors; also what `opentelemetry-instrument` finds as an entry point.
+
+    Source of the entry-point contract: opentelemetry-instrumentation, `BaseInstrumentor`; only
+    `instrument`, `uninstrument` and `instrumentation_dependencies` are called on one.
+    """
+
+    framework: ClassVar[str]
+    """Distribution whose presence decides whether there is anything to do."""
+    supports: ClassVar[tuple[str, ...]] = ()
+    """Requirements of the versions the patches are known to fit."""
+    patches: ClassVar[tuple[Patch, ...]] = ()
+
+    _instance: ClassVar[AgentInstrumentor | None] = None
+    _installed: bool
+    enabled: bool
+    attached: dict[str, Attached]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> AgentInstrumentor:
+        if cls.__dict__.get("_instance") is None:
+            made = object.__new__(cls)
+            made._installed = False
+            made.enabled = False
+            made.attached = {}
+            cls._instance = made
+        instance = cls._instance
+        assert instance is not None
+        return instance
+
+    def instrumentation_dependencies(self) -> tuple[str, ...]:
+        return self.supports
+
+    @property
+    def version(self) -> str | None:
+        """Installed version of the framework, None if it is not installed."""
+        try:
+            return importlib.metadata.version(self.framework)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+    def instrument(self, **options: Any) -> None:
+        """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
+
+        Args:
+            options: `tracer_provider` and `meter_provider`, as OpenTelemetry's own instrumentors
+                take them; others are ignored.
+        """
+        if options.get("tracer_provider") is not None:
+            from agentool_otel.emit.session import session
+
+            session.configure(provider=options["tracer_provider"])
+        self.enabled = True
+        if not self._installed:
+            self._installed = True
+            self._install()
+
+    def uninstrument(self, **_: Any) -> None:
+        """Switch off; the wrappers stay in place and let every call pass untouched."""
+        self.enabled = False
+
+    def _install(self) -> None:
+        """Attach all patches independently; one that fails does not keep the others out."""
+        from wrapt import register_post_import_hook
+
+        for module in dict.fromkeys(patch.module for patch in self.patches):
+            mine = tuple(patch for patch in self.patches if patch.module == module)
+            for patch in mine:
+                self.attached[_name(patch)] = Attached(_name(patch), "waiting")
+            if module not in sys.modules and not _exists(module.partition(".")[0]):
+                for patch in mine:
+                    self.attached[_name(patch)] = Attached(_name(patch), "missing", "not installed")
+                continue
+
+            def attach_all(imported: Any, mine: tuple[Patch, ...] = mine) -> None:
+                for patch in mine:
+                    self._attach(imported, patch)
+
+            register_post_import_hook(attach_all, module)
+
+    def _attach(self, module: Any, patch: Patch) -> None:
+        from wrapt import FunctionWrapper, resolve_path
+
+        name = _name(patch)
+        try:
+            owner, attribute, original = resolve_path(module, patch.target)
+        except AttributeError:
+            state = "missing" if not patch.optional else "absent"
+            self.attached[name] = Attached(name, state, f"not in {self.framework} {self.version}")
+            return
+        if attribute not in vars(owner):
+            # Inherited: wrapping it here would leave a copy that hides the parent's.
+            self.attached[name] = Attached(name, "inherited")
+            return
+        try:
+            original = vars(owner)[attribute]
+            setattr(
+                owner, attribute, FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
+            )
+        except Exception as error:  # a framework may forbid it; the other patches still apply
+            self.attached[name] = Attached(name, "failed", f"{type(error).__name__}: {error}")
+            _log.warning("agentool_otel could not attach to %s", name)
+            return
+        self.attached[name] = Attached(name, "attached")
+
+
+def is_owned(library: str, context: Context | None = None) -> bool:
+    """True inside a call that is already recorded further up, e.g. by the agent framework."""
+    owners = (get_current() if context is None else context).get(OWNER_KEY)
+    return isinstance(owners, frozenset) and library in owners
+
+
+def _name(patch: Patch) -> str:
+    return f"{patch.module}.{patch.target}"
+
+
+def _exists(package: str) -> bool:
+    """True if a package can be imported; an empty folder of that name does not count."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and spec.origin is not None

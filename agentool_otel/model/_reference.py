@@ -1,0 +1,77 @@
+"""Live objects of the agentool reference package, read without importing it.
+
+Source: agentool 0.1.0, modules tool, trace and eval: dataclasses with a `to_dict()`.
+
+`to_dict()` loses values: empty ones (`returns: {}`, an empty query, `context_tokens` 0), the
+message of a handoff to nobody, the content of a step that also has memory content. So the fields
+are read, and `to_dict()` only decides what a field cannot tell: whether None means null or absent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from datetime import datetime
+from enum import Enum
+from typing import Any, cast
+
+__all__ = ["members"]
+
+_JSON_NAMES = {"handoff_message": "message", "memory_key": "key"}
+_OWN = {"reasoning": {"content", "context_tokens"}, "memory_read": {"query", "results"}}
+"""Members that say something even at their default, because the step's type is about them."""
+
+
+def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
+    """Return the JSON members of such an object, or None when it is none.
+
+    Nested objects are left as they are. A dataclass that lacks a field named in `required` is
+    something else: only its `to_dict()` counts.
+    """
+    if isinstance(value, type):
+        return None
+    to_dict = getattr(value, "to_dict", None)
+    told: Any = to_dict() if callable(to_dict) else None
+    written = cast("dict[str, Any]", told) if isinstance(told, dict) else None
+    if not dataclasses.is_dataclass(value):
+        return written
+    fields = {field.name: field for field in dataclasses.fields(value)}
+    if written is not None and not fields.keys() >= set(required):
+        return written
+
+    found: dict[str, Any] = dict(written or {})
+    own = _OWN.get(_plain(getattr(value, "type", None)), frozenset[str]())
+    for field in fields.values():
+        name, item = _JSON_NAMES.get(field.name, field.name), _plain(getattr(value, field.name))
+        if field.name in ("extra", "memory_content") or item is None:
+            continue
+        meant = written is None or name in written or name in own
+        if meant or item != _default(field):
+            found[name] = item
+    _add_memory_content(value, found)
+    extra = getattr(value, "extra", None) if "extra" in fields else None
+    return {**extra, **found} if isinstance(extra, dict) else found
+
+
+def _add_memory_content(value: object, found: dict[str, Any]) -> None:
+    """Two fields share the JSON name `content`; the one the step is not about gets another name."""
+    stored, content = getattr(value, "memory_content", None), getattr(value, "content", None)
+    if stored is None:
+        return
+    if content in (None, ""):
+        found["content"] = stored
+    elif found.get("type") == "memory_write":
+        found["content"], found["step_content"] = stored, content
+    else:
+        found["memory_content"] = stored
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    factory = field.default_factory
+    return _plain(field.default if factory is dataclasses.MISSING else factory())

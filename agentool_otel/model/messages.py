@@ -1,0 +1,82 @@
+"""Messages between an agent and a model, in the JSON shape of the GenAI conventions.
+
+Spec: OpenTelemetry GenAI conventions, `gen-ai-input-messages.json` and siblings, baseline 2026-10.
+
+A message is kept as the JSON object it travels as: `{"role", "parts": [...], "name"?,
+"finish_reason"?}` with open keys, and a part as `{"type": ..., ...}`. There are no classes for
+them, because everything here either passes them on unchanged or looks at two keys; the functions
+below build well-formed ones and take them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+__all__ = [
+    "Message",
+    "Part",
+    "message",
+    "parts_of",
+    "reasoning",
+    "text",
+    "text_of",
+    "tool_call",
+    "tool_response",
+]
+
+Part = dict[str, Any]
+Message = dict[str, Any]
+
+
+def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) -> Message:
+    """Build a message; `finish_reason` belongs on output messages only."""
+    made: Message = {"role": role, "parts": list(parts)}
+    if finish_reason is not None:
+        made["finish_reason"] = finish_reason
+    return made
+
+
+def text(content: str) -> Part:
+    """Build a text part."""
+    return {"type": "text", "content": content}
+
+
+def reasoning(content: str) -> Part:
+    """Build a reasoning (thinking) part."""
+    return {"type": "reasoning", "content": content}
+
+
+def tool_call(name: str, arguments: Any, call_id: str | None = None) -> Part:
+    """Build the part by which a model asks for a tool; an id that is not known is left out."""
+    made: Part = {"type": "tool_call", "name": name, "arguments": arguments}
+    if call_id is not None:
+        made["id"] = call_id
+    return made
+
+
+def tool_response(response: Any, call_id: str | None = None) -> Part:
+    """Build the part that answers a tool call."""
+    made: Part = {"type": "tool_call_response", "response": response}
+    if call_id is not None:
+        made["id"] = call_id
+    return made
+
+
+def parts_of(message: Message) -> Iterator[Part]:
+    """Yield the parts of a message, skipping what is not a part (foreign data is not always tidy)."""
+    parts = message.get("parts")
+    if isinstance(parts, list):
+        for part in parts:
+            if isinstance(part, dict):
+                yield part
+
+
+def text_of(message: Message) -> str | None:
+    """Return the text of a message, its text parts joined by newlines, or None if it has none."""
+    texts = [
+        part["content"]
+        for part in parts_of(message)
+        if part.get("type") == "text" and isinstance(part.get("content"), str)
+    ]
+    return "\n".join(texts) if texts else None

@@ -1,0 +1,56 @@
+"""A span as it was collected: the one shape every source yields and every dialect reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["STATUS_ERROR", "Attributes", "SpanEvent", "SpanLink", "SpanRecord"]
+
+Attributes = dict[str, Any]
+"""Attribute values as JSON values; `bytes` stay bytes. Order is the order of the source."""
+
+STATUS_ERROR = "ERROR"
+
+
+class SpanEvent(msgspec.Struct, gc=False):
+    """A timed event on a span, or a log record that was joined to it."""
+
+    name: str
+    time_ns: int | None = None
+    attributes: Attributes = {}
+
+
+class SpanLink(msgspec.Struct, gc=False):
+    """A reference to another span. Ids are lower-case hex."""
+
+    trace_id: str
+    span_id: str
+    attributes: Attributes = {}
+
+
+class SpanRecord(msgspec.Struct, gc=False):
+    """One collected span.
+
+    Ids are lower-case hex (32 and 16 characters). Times are nanoseconds since the Unix epoch, UTC.
+    `None` is unknown: a span without `end_ns` was never seen finished.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None = None
+    name: str = ""
+    kind: str = "INTERNAL"
+    """INTERNAL, CLIENT, SERVER, PRODUCER or CONSUMER."""
+    start_ns: int | None = None
+    end_ns: int | None = None
+    attributes: Attributes = {}
+    events: list[SpanEvent] = []
+    links: list[SpanLink] = []
+    status: str = "UNSET"
+    """UNSET, OK or ERROR."""
+    status_message: str | None = None
+    scope: str = ""
+    """Name of the instrumentation scope."""
+    resource: Attributes = {}

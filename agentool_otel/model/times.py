@@ -1,0 +1,67 @@
+"""Times as text and as nanoseconds since the Unix epoch, in exact integer arithmetic."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+__all__ = ["from_ns", "same_text", "to_ns"]
+
+_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ]"
+    r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d|60)(?:[.,](\d+))?)?"
+    r" ?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d)?)?",
+    re.ASCII,
+)
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+_DAY_S = 86_400
+_SECOND_NS = 1_000_000_000
+_FIRST_NS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_S * _SECOND_NS
+_END_NS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_S * _SECOND_NS
+
+
+def to_ns(text: str) -> int | None:
+    """Return the time `text` means, or None when it is not one.
+
+    Reads RFC 3339 and the date-time forms of ISO 8601 with separators: any offset, no offset
+    (taken as UTC), a space for the `T`, no seconds, a leap second (the start of the next). Digits
+    beyond the ninth of a fraction are cut. A time outside the years 1 to 9999 in UTC is None.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    day, hour, minute, second, fraction, sign, offset_hour, offset_minute = match.groups()
+    try:
+        days = date.fromisoformat(day).toordinal() - _EPOCH_DAY
+    except ValueError:
+        return None
+    seconds = days * _DAY_S + int(hour) * 3600 + int(minute) * 60 + int(second or 0)
+    if sign:
+        offset = int(offset_hour) * 3600 + int(offset_minute or 0) * 60
+        seconds += offset if sign == "-" else -offset
+    ns = seconds * _SECOND_NS + (int(fraction[:9].ljust(9, "0")) if fraction else 0)
+    return ns if _FIRST_NS <= ns < _END_NS else None
+
+
+def from_ns(ns: int) -> str:
+    """Return the canonical text of a time: UTC, `Z`, no more digits of a fraction than it needs.
+
+    `to_ns(from_ns(ns)) == ns` always holds.
+
+    Raises:
+        ValueError: if the time lies outside the years 1 to 9999.
+    """
+    if not _FIRST_NS <= ns < _END_NS:
+        raise ValueError(f"time outside the years 1 to 9999: {ns!r} ns")
+    seconds, fraction = divmod(ns, _SECOND_NS)
+    days, second = divmod(seconds, _DAY_S)
+    minute, second = divmod(second, 60)
+    hour, minute = divmod(minute, 60)
+    text = f"{date.fromordinal(days + _EPOCH_DAY)}T{hour:02}:{minute:02}:{second:02}"
+    return f"{text}.{fraction:09}".rstrip("0") + "Z" if fraction else text + "Z"
+
+
+def same_text(text: str) -> bool:
+    """Return whether nanoseconds can replace `text`: it is the canonical text of its time."""
+    ns = to_ns(text)
+    return ns is not None and from_ns(ns) == text

@@ -1,0 +1,161 @@
+"""What a JSON object is, and what is wrong with it.
+
+An error means it cannot be read as a document. A warning means it can, losing nothing, but it
+contradicts itself; nothing in this package refuses a document for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple, cast
+
+from agentool_otel import _json
+from agentool_otel.errors import DecodeError
+from agentool_otel.model import documents as d
+from agentool_otel.model.codec import decode
+from agentool_otel.model.times import to_ns
+
+__all__ = ["Finding", "findings", "identify", "problems"]
+
+_Json = Mapping[str, Any]
+_SIGNS: tuple[tuple[type[d.Document], tuple[frozenset[str], ...]], ...] = tuple(
+    (cls, tuple(frozenset(names.split()) for names in alternatives))
+    for cls, alternatives in (
+        (d.EvalResult, ("assertion_results", "case_id passed", "case_id composite_score")),
+        (d.EvalCase, ("assertions", "case_id input")),
+        (d.ReasoningTrace, ("steps", "trace_id agent_id")),
+        (d.ToolRegistry, ("registry_id", "tools version")),
+        (d.RegisteredTool, ("spec",)),
+        (d.AssertionResult, ("assertion_type",)),
+        (d.Step, ("type step_id", "type tool_call", "type tool_result", "type to_agent")),
+        (d.ToolExchange, ("tool_call", "tool_result")),
+        (d.ToolResult, ("call_id",)),
+        (d.ToolCall, ("name arguments",)),
+        (d.ToolSpec, ("name parameters", "name description")),
+        (d.TraceMetrics, ("total_tokens", "total_cost_usd", "total_duration_ms")),
+    )
+)
+"""Members by which each document is recognised, the most telling first."""
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong."""
+
+    level: Literal["error", "warning"]
+    path: str
+    """JSON path, `$` for the whole document."""
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.message} - at {self.path}"
+
+
+def identify(data: Mapping[str, Any]) -> type[d.Document] | None:
+    """Return the type of document a JSON object is meant to be, by its members; None if none.
+
+    It need not be a valid one: a trace without `trace_id` is still recognised, so that an error can
+    say what it lacks. An object with `tool_call` or `tool_result` and no type is a `ToolExchange`.
+    """
+    members = data.keys()
+    for cls, alternatives in _SIGNS:
+        if any(names <= members for names in alternatives):
+            return cls
+    word = data.get("type")
+    if word in d.STEP_TYPES:
+        return d.Step
+    if word in d.ASSERTION_TYPES:
+        return d.Assertion
+    return None
+
+
+def problems(data: object) -> list[str]:
+    """Return what is wrong with a document as sentences, errors first; nothing when all is well."""
+    return [str(finding) for finding in findings(data)]
+
+
+def findings(data: object, cls: type[d.Document] | None = None) -> list[Finding]:
+    """Return what is wrong with a document: one error, or any number of warnings.
+
+    Args:
+        data: A JSON object, JSON text or a document.
+        cls: What it must be; by default what `identify` makes of it.
+    """
+    try:
+        document = _decode(data, cls)
+    except DecodeError as error:
+        return [Finding("error", error.path, f"expected {error.expected}, got {error.found}")]
+    return list(_warnings(document, "$"))
+
+
+def _decode(data: object, cls: type[d.Document] | None) -> d.Document:
+    if isinstance(data, (str, bytes)):
+        try:
+            data = _json.loads(data)
+        except ValueError as error:
+            raise DecodeError("JSON", f"text that is not ({error})") from None
+    if isinstance(data, d.Document):
+        return decode(cls, data) if cls else data
+    found = cls or (identify(cast("_Json", data)) if isinstance(data, Mapping) else None)
+    if found is None:
+        known = ", ".join(signs[0].__name__ for signs in _SIGNS)
+        raise DecodeError(f"an agentool document ({known})", "something else")
+    return decode(found, cast("Any", data))
+
+
+def _warnings(document: d.Document, path: str) -> Iterator[Finding]:
+    if isinstance(document, d.ReasoningTrace):
+        yield from _trace_warnings(document, path)
+    elif isinstance(document, d.ToolExchange):
+        yield from _exchange_warnings(document, path)
+
+
+def _exchange_warnings(exchange: d.ToolExchange, path: str) -> Iterator[Finding]:
+    call, result = exchange.tool_call, exchange.tool_result
+    if not (isinstance(call, d.ToolCall) and isinstance(result, d.ToolResult)):
+        return
+    if call.id != result.call_id:
+        yield _warn(f"{path}.tool_result.call_id", f"{result.call_id!r} is not the call's id")
+
+
+def _trace_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
+    started, finished = _time(trace.started_at), _time(trace.finished_at)
+    if started is not None and finished is not None and finished < started:
+        yield _warn(f"{path}.finished_at", f"{trace.finished_at} is before started_at")
+    for name in ("started_at", "finished_at"):
+        yield from _not_a_time(getattr(trace, name), f"{path}.{name}")
+    yield from _step_warnings(trace, f"{path}.steps")
+    if isinstance(trace.metrics, d.TraceMetrics):
+        steps, calls = len(trace.steps), len(trace.tool_calls())
+        for name, counted in (("step_count", steps), ("tool_call_count", calls)):
+            said = getattr(trace.metrics, name)
+            if isinstance(said, (int, float)) and said != counted:
+                yield _warn(f"{path}.metrics.{name}", f"says {said}, the steps hold {counted}")
+
+
+def _step_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
+    calls = {call.id for call in trace.tool_calls() if isinstance(call.id, str)}
+    first_with: dict[str, int] = {}
+    for index, step in enumerate(trace.steps):
+        here = f"{path}[{index}]"
+        yield from _not_a_time(step.timestamp, f"{here}.timestamp")
+        if isinstance(step.step_id, str):
+            first = first_with.setdefault(step.step_id, index)
+            if first != index:
+                yield _warn(f"{here}.step_id", f"{step.step_id!r} is also the id of step {first}")
+        result = step.tool_result
+        if isinstance(result, d.ToolResult) and result.call_id not in calls:
+            said = f"{result.call_id!r}" if isinstance(result.call_id, str) else "no call_id"
+            yield _warn(f"{here}.tool_result.call_id", f"{said}: matches no tool call of the trace")
+
+
+def _not_a_time(text: object, path: str) -> Iterator[Finding]:
+    if isinstance(text, str) and to_ns(text) is None:
+        yield _warn(path, f"{text!r} is not an RFC 3339 time")
+
+
+def _time(text: object) -> int | None:
+    return to_ns(text) if isinstance(text, str) else None
+
+
+def _warn(path: str, message: str) -> Finding:
+    return Finding("warning", path, message)

@@ -1,0 +1,96 @@
+"""Our own names: what the agentool documents say and the conventions have no word for.
+
+Spec: this file. Every name starts with `agentool.`; `MEANING` lists them all for the docs.
+"""
+
+MEANING: dict[str, str] = {}
+"""Name to its meaning in one line, in the order below."""
+
+
+def _name(name: str, meaning: str) -> str:
+    MEANING[name] = meaning
+    return name
+
+
+# The run: on the span that is the root of one trace document
+TRACE_ID = _name("agentool.trace.id", "id of the ReasoningTrace this run is")
+AGENT_ID = _name("agentool.agent.id", "agent_id of the ReasoningTrace, whatever hosts the agent")
+SESSION_ID = _name("agentool.session.id", "id that groups runs, as the user gave it")
+STATUS = _name(
+    "agentool.status", "status of the ReasoningTrace: success, error, timeout, in_progress, ..."
+)
+INPUT = _name("agentool.input", "input of the run where it is not messages, as JSON (content)")
+OUTPUT = _name("agentool.output", "output of the run where it is not messages, as JSON (content)")
+METADATA = _name("agentool.metadata", "metadata of the ReasoningTrace, as JSON")
+EXTRA = _name("agentool.extra", "fields of the ReasoningTrace its spec does not name, as JSON")
+PRESENCE = _name("agentool.presence", "which optional fields were null, empty or absent, as JSON")
+SCHEMA_VERSION = _name("agentool.schema_version", "version of the agentool spec that was written")
+
+# Steps: events on the run's span, in order
+STEP_EVENT = _name("agentool.step", "event name: one step of the run")
+STEPS_SPAN = _name("agentool.steps", "span name: a child of the run that holds further step events")
+STEP_INDEX = _name("agentool.step.index", "position of the step in the run, from 0")
+STEP_ID = _name("agentool.step.id", "step_id of the step")
+STEP_TYPE = _name("agentool.step.type", "type of the step: reasoning, tool_call, handoff, ...")
+STEP_CONTENT = _name(
+    "agentool.step.content", "content of a step without a span of its own (content)"
+)
+STEP_CONTEXT_TOKENS = _name("agentool.step.context_tokens", "tokens in the context at this step")
+STEP_TIME = _name("agentool.step.time", "timestamp of the step, as its original text")
+STEP_EXTRA = _name("agentool.step.extra", "fields of the step its spec does not name, as JSON")
+STEP_SPAN_ID = _name("agentool.step.span_id", "id of the span that carries the step's payload")
+STEP_RESULT_INDEX = _name(
+    "agentool.step.result.index", "position of the tool_result step a tool span also stands for"
+)
+STEP_RESULT_ID = _name("agentool.step.result.id", "step_id of that tool_result step")
+STEP_RESULT_EXTRA = _name(
+    "agentool.step.result.extra", "unnamed fields of that tool_result step, as JSON"
+)
+
+# Totals of a run, on its root span; never added to the usage of the leaves
+METRICS_PREFIX = "agentool.metrics."
+METRICS_TOTAL_TOKENS = _name("agentool.metrics.total_tokens", "input and output tokens of the run")
+METRICS_INPUT_TOKENS = _name("agentool.metrics.input_tokens", "input tokens of the run")
+METRICS_OUTPUT_TOKENS = _name("agentool.metrics.output_tokens", "output tokens of the run")
+METRICS_TOTAL_COST_USD = _name("agentool.metrics.total_cost_usd", "cost of the run in US dollars")
+METRICS_TOTAL_DURATION_MS = _name("agentool.metrics.total_duration_ms", "length of the run in ms")
+METRICS_STEP_COUNT = _name("agentool.metrics.step_count", "number of steps of the run")
+METRICS_TOOL_CALL_COUNT = _name("agentool.metrics.tool_call_count", "number of tool calls")
+METRICS_INFERENCE_CALLS = _name("agentool.metrics.inference_calls", "number of model calls")
+
+# Tool spans
+TOOL_DURATION_MS = _name("agentool.tool.duration_ms", "duration as the tool result reports it")
+TOOL_COST_TOKENS = _name(
+    "agentool.tool.cost_tokens", "cost in tokens as the tool result reports it"
+)
+TOOL_ERROR = _name("agentool.tool.error", "the tool's error text (content)")
+TOOL_WRAPPED = _name(
+    "agentool.tool.wrapped", "which of arguments and result were put into an object: both must be"
+)
+TOOL_INCOMPLETE = _name(
+    "agentool.tool.incomplete", "the half that is known: call_only, result_only"
+)
+GENERATED_CALL_ID = _name(
+    "agentool.tool.call_id_generated", "true when the call id is ours, the source having none"
+)
+TRANSFER_TARGET = _name("agentool.transfer.target", "agent a handoff goes to")
+TRANSFER_MESSAGE = _name("agentool.transfer.message", "message of a handoff (content)")
+
+# Memory spans
+MEMORY_KEY = _name("agentool.memory.key", "key that was written or asked for")
+MEMORY_CONTENT = _name("agentool.memory.content", "value that was written, as JSON (content)")
+MEMORY_QUERY = _name("agentool.memory.query", "query where it is not text, as JSON (content)")
+MEMORY_RESULTS = _name("agentool.memory.results", "what a search gave, as JSON (content)")
+
+# Any span
+COST_USD = _name("agentool.cost.usd", "cost of this operation in US dollars")
+PARENT_INFERRED = _name(
+    "agentool.parent_inferred", "true when the parent was deduced, not recorded"
+)
+INCOMPLETE = _name("agentool.incomplete", "true when the span never ended and was closed for it")
+INTERRUPTED = _name("agentool.interrupted", "what ended the span early without being an error")
+TRUNCATED = _name("agentool.truncated", "what was cut: name, original length, sha256, as JSON")
+SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
+SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")
+SPAN_START_NS = _name("agentool.span.start_ns", "exact start, for stores that round times")
+SPAN_END_NS = _name("agentool.span.end_ns", "exact end, for stores that round times")

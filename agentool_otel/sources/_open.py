@@ -1,0 +1,81 @@
+"""From what a person writes, a path or a URL, to the source that reads it."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+from pathlib import Path
+
+from agentool_otel._registry import found
+from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.sources._source import Source
+from agentool_otel.sources.otlp_file import OtlpFiles
+
+__all__ = ["open_source"]
+
+_SUFFIXES = (".jsonl", ".json", ".pb", ".gz")
+
+
+def open_source(where: str | Path | None = None) -> Source:
+    """Return the source for a path, a folder, a glob pattern, `-` for standard input, or a URL.
+
+    With nothing given it is the folder that programs record into: `AGENTOOL_DIR`, or `.agentool`.
+    Of a folder, files named *.jsonl, *.json, *.pb and *.gz at any depth are read, sorted by path.
+
+    Raises:
+        SourceUnreachable: nothing is there.
+        SourceDenied: it may not be looked at.
+        SourceError: the scheme of a URL is not known.
+    """
+    if where is None:
+        folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+        if not folder.is_dir():
+            raise SourceUnreachable(
+                "no recording here: run `agentool-otel run -- python app.py` first or name a SOURCE"
+                f" (looked in {folder})"
+            )
+        return _files(folder)
+    if where == "-":
+        return OtlpFiles([sys.stdin.buffer], "standard input")
+    if isinstance(where, str) and (scheme := re.match(r"([A-Za-z][\w+.-]*)://", where)):
+        return _remote(scheme[1], where)
+    return _files(Path(where))
+
+
+def _remote(scheme: str, where: str) -> Source:
+    known = found("agentool_otel.sources")
+    if scheme not in known:
+        schemes = ", ".join(f"{name}://" for name in sorted(known)) or "none yet"
+        raise SourceError(
+            f"no source for {scheme + '://'!r}; schemes known: {schemes}"
+            "; hint: name a file, a folder or `-` for standard input"
+        )
+    source: Source = known[scheme].load()(where)
+    return source
+
+
+def _files(path: Path) -> Source:
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise SourceDenied(f"{path} may not be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+        files = [file for file in matches if file.is_file()]
+        if not files:
+            raise SourceUnreachable(
+                f"{path} does not exist; hint: name a file, a folder, a glob pattern or `-`"
+            ) from error
+        return OtlpFiles(files, str(path))
+    if not path.is_dir():
+        return OtlpFiles([path])
+    files = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    if not files:
+        names = ", ".join("*" + suffix for suffix in _SUFFIXES)
+        raise SourceUnreachable(
+            f"no recording in {path} (looked for {names}): "
+            "run `agentool-otel run -- python app.py` first or name a SOURCE"
+        )
+    return OtlpFiles(files, str(path))

@@ -1,0 +1,155 @@
+"""OTLP protobuf bytes to spans, one ResourceSpans at a time so that size does not matter.
+
+Spec: opentelemetry-proto 1.9, trace/v1/trace.proto. TracesData and ExportTraceServiceRequest are the
+same on the wire: a list of ResourceSpans under field 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from sys import intern
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.sources._otlp_json import KINDS, STATUSES, Report
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+    from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
+
+__all__ = ["ProtoReader"]
+
+_RESOURCE_SPANS = b"\x0a"  # field 1, length-delimited
+_CHUNK = 1 << 24
+
+
+class ProtoReader:
+    """Reads one message, or the Collector's sequence of messages with a big-endian length before each."""
+
+    recognised = False
+    skipped = 0
+
+    def __init__(self, report: Report):
+        self._report = report
+
+    def message(self, stream: BinaryIO, where: str = "") -> Iterator[list[SpanRecord]]:
+        """Yield the spans of each ResourceSpans of one message."""
+        from google.protobuf.message import DecodeError
+        from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
+
+        for number, data in enumerate(self._parts(stream, where), 1):
+            place = f"{where} ResourceSpans {number}".lstrip()
+            try:
+                group = ResourceSpans.FromString(data)
+            except DecodeError as error:
+                self._report(place, f"left out, no valid protobuf: {error}")
+                continue
+            spans = list(self._spans(group, place))
+            self.recognised = self.recognised or bool(spans) or not data
+            yield spans
+
+    def framed(self, stream: BinaryIO) -> Iterator[list[SpanRecord]]:
+        """Yield the spans of messages which each follow their length as `uint32` big-endian."""
+        number = 0
+        while header := stream.read(4):
+            number += 1
+            size = int.from_bytes(header, "big")
+            data = _take(stream, size)
+            yield from self.message(BytesIO(data), f"message {number}")
+            if len(header) < 4 or len(data) < size:
+                self._report(
+                    f"message {number}", f"cut short: {len(data)} of {size} bytes are there"
+                )
+
+    def _parts(self, stream: BinaryIO, where: str) -> Iterator[bytes]:
+        while tag := stream.read(1):
+            size = _varint(stream) if tag == _RESOURCE_SPANS else None
+            if size is None:
+                self._report(where, f"not readable as OTLP protobuf from byte {tag.hex()} on")
+                return
+            data = _take(stream, size)
+            if len(data) < size:
+                self._report(
+                    where, f"cut short: {len(data)} of {size} bytes of a ResourceSpans are there"
+                )
+                return
+            yield data
+
+    def _spans(self, group: ResourceSpans, where: str) -> Iterator[SpanRecord]:
+        resource = _attributes(group.resource.attributes)
+        for scoped in group.scope_spans:
+            scope = intern(scoped.scope.name)
+            for span in scoped.spans:
+                try:
+                    yield _record(span, scope, resource)
+                except ValueError as error:
+                    self._report(where, f"span {span.name!r} left out: {error}")
+
+
+def _record(span: Span, scope: str, resource: Attributes) -> SpanRecord:
+    return SpanRecord(
+        trace_id=_id(span.trace_id, 16),
+        span_id=_id(span.span_id, 8),
+        parent_id=_id(span.parent_span_id, 8) if any(span.parent_span_id) else None,
+        name=span.name,
+        kind=KINDS.get(span.kind, "INTERNAL"),
+        start_ns=span.start_time_unix_nano or None,
+        end_ns=span.end_time_unix_nano or None,
+        attributes=_attributes(span.attributes),
+        events=[
+            SpanEvent(event.name, event.time_unix_nano or None, _attributes(event.attributes))
+            for event in span.events
+        ],
+        links=[
+            SpanLink(_id(link.trace_id, 16), _id(link.span_id, 8), _attributes(link.attributes))
+            for link in span.links
+        ],
+        status=STATUSES.get(span.status.code, "UNSET"),
+        status_message=span.status.message or None,
+        scope=scope,
+        resource=resource,
+    )
+
+
+def _id(raw: bytes, size: int) -> str:
+    if len(raw) != size or not any(raw):
+        raise ValueError(f"expected an id of {size} bytes, not all zero, got {raw.hex()!r}")
+    return raw.hex()
+
+
+def _attributes(pairs: Iterable[KeyValue]) -> Attributes:
+    return {intern(pair.key): _value(pair.value) for pair in pairs}
+
+
+def _value(value: AnyValue) -> Any:
+    kind = value.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind == "array_value":
+        return [_value(item) for item in value.array_value.values]
+    if kind == "kvlist_value":
+        return _attributes(value.kvlist_value.values)
+    return getattr(value, kind)
+
+
+def _varint(stream: BinaryIO) -> int | None:
+    """Return the next number, or None where there is none."""
+    value = 0
+    for shift in range(0, 35, 7):  # lengths have at most five bytes
+        byte = stream.read(1)
+        if not byte:
+            return None
+        value |= (byte[0] & 0x7F) << shift
+        if byte[0] < 0x80:
+            return value
+    return None
+
+
+def _take(stream: BinaryIO, size: int) -> bytes:
+    """Return `size` bytes, or what is left; a length that is damage costs no memory."""
+    chunks: list[bytes] = []
+    while size and (chunk := stream.read(min(size, _CHUNK))):
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)

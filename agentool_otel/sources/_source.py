@@ -1,0 +1,33 @@
+"""What every place that spans are read from offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord
+
+__all__ = ["Source"]
+
+
+class Source(Protocol):
+    """A place that holds spans. It knows transport and framing, nothing about attributes."""
+
+    name: str
+    """What to call the place in messages."""
+    problems: list[Problem]
+    """What could not be read so far."""
+    bytes_total: int | None
+    """Size of the input where it is known beforehand, for a progress bar."""
+    bytes_read: int
+    """How much of `bytes_total` has been read; grows while `spans` is iterated."""
+
+    def spans(self) -> Iterator[SpanRecord]:
+        """Yield every span once per copy found, in the order of the place; start over on each call.
+
+        Raises:
+            SourceError: the place cannot be read at all.
+            DecodeError: nothing in it is recognisable.
+        """
+        ...

@@ -1,0 +1,215 @@
+"""The table against itself, against the constants, and against what OpenTelemetry published."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import warnings
+from types import ModuleType
+
+import jsonschema
+import pytest
+
+from agentool_otel.semconv import agentool, core, gen_ai, mcp, openai
+from agentool_otel.semconv.table import (
+    AT_START,
+    ATTRIBUTES,
+    CONTENT,
+    EVENTS,
+    METRIC_RENAMES,
+    METRICS,
+    OLDER,
+    OLDER_ABSENT,
+    OLDER_VALUES,
+    PREFIXES,
+    RENAMES,
+    RESERVED,
+    SHAPES,
+    SPAN_TYPES,
+    STRUCTURAL,
+    SpanType,
+)
+
+VALUES = ("OP_", "METHOD_TOOLS_", "METHOD_PROMPTS_", "METHOD_RESOURCES_", "ERROR_TYPE_")
+"""Constants with these prefixes are values of an attribute, not names of one."""
+
+
+def constants(module: ModuleType) -> dict[str, str]:
+    return {k: v for k, v in vars(module).items() if k.isupper() and isinstance(v, str)}
+
+
+def attribute_constants(module: ModuleType) -> set[str]:
+    not_names = (*VALUES, "METRIC_", "EVENT_", "BASELINE", "EXCEPTION_EVENT", "STEP_EVENT")
+    names = {v for k, v in constants(module).items() if not k.startswith(not_names)}
+    return names - PREFIXES.keys() - {agentool.STEPS_SPAN}
+
+
+@pytest.mark.parametrize("module", [agentool, core, gen_ai, mcp, openai])
+def test_every_attribute_constant_is_in_the_table(module: ModuleType) -> None:
+    assert attribute_constants(module) - ATTRIBUTES.keys() == set()
+
+
+def test_every_attribute_in_the_table_is_a_constant() -> None:
+    modules = (agentool, core, gen_ai, mcp, openai)
+    assert ATTRIBUTES.keys() - set().union(*map(attribute_constants, modules)) == set()
+
+
+@pytest.mark.parametrize(("module", "prefix"), [(gen_ai, "gen_ai."), (agentool, "agentool.")])
+def test_a_constant_is_called_what_its_attribute_is_called(module: ModuleType, prefix: str) -> None:
+    irregular = {
+        *("GENERATED_CALL_ID", "COST_USD", "MEANING", "STEP_EVENT", "STEPS_SPAN"),
+        *("PROMPT_VARIABLE_PREFIX", "METRICS_PREFIX"),
+    }
+    for name, value in constants(module).items():
+        if value.startswith(prefix) and not name.startswith(("METRIC_", "EVENT_")):
+            spelled = value.removeprefix(prefix).replace(".", "_").upper()
+            assert name == spelled or name in irregular
+
+
+def test_each_of_our_own_names_has_a_meaning() -> None:
+    ours = {v for v in constants(agentool).values() if v != agentool.METRICS_PREFIX}
+    assert agentool.MEANING.keys() == ours
+    assert all(agentool.MEANING.values())
+
+
+def test_our_meanings_mark_exactly_the_content() -> None:
+    marked = {name for name, meaning in agentool.MEANING.items() if "(content)" in meaning}
+    assert marked == {name for name in CONTENT if name.startswith("agentool.")}
+
+
+@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)
+def test_a_span_type_names_only_attributes_of_the_table(span_type: SpanType) -> None:
+    sets = (
+        *(span_type.required, span_type.conditional, span_type.recommended),
+        *(span_type.opt_in, span_type.must_not, span_type.name_keys),
+    )
+    assert set().union(*sets) - ATTRIBUTES.keys() == set()
+
+
+@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)
+def test_a_span_type_has_each_attribute_at_one_level(span_type: SpanType) -> None:
+    levels = (
+        *(span_type.required, span_type.conditional, span_type.recommended),
+        *(span_type.opt_in, span_type.must_not),
+    )
+    assert sum(map(len, levels)) == len(frozenset().union(*levels))
+
+
+@pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)
+def test_content_is_opt_in_or_forbidden_everywhere(span_type: SpanType) -> None:
+    assert CONTENT.isdisjoint(span_type.required | span_type.conditional | span_type.recommended)
+    assert span_type.opt_in <= CONTENT
+
+
+def test_every_operation_has_a_span_type() -> None:
+    known = {operation for it in SPAN_TYPES for operation in it.operations}
+    assert known == set(ATTRIBUTES[gen_ai.OPERATION_NAME].members)
+
+
+def test_only_the_kind_decides_between_two_types_of_one_operation() -> None:
+    pairs = [
+        (op, kind) for it in SPAN_TYPES for op in it.operations or ("mcp",) for kind in it.kinds
+    ]
+    assert len(pairs) == len(set(pairs))
+
+
+def test_a_rename_leads_to_a_name_of_the_table() -> None:
+    assert {it.new for it in RENAMES.values()} <= ATTRIBUTES.keys()
+    assert set(STRUCTURAL.values()) <= ATTRIBUTES.keys()
+
+
+def test_an_old_name_is_not_a_current_one() -> None:
+    assert ATTRIBUTES.keys().isdisjoint(RENAMES.keys() | STRUCTURAL.keys())
+
+
+def test_renamed_values_of_enums_are_current_members() -> None:
+    for rename in RENAMES.values():
+        assert set(rename.values.values()) <= set(ATTRIBUTES[rename.new].members)
+
+
+def test_what_an_older_generation_is_written_as_is_read_back_by_the_renames() -> None:
+    contextual = {gen_ai.RETRIEVAL_TOP_K}  # its old name means something else on other spans
+    for generation, names in OLDER.items():
+        for new, old in names.items():
+            if new not in contextual:
+                assert RENAMES[old].new == new
+        for new, values in OLDER_VALUES[generation].items():
+            for new_value, old_value in values.items():
+                assert RENAMES[names[new]].values[old_value] == new_value
+
+
+def test_a_name_is_either_older_or_absent_in_a_generation() -> None:
+    assert OLDER.keys() == OLDER_ABSENT.keys() == OLDER_VALUES.keys()
+    for generation, names in OLDER.items():
+        assert names.keys() <= ATTRIBUTES.keys()
+        assert OLDER_ABSENT[generation] <= ATTRIBUTES.keys()
+        assert names.keys().isdisjoint(OLDER_ABSENT[generation])
+
+
+def test_every_metric_constant_is_described() -> None:
+    named = {v for m in (gen_ai, mcp) for k, v in constants(m).items() if k.startswith("METRIC_")}
+    assert METRICS.keys() == named
+    assert set(METRIC_RENAMES.values()) <= METRICS.keys()
+
+
+def test_metrics_carry_attributes_of_the_table_and_no_content() -> None:
+    for metric in METRICS.values():
+        assert metric.attributes.keys() <= ATTRIBUTES.keys() - CONTENT
+
+
+def test_buckets_rise_and_only_histograms_have_them() -> None:
+    for metric in METRICS.values():
+        assert list(metric.buckets) == sorted(set(metric.buckets))
+        assert bool(metric.buckets) == (metric.instrument == "histogram")
+
+
+def test_complex_attributes_of_the_conventions_have_a_shape_that_is_a_json_schema() -> None:
+    complex_ones = {
+        n for n, it in ATTRIBUTES.items() if it.type == "any" and n.startswith("gen_ai")
+    }
+    assert SHAPES.keys() == complex_ones
+    for shape in SHAPES.values():
+        jsonschema.Draft202012Validator.check_schema(shape)
+
+
+def test_events_and_start_attributes_are_names_of_ours() -> None:
+    assert all(name.startswith(RESERVED) for name in EVENTS)
+    assert AT_START <= ATTRIBUTES.keys() - CONTENT
+
+
+@pytest.mark.parametrize(
+    ("published", "prefix"),
+    [
+        ("gen_ai_attributes", "gen_ai."),
+        ("mcp_attributes", "mcp."),
+        ("openai_attributes", "openai."),
+    ],
+)
+def test_every_name_opentelemetry_published_is_current_or_renamed(
+    published: str, prefix: str
+) -> None:
+    """What core still publishes is 1.41 and marked as moved; nothing of it may be unknown to us."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        module = importlib.import_module(
+            f"opentelemetry.semconv._incubating.attributes.{published}"
+        )
+    theirs = {value for value in constants(module).values() if value.startswith(prefix)}
+    assert theirs
+    assert theirs - ATTRIBUTES.keys() - RENAMES.keys() - STRUCTURAL.keys() == set()
+
+
+def test_importing_the_names_loads_nothing_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import agentool_otel; own = set(sys.modules)\n"
+        "import agentool_otel.semconv.gen_ai\n"
+        "print(sorted(set(sys.modules) - own))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.strip()
+    assert loaded in (
+        "['agentool_otel.semconv', 'agentool_otel.semconv.gen_ai']",
+        "[]",
+        "['agentool_otel.semconv.gen_ai']",
+    )
