@@ -293,7 +293,7 @@ def _misfits(value: Any, schema: Schema, path: str) -> Iterator[str]:
             if name in fields:
                 yield from _misfits(fields[name], inner, f"{path}.{name}")
     if isinstance(value, list) and "items" in schema:
-        for index, item in enumerate(cast("list[Any]", value)):
+        for index, item in enumerate(cast("list[object]", value)):
             yield from _misfits(item, schema["items"], f"{path}[{index}]")
     for rule in schema.get("allOf", ()):
         if not any(_misfits(value, rule["if"], path)):

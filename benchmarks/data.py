@@ -15,10 +15,8 @@ import orjson
 
 _BATCH = 256
 _OPEN = 200  # traces that run at the same time
-_WORDS = (
-    "the agent searched weather records, compared “three” sources and wrote a short summary of what it "
-    'found; {"city": "Zürich", "temperature": 21.5}\n then it asked again because one answer was stale'
-).split(" ")
+_SENTENCE = """the agent searched weather records, compared “three” sources and wrote a short
+summary of what it found; {"city": "Zürich", "temperature": 21.5} then it asked again because one was stale"""
 
 Span = dict[str, Any]
 
@@ -26,8 +24,8 @@ Span = dict[str, Any]
 def write_recording(path: Path, spans: int = 200_000, seed: int = 0) -> int:
     """Write OTLP/JSON lines with at least `spans` spans of whole traces and return how many.
 
-    A trace is an agent run: invoke_agent, 9 turns of a chat span (4.7 KB) and two execute_tool spans
-    (2 KB), 28 spans in all; 200 traces run interleaved, 256 spans make a line.
+    A trace is an agent run of 28 spans: invoke_agent and 9 turns, each a chat span (4.7 KB) and two
+    execute_tool spans (2 KB). 200 traces run interleaved, 256 spans make a line.
     """
     rng = random.Random(seed)
     written = 0
@@ -48,16 +46,24 @@ def _write(file: Any, batch: list[Span]) -> int:
     document = {
         "resourceSpans": [
             {
-                "resource": {"attributes": _attributes({"service.name": f"agent-{number}", "host.name": f"node-{number}", "telemetry.sdk.language": "python"})},
+                "resource": {"attributes": _attributes(_resource(number))},
                 "scopeSpans": [{"scope": {"name": "bench", "version": "1.0"}, "spans": members}],
             }
             for number, members in sorted(resources.items())
         ]
-    }  # fmt: skip
+    }
     file.write(orjson.dumps(document) + b"\n")
     count = len(batch)
     batch.clear()
     return count
+
+
+def _resource(number: int) -> dict[str, Any]:
+    return {
+        "service.name": f"agent-{number}",
+        "host.name": f"node-{number}",
+        "telemetry.sdk.language": "python",
+    }
 
 
 def _interleaved(spans: int, rng: random.Random) -> Iterator[Span]:
@@ -97,12 +103,16 @@ def _trace(rng: random.Random, start: int) -> Iterator[Span]:
             "gen_ai.usage.output_tokens": 60 + rng.randrange(90),
             "gen_ai.input.messages": _json([
                 {"role": "user", "parts": [{"type": "text", "content": history}]},
-                {"role": "tool", "parts": [{"type": "tool_call_response", "id": calls[0], "response": _text(rng, 900)}]},
+                {"role": "tool", "parts": [_tool_response(rng, calls[0])]},
             ]),
-            "gen_ai.output.messages": _json([{"role": "assistant", "finish_reason": "tool_call", "parts": [
-                {"type": "text", "content": _text(rng, 500)},
-                *({"type": "tool_call", "id": call, "name": "search_web", "arguments": {"query": _text(rng, 80)}} for call in calls),
-            ]}]),
+            "gen_ai.output.messages": _json([{
+                "role": "assistant",
+                "finish_reason": "tool_call",
+                "parts": [
+                    {"type": "text", "content": _text(rng, 500)},
+                    *(_tool_call(rng, call) for call in calls),
+                ],
+            }]),
         })  # fmt: skip
         now += 800_000_000
         for call in calls:
@@ -112,7 +122,7 @@ def _trace(rng: random.Random, start: int) -> Iterator[Span]:
                 "gen_ai.tool.type": "function",
                 "gen_ai.tool.call.id": call,
                 "gen_ai.tool.call.arguments": _json({"query": _text(rng, 80), "limit": 5}),
-                "gen_ai.tool.call.result": _json([{"title": _text(rng, 40), "text": _text(rng, 200)} for _ in range(4)]),
+                "gen_ai.tool.call.result": _json([_hit(rng) for _ in range(4)]),
             })  # fmt: skip
             now += 120_000_000
         usage += 60
@@ -122,6 +132,19 @@ def _trace(rng: random.Random, start: int) -> Iterator[Span]:
         "gen_ai.conversation.id": trace_id[:12],
         "agentool.metrics.total_output_tokens": usage,
     }, end=now)  # fmt: skip
+
+
+def _tool_call(rng: random.Random, call: str) -> dict[str, Any]:
+    arguments = {"query": _text(rng, 80)}
+    return {"type": "tool_call", "id": call, "name": "search_web", "arguments": arguments}
+
+
+def _tool_response(rng: random.Random, call: str) -> dict[str, Any]:
+    return {"type": "tool_call_response", "id": call, "response": _text(rng, 900)}
+
+
+def _hit(rng: random.Random) -> dict[str, Any]:
+    return {"title": _text(rng, 40), "text": _text(rng, 200)}
 
 
 def _span(
@@ -167,7 +190,7 @@ def _json(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-_PROSE = " ".join(random.Random(1).choices(_WORDS, k=4000))
+_PROSE = " ".join(random.Random(1).choices(_SENTENCE.split(" "), k=4000))
 
 if __name__ == "__main__":
     count = write_recording(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 200_000)

@@ -1,8 +1,9 @@
-"""OTLP/JSON bytes to spans. Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding.
+"""OTLP/JSON bytes to spans.
 
+Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding.
 What exporters write goes through typed structs and costs little more than parsing. Anything else
-(snake_case keys, base64 ids, nulls, a value of the wrong type) is normalised to the same structs span
-by span, so that one bad span costs only itself. What is not JSON at all is searched for whole spans.
+(snake_case keys, base64 ids, nulls, a value of the wrong type) is normalised to the same structs
+span by span, so that one bad span costs only itself. What is not JSON is searched for whole spans.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from agentool_otel import _json
+from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 
 __all__ = ["KINDS", "STATUSES", "JsonReader", "Report"]
@@ -136,7 +138,7 @@ class _Foreign(ValueError):
 
 
 class JsonReader:
-    """Reads the OTLP/JSON documents of one file: by line, pretty-printed, concatenated or listed."""
+    """Reads the OTLP/JSON documents of one file: a line each, pretty-printed, in a row, listed."""
 
     recognised = False
     """Whether anything so far was an OTLP document."""
@@ -215,7 +217,7 @@ class JsonReader:
         return list(self._loose(_json.loads(data), where))
 
     def _pieces(self, data: bytes, where: str) -> list[SpanRecord]:
-        """Return what can be read from bytes that are not one document: several of them, or damage."""
+        """Return what can be read from bytes that are several documents, or a damaged one."""
         text = data.decode("utf-8-sig", "replace")
         spans: list[SpanRecord] = []
         at = _next(_BETWEEN_DOCUMENTS, text, 0)
@@ -241,7 +243,7 @@ class JsonReader:
         return spans + saved
 
     def _salvage(self, text: str, where: str) -> Iterator[SpanRecord]:
-        """Yield the spans that are whole in damaged text, under the last resource and scope seen."""
+        """Yield the whole spans of damaged text, under the last resource and scope seen."""
         resource: Attributes = {}
         scope = ""
         at = 0
@@ -263,9 +265,9 @@ class JsonReader:
             except (ValueError, RecursionError):
                 continue  # where the damage starts, or the end of a list
 
-    def _loose(self, document: object, where: str) -> Iterator[SpanRecord]:
+    def _loose(self, document: Json, where: str) -> Iterator[SpanRecord]:
         """Yield the spans of a parsed document of any spelling, reporting those that are not."""
-        if isinstance(document, list):
+        if document.__class__ is list:
             for part in document:
                 yield from self._loose(part, where)
             return
@@ -273,7 +275,7 @@ class JsonReader:
             document = _normal(document)
         except RecursionError:
             raise _Foreign("nested too deeply to be spans") from None
-        if not isinstance(document, dict) or not (groups := document.keys() & _SIGNALS):
+        if document.__class__ is not dict or not (groups := document.keys() & _SIGNALS):
             raise _Foreign(
                 f"no OTLP document: expected an object with resourceSpans, got {_short(document)}"
             )
@@ -288,7 +290,7 @@ class JsonReader:
                 yield from self._spans(part.get("spans"), scope, resource, where)
 
     def _spans(
-        self, spans: object, scope: str, resource: Attributes, where: str
+        self, spans: Json, scope: str, resource: Attributes, where: str
     ) -> Iterator[SpanRecord]:
         for span in self._objects(spans, "spans", where):
             try:
@@ -296,7 +298,7 @@ class JsonReader:
             except (ValueError, RecursionError) as error:
                 self._report(where, f"span {span.get('name')!r} left out: {error}")
 
-    def _resource(self, resource: object, where: str) -> Attributes:
+    def _resource(self, resource: Json, where: str) -> Attributes:
         if resource is None:
             return {}
         try:
@@ -305,10 +307,10 @@ class JsonReader:
             self._report(where, f"resource attributes left out: {error}")
             return {}
 
-    def _objects(self, value: object, name: str, where: str) -> Iterator[dict[str, Any]]:
-        items: list[object] = value if isinstance(value, list) else [] if value is None else [value]
+    def _objects(self, value: Json, name: str, where: str) -> Iterator[dict[str, Any]]:
+        items: list[Json] = value if value.__class__ is list else [] if value is None else [value]
         for item in items:
-            if isinstance(item, dict):
+            if item.__class__ is dict:
                 yield item
             else:
                 self._report(where, f"expected an object in {name}, got {_short(item)}")
@@ -401,19 +403,19 @@ def _base64(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
-def _scope(scope: object) -> str:
-    name = scope.get("name") if isinstance(scope, dict) else None
+def _scope(scope: Json) -> str:
+    name = scope.get("name") if scope.__class__ is dict else None
     return name if isinstance(name, str) else ""
 
 
-def _normal(value: Any) -> Any:
-    """Return JSON with camelCase keys, no nulls and no lone surrogates (UTF-8 has no form for them).
+def _normal(value: Json) -> Json:
+    """Return JSON with camelCase keys, no nulls and no lone surrogates, which UTF-8 cannot hold.
 
     Only names of OTLP fields are keys in OTLP/JSON; attribute names are values.
     """
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         return {_camel(k): _normal(v) for k, v in value.items() if v is not None}
-    if isinstance(value, list):
+    if value.__class__ is list:
         return [_normal(item) for item in value]
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -427,8 +429,8 @@ def _camel(key: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
-def _short(value: object) -> str:
-    if isinstance(value, dict):
+def _short(value: Json) -> str:
+    if value.__class__ is dict:
         return f"an object with {', '.join(map(repr, list(value)[:5])) or 'nothing in it'}"
     return f"{type(value).__name__}"
 

@@ -1,7 +1,7 @@
 """OTLP protobuf bytes to spans, one ResourceSpans at a time so that size does not matter.
 
-Spec: opentelemetry-proto 1.9, trace/v1/trace.proto. TracesData and ExportTraceServiceRequest are the
-same on the wire: a list of ResourceSpans under field 1.
+Spec: opentelemetry-proto 1.9, trace/v1/trace.proto. TracesData and ExportTraceServiceRequest are
+the same on the wire: a list of ResourceSpans under field 1.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHUNK = 1 << 24
 
 
 class ProtoReader:
-    """Reads one message, or the Collector's sequence of messages with a big-endian length before each."""
+    """Reads one message, or the Collector's sequence of messages with their lengths."""
 
     recognised = False
     skipped = 0
@@ -35,7 +35,7 @@ class ProtoReader:
 
     def message(self, stream: BinaryIO, where: str = "") -> Iterator[list[SpanRecord]]:
         """Yield the spans of each ResourceSpans of one message."""
-        from google.protobuf.message import DecodeError
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
         from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
         for number, data in enumerate(self._parts(stream, where), 1):

@@ -1,7 +1,7 @@
 """Spans in any order to whole traces, in bounded memory.
 
-Spans are held as they are while they fit into a budget. Beyond it all of them go to files on disk by
-a hash of their trace id, and each file is then grouped by itself.
+Spans are held as they are while they fit into a budget. Beyond it all of them go to files on disk
+by a hash of their trace id, and each file is then grouped by itself.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import errno
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from sys import getsizeof
-from typing import Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import msgspec
@@ -43,37 +43,46 @@ def by_trace(
 ) -> Iterator[list[SpanRecord]]:
     """Yield the spans of one trace after another, sorted by start and span id.
 
-    The outcome does not depend on the order or the repetition of `spans`; of several copies of a span
-    the most complete one is kept. Traces come sorted by start as long as all of them fit into
-    `budget_bytes`; above it they are sorted within parts of the input only. One trace has to fit into
-    memory. Temporary files are removed when the iterator is exhausted or closed.
+    The outcome does not depend on the order or the repetition of `spans`; of several copies of a
+    span the most complete one is kept. Traces come sorted by start as long as all of them fit into
+    `budget_bytes`; above it they are sorted within parts of the input only. One trace has to fit
+    into memory. Temporary files are removed when the iterator is exhausted or closed.
 
     Raises:
         SourceError: the temporary folder cannot take the spans.
     """
-    return _grouped(iter(spans), budget_bytes, 0)
-
-
-def _grouped(spans: Iterator[SpanRecord], budget: int, level: int) -> Iterator[list[SpanRecord]]:
     traces: dict[str, list[SpanRecord]] = {}
     size = 0
+    spans = iter(spans)
     for span in spans:
-        trace = traces.get(span.trace_id)
-        if trace is None:
-            traces[span.trace_id] = [span]
-        else:
-            trace.append(span)
+        _add(traces, span)
         size += _size(span)
-        # A single trace cannot be split, nor can traces whose hashes are equal to the last bit.
-        if size > budget and len(traces) > 1 and level < _LEVELS:
-            break
-    else:
-        yield from _settled(traces)
-        return
+        if size > budget_bytes and len(traces) > 1:
+            yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0)
+            return
+    yield from _settled(traces)
+
+
+def _from_disk(spans: Iterable[SpanRecord], budget: int, level: int) -> Iterator[list[SpanRecord]]:
     with tempfile.TemporaryDirectory(prefix="agentool-") as folder:
-        for bucket in _spill(chain(_drained(traces), spans), Path(folder), level):
-            yield from _grouped(_stored(bucket), budget, level + 1)
-            bucket.unlink(missing_ok=True)
+        for bucket in _spill(spans, Path(folder), level):
+            # One trace cannot be split, nor can traces whose hashes are equal to the last bit.
+            if bucket.size > budget and bucket.several and level + 1 < _LEVELS:
+                yield from _from_disk(bucket.spans(), budget, level + 1)
+            else:
+                traces: dict[str, list[SpanRecord]] = {}
+                for span in bucket.spans():
+                    _add(traces, span)
+                yield from _settled(traces)
+            bucket.path.unlink(missing_ok=True)
+
+
+def _add(traces: dict[str, list[SpanRecord]], span: SpanRecord) -> None:
+    trace = traces.get(span.trace_id)
+    if trace is None:
+        traces[span.trace_id] = [span]
+    else:
+        trace.append(span)
 
 
 def _settled(traces: dict[str, list[SpanRecord]]) -> Iterator[list[SpanRecord]]:
@@ -107,18 +116,19 @@ def _size(span: SpanRecord) -> int:
     """Estimate the memory that a span takes, in a tenth of the time that reading it took."""
     size = 1000 + 100 * len(span.attributes)
     for value in span.attributes.values():
-        size += getsizeof(value)
-        if value.__class__ is list or value.__class__ is dict:
-            size += _nested(value)
+        if value.__class__ is str:
+            size += len(value) if value.isascii() else getsizeof(value)
+        elif value.__class__ is not int:
+            size += getsizeof(value) + _nested(value)
     for event in span.events:
         size += 300 + _nested(event.attributes)
     return size + 500 * len(span.links)
 
 
 def _nested(value: Any) -> int:
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         value = value.values()
-    elif not isinstance(value, (list, tuple)):
+    elif value.__class__ is not list:
         return 0
     return sum(100 + getsizeof(item) + _nested(item) for item in value)
 
@@ -128,50 +138,71 @@ def _drained(traces: dict[str, list[SpanRecord]]) -> Iterator[SpanRecord]:
         yield from traces.popitem()[1]
 
 
-def _spill(spans: Iterable[SpanRecord], folder: Path, level: int) -> list[Path]:
-    """Write every span to the file of its trace and return the files that have any."""
+class _Bucket:
+    """A file of spans, each row after its length."""
+
+    def __init__(self, path: Path, file: BinaryIO):
+        self.path = path
+        self.size = 0  # in memory, about
+        self.several = False
+        """Whether there are spans of more than one trace."""
+        self._write = file.write
+        self._trace_id: str | None = None
+
+    def add(self, trace_id: str, row: bytes) -> None:
+        self._write(len(row).to_bytes(4, "big"))
+        self._write(row)
+        self.size += 2 * len(row) + 1000
+        if trace_id != self._trace_id:
+            self.several = self._trace_id is not None
+            self._trace_id = trace_id
+
+    def spans(self) -> Iterator[SpanRecord]:
+        resources: dict[bytes, Attributes] = {}
+        with self.path.open("rb", _MIB) as file:
+            while header := file.read(4):
+                row = _decode(file.read(int.from_bytes(header, "big")))
+                if isinstance(row, bytes):
+                    yield pickle.loads(row)  # written by ourselves into a folder that is ours alone
+                    continue
+                fields: list[Any] = list(row)
+                packed = bytes(fields.pop())
+                resource = resources.get(packed)
+                if resource is None:
+                    resource = resources[packed] = msgspec.msgpack.decode(packed)
+                fields.append(resource)
+                yield SpanRecord(*fields)
+
+
+def _spill(spans: Iterable[SpanRecord], folder: Path, level: int) -> list[_Bucket]:
+    """Write every span to the bucket of its trace and return the buckets that have any."""
     paths = [folder / f"{number:02}" for number in range(1 << _BITS)]
     try:
-        with ExitStack() as stack:
-            writes = [stack.enter_context(path.open("wb", _MIB // 8)).write for path in paths]
-            _distribute(spans, writes, level * _BITS)
+        with ExitStack() as files:
+            buckets = [
+                _Bucket(path, files.enter_context(path.open("wb", _MIB // 8))) for path in paths
+            ]
+            _distribute(spans, buckets, level * _BITS)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise SourceError(
             f"no space left in {folder.parent} to sort the spans; hint: set TMPDIR to a larger disk"
         ) from error
-    return [path for path in paths if path.stat().st_size]
+    return [bucket for bucket in buckets if bucket.size]
 
 
-def _distribute(
-    spans: Iterable[SpanRecord], writes: list[Callable[[bytes], int]], shift: int
-) -> None:
+def _distribute(spans: Iterable[SpanRecord], buckets: list[_Bucket], shift: int) -> None:
     resource: Attributes | None = None
     packed = msgspec.Raw()
-    mask = len(writes) - 1
+    mask = len(buckets) - 1
     for span in spans:
         try:
             if span.resource is not resource:  # one object for all the spans of a batch
                 packed = msgspec.Raw(_encode(span.resource))
                 resource = span.resource
-            data = _encode((*msgspec.structs.astuple(span)[:-1], packed))
+            row = _encode((*msgspec.structs.astuple(span)[:-1], packed))
         except (TypeError, ValueError, OverflowError):  # 65-bit integers, lone surrogates
-            data = _encode(pickle.dumps(span))
-        write = writes[crc32(span.trace_id.encode("utf-8", "replace")) >> shift & mask]
-        write(len(data).to_bytes(4, "big") + data)
-
-
-def _stored(path: Path) -> Iterator[SpanRecord]:
-    resources: dict[bytes, Attributes] = {}
-    with path.open("rb", _MIB) as file:
-        while header := file.read(4):
-            row = _decode(file.read(int.from_bytes(header, "big")))
-            if isinstance(row, bytes):
-                yield pickle.loads(row)  # written by ourselves into a folder that is ours alone
-                continue
-            packed = bytes(row[-1])
-            resource = resources.get(packed)
-            if resource is None:
-                resource = resources[packed] = msgspec.msgpack.decode(packed)
-            yield SpanRecord(*row[:-1], resource)
+            row = _encode(pickle.dumps(span))
+        key = crc32(span.trace_id.encode("utf-8", "replace")) >> shift
+        buckets[key & mask].add(span.trace_id, row)

@@ -1,11 +1,11 @@
-"""Recordings: files of OTLP, in every framing our exporter and the Collector write, told by content.
+"""Recordings: files of OTLP in the framings our exporter and the Collector write, told by content.
 
 Spec: opentelemetry-specification, protocol/file-exporter.md; opentelemetry-collector-contrib,
 exporter/fileexporter v0.140. Read here, each also inside gzip:
 
-    {"resourceSpans": ...}            JSON lines, one document over many lines, documents in a row or a list
-    0a ...                            one protobuf message
-    00 00 12 34 0a ...                protobuf messages, the length before each as uint32 big-endian
+    {"resourceSpans": ...}     JSON: a document per line, over many lines, several in a row, a list
+    0a ...                     one protobuf message
+    00 00 12 34 0a ...         protobuf messages, the length before each as uint32 big-endian
 
 Another framing is one more entry in `_reader`, another compression one more in `_unpacked`.
 """
@@ -16,10 +16,10 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
 from agentool_otel.model.problems import Problem
@@ -116,7 +116,7 @@ class _Feed(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any, /) -> int:
         data = self._some(len(buffer))
         while self.count == 0 and 0 < len(data) < _HEAD and (more := self._some(_HEAD)):
             data += more  # a pipe gives what it has, and telling the format takes a few bytes
@@ -132,7 +132,7 @@ class _Feed(io.RawIOBase):
             return b""
 
 
-def _unpacked(packed: _Feed) -> tuple[list[_Feed], io.BufferedReader]:
+def _unpacked(packed: _Feed) -> tuple[list[_Feed], io.BufferedReader[_Feed]]:
     """Return a stream of the bytes inside, and every feed that may have met an error."""
     stream = io.BufferedReader(packed, _BUFFER)
     if not stream.peek(2).startswith(_GZIP):
@@ -155,7 +155,7 @@ def _reader(
 
 
 @contextmanager
-def _opened(file: Path | BinaryIO) -> Iterator[BinaryIO | io.FileIO]:
+def _opened(file: Path | BinaryIO) -> Generator[BinaryIO | io.FileIO]:
     """Open a path unbuffered. A stream that was handed in stays open."""
     if not isinstance(file, Path):
         yield file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,13 @@ def test_a_document_is_taken_as_it_is() -> None:
 def test_a_nested_document_may_already_be_one() -> None:
     step = Step(type="reasoning")
     assert ReasoningTrace.from_dict({"trace_id": "t", "steps": [step]}).steps == [step]
+
+
+def test_a_document_can_be_sent_to_another_process() -> None:
+    trace = ReasoningTrace.from_dict(example("reasoning-trace"))
+    copy = pickle.loads(pickle.dumps(trace))
+    assert copy == trace
+    assert copy.steps[0].tool_call is UNSET
 
 
 def test_text_holds_what_json_allows() -> None:

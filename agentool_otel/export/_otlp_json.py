@@ -1,0 +1,235 @@
+"""Finished SDK spans to one OTLP/JSON document.
+
+Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding: ids in hex, enums as
+numbers, 64-bit integers as strings. Bytes are put together from templates, because building message
+objects or dicts first takes three to ten times as long.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import Event, ReadableSpan
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from opentelemetry.trace import Link, SpanContext
+
+__all__ = ["encode_spans"]
+
+_IS_REMOTE_KNOWN = 0x100
+_IS_REMOTE = 0x200
+_CACHED = 1000
+
+
+def encode_spans(spans: Sequence[ReadableSpan]) -> bytes:
+    """Return one ExportTraceServiceRequest without a line break, grouped by resource and scope.
+
+    Never fails for what an attribute holds: lone surrogates become U+FFFD, integers above 64 bits
+    their digits as a string, objects of other types the name of their type.
+    """
+    resources: dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]] = {}
+    for span in spans:
+        scopes = resources.setdefault(_resource(span.resource), {})
+        scopes.setdefault(_scope(span.instrumentation_scope), []).append(_span(span))
+    return b'{"resourceSpans":[%b]}' % b",".join(
+        b'{"resource":%b,"scopeSpans":[%b]%b}'
+        % (
+            resource,
+            b",".join(
+                b'{"scope":%b,"spans":[%b]%b}' % (scope, b",".join(members), scope_schema)
+                for (scope, scope_schema), members in scopes.items()
+            ),
+            schema,
+        )
+        for (resource, schema), scopes in resources.items()
+    )
+
+
+# The object is kept beside its encoding: an id is only unique among living objects.
+_resources: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
+_scopes: dict[int, tuple[object, tuple[bytes, bytes]]] = {}
+
+
+def _resource(resource: Resource) -> tuple[bytes, bytes]:
+    """Return a resource and its schema URL, encoded once: hashing a Resource takes longer."""
+    known = _resources.get(id(resource))
+    if known is None or known[0] is not resource:
+        if len(_resources) >= _CACHED:
+            _resources.clear()
+        attributes = _attributes(resource.attributes)
+        known = (resource, (b"{%b}" % attributes[1:], _schema(resource.schema_url)))
+        _resources[id(resource)] = known
+    return known[1]
+
+
+def _scope(scope: InstrumentationScope | None) -> tuple[bytes, bytes]:
+    known = _scopes.get(id(scope))
+    if known is None or known[0] is not scope:
+        if len(_scopes) >= _CACHED:
+            _scopes.clear()
+        known = (scope, (b"{}", b""))
+        if scope is not None:
+            version = b',"version":%b' % _text(scope.version) if scope.version else b""
+            # Scopes have attributes since SDK 1.26.
+            attributes = _attributes(getattr(scope, "attributes", None))
+            encoded = b'{"name":%b%b%b}' % (_text(scope.name), version, attributes)
+            known = (scope, (encoded, _schema(scope.schema_url)))
+        _scopes[id(scope)] = known
+    return known[1]
+
+
+def _schema(url: str | None) -> bytes:
+    return b',"schemaUrl":%b' % _text(url) if url else b""
+
+
+def _span(span: ReadableSpan) -> bytes:
+    context = span.get_span_context()
+    assert context is not None  # the SDK types it as optional; a span that ran has one
+    parent = span.parent
+    start, end = span.start_time, span.end_time
+    return b'{"traceId":"%032x","spanId":"%016x"%b%b,"name":%b,"kind":%d%b%b%b%b%b%b%b%b%b}' % (
+        context.trace_id,
+        context.span_id,
+        _trace_state(context),
+        b',"parentSpanId":"%016x"' % parent.span_id if parent else b"",
+        _text(span.name),
+        span.kind.value + 1,  # OTLP keeps 0 for unspecified
+        b',"startTimeUnixNano":"%d"' % start if start else b"",
+        b',"endTimeUnixNano":"%d"' % end if end else b"",
+        _attributes(span.attributes),
+        _count(b"Attributes", span.dropped_attributes),
+        _list(b"events", [_event(event) for event in span.events]),
+        _count(b"Events", span.dropped_events),
+        _list(b"links", [_link(link) for link in span.links]),
+        _count(b"Links", span.dropped_links),
+        b'%b,"flags":%d' % (_status(span), _flags(parent)),
+    )
+
+
+def _status(span: ReadableSpan) -> bytes:
+    status = span.status
+    code = status.status_code.value
+    if not code:
+        return b',"status":{}'
+    if not status.description:
+        return b',"status":{"code":%d}' % code
+    return b',"status":{"code":%d,"message":%b}' % (code, _text(status.description))
+
+
+def _event(event: Event) -> bytes:
+    return b'{"timeUnixNano":"%d","name":%b%b%b}' % (
+        event.timestamp,
+        _text(event.name),
+        _attributes(event.attributes),
+        _count(b"Attributes", event.dropped_attributes),
+    )
+
+
+def _link(link: Link) -> bytes:
+    return b'{"traceId":"%032x","spanId":"%016x"%b%b%b,"flags":%d}' % (
+        link.context.trace_id,
+        link.context.span_id,
+        _trace_state(link.context),
+        _attributes(link.attributes),
+        _count(b"Attributes", link.dropped_attributes),
+        _flags(link.context),
+    )
+
+
+def _trace_state(context: SpanContext) -> bytes:
+    state = context.trace_state
+    return b',"traceState":%b' % _text(state.to_header()) if state else b""
+
+
+def _flags(context: SpanContext | None) -> int:
+    return _IS_REMOTE_KNOWN | _IS_REMOTE if context and context.is_remote else _IS_REMOTE_KNOWN
+
+
+def _count(what: bytes, dropped: int) -> bytes:
+    return b',"dropped%bCount":%d' % (what, dropped) if dropped else b""
+
+
+def _list(name: bytes, items: list[bytes]) -> bytes:
+    return b',"%b":[%b]' % (name, b",".join(items)) if items else b""
+
+
+def _attributes(attributes: Mapping[str, Any] | None) -> bytes:
+    if not attributes:
+        return b""
+    # A view of the SDK's mapping calls Python for each item; its copy is a dict.
+    plain: Mapping[str, Any] = getattr(attributes, "copy", lambda: attributes)()
+    return b',"attributes":[%b]' % _pairs(plain)
+
+
+def _pairs(attributes: Mapping[str, Any]) -> bytes:
+    return b",".join(
+        [b'{"key":%b,"value":%b}' % (_key(key), _value(value)) for key, value in attributes.items()]
+    )
+
+
+_keys: dict[str, bytes] = {}
+
+
+def _key(key: str) -> bytes:
+    known = _keys.get(key)
+    if known is None:
+        if len(_keys) >= _CACHED:
+            _keys.clear()
+        known = _keys[key] = _text(str(key))
+    return known
+
+
+def _value(value: Any) -> bytes:
+    kind = value.__class__
+    if kind is str:
+        return b'{"stringValue":%b}' % _text(value)
+    if kind is bool:
+        return b'{"boolValue":true}' if value else b'{"boolValue":false}'
+    if kind is int:
+        return _integer(value)
+    return _other_value(value)
+
+
+def _other_value(value: Any) -> bytes:
+    if value is None:
+        return b"{}"
+    if isinstance(value, str):
+        return b'{"stringValue":%b}' % _text(str.__str__(value))
+    if isinstance(value, int):
+        return _integer(int(value))
+    if isinstance(value, float):
+        return b'{"doubleValue":%b}' % _double(float(value))
+    if isinstance(value, bytes):
+        return b'{"bytesValue":"%b"}' % base64.b64encode(value)
+    if isinstance(value, Mapping):
+        return b'{"kvlistValue":{"values":[%b]}}' % _pairs(cast("Mapping[str, Any]", value))
+    if isinstance(value, Sequence):
+        items: Sequence[Any] = value
+        return b'{"arrayValue":{"values":[%b]}}' % b",".join(map(_value, items))
+    return b'{"stringValue":%b}' % _text(f"<{type(value).__qualname__}>")
+
+
+def _integer(value: int) -> bytes:
+    if -(1 << 63) <= value < 1 << 63:
+        return b'{"intValue":"%d"}' % value
+    return b'{"stringValue":"%d"}' % value
+
+
+def _double(value: float) -> bytes:
+    if value != value:
+        return b'"NaN"'
+    if value in (float("inf"), float("-inf")):
+        return b'"Infinity"' if value > 0 else b'"-Infinity"'
+    return orjson.dumps(value)
+
+
+def _text(text: str) -> bytes:
+    try:
+        return orjson.dumps(text)
+    except TypeError:  # lone surrogates, which UTF-8 has no form for
+        return orjson.dumps(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))

@@ -1,0 +1,293 @@
+"""`instrument()`: decide where spans go, then attach to every framework that is installed."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+
+from agentool_otel import _registry
+from agentool_otel.capture.context import carry_into_threads, stop_carrying
+from agentool_otel.emit import content as content_rules
+from agentool_otel.emit.session import session
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.instrument.base import AgentInstrumentor
+
+if TYPE_CHECKING:
+    from agentool_otel.export.otlp import OtlpTarget
+    from agentool_otel.export.pipeline import Pipeline
+
+__all__ = ["flush", "instrument", "instrumentors", "status", "uninstrument"]
+
+_log = logging.getLogger("agentool_otel")
+
+_pipeline: Pipeline | None = None
+_destination: str | None = None
+_joined = False
+_told: set[str] = set()
+
+
+def instrument(
+    endpoint: str | None = None,
+    service_name: str | None = None,
+    content: bool | None = None,
+    redact: content_rules.Redact | None = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+) -> None:
+    """Record every supported agent framework of this process, from here on.
+
+    Without an endpoint, here or in `OTEL_EXPORTER_OTLP_*`, spans are recorded in `.agentool/`
+    (`AGENTOOL_DIR`). A tracer provider that is configured already is joined, never replaced: spans
+    go where it sends them, and to `endpoint` as well if one is given here. Calling it again changes
+    what is given and attaches nothing twice.
+
+    Args:
+        endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
+        service_name: `service.name` of the spans; `OTEL_SERVICE_NAME` by default.
+        content: capture messages, arguments and results. By default the environment decides
+            (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
+            is captured into a local recording and not sent over the network.
+        redact: called with attribute name and text of every captured content; returns the text to
+            keep, or None to leave it out.
+        include: names of the frameworks to attach, all by default.
+        exclude: names of frameworks to leave alone.
+
+    Raises:
+        ConfigurationError: if the endpoint is not a URL or a name is not known.
+    """
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        _say("disabled", "OTEL_SDK_DISABLED=true: agentool_otel records nothing")
+        return
+    chosen = _chosen(include, exclude)
+    network = _prepare_provider(endpoint, service_name)
+    _prepare_content(content, redact, network)
+    session.enabled = True
+    carry_into_threads()
+    for instrumentor in chosen.values():
+        instrumentor.instrument()
+
+
+def uninstrument() -> None:
+    """Stop recording and let every call pass untouched again; what was recorded is written out."""
+    for instrumentor in instrumentors().values():
+        instrumentor.uninstrument()
+    stop_carrying()
+    session.enabled = False
+    flush()
+
+
+def flush(timeout_s: float = 5.0) -> bool:
+    """Write out or send everything that has ended so far.
+
+    Returns:
+        False if that took longer than `timeout_s`.
+    """
+    millis = int(timeout_s * 1000)
+    done = True
+    if _pipeline is not None:
+        done = _pipeline.force_flush(millis)
+    provider_flush = getattr(session.provider, "force_flush", None)
+    if callable(provider_flush) and _joined:
+        done = bool(provider_flush(millis)) and done
+    return done
+
+
+def status() -> dict[str, Any]:
+    """Return what is attached, where spans go and how many have passed, as a JSON object."""
+    state: dict[str, Any] = {
+        "enabled": session.enabled and session.provider is not None,
+        "destination": _destination,
+        "joined_provider": _joined,
+        "content": session.policy.capture,
+        "spans": {"created": 0, "exported": 0, "failed": 0},
+        "instrumentors": {},
+    }
+    if _pipeline is not None:
+        exporter = _pipeline.exporter
+        state["spans"] = {
+            "created": _pipeline.created,
+            "exported": getattr(exporter, "exported", 0),
+            "failed": getattr(exporter, "failed", 0),
+        }
+        path = getattr(exporter, "path", None)
+        if path is not None:
+            state["recording"] = str(path)
+    for name, instrumentor in sorted(instrumentors().items()):
+        state["instrumentors"][name] = {
+            "installed": instrumentor.version,
+            "supports": list(instrumentor.supports),
+            "enabled": instrumentor.enabled,
+            "patches": [patch._asdict() for patch in instrumentor.attached.values()],
+        }
+    return state
+
+
+def instrumentors() -> dict[str, AgentInstrumentor]:
+    """Return our instrumentors by framework name; one that cannot be loaded is left out, logged."""
+    found: dict[str, AgentInstrumentor] = {}
+    for name, point in _registry.found("opentelemetry_instrumentor").items():
+        if not name.startswith("agentool-"):
+            continue
+        try:
+            found[name.removeprefix("agentool-")] = point.load()()
+        except Exception:  # a plug-in of a third party may break; the others still load
+            _log.warning("instrumentor %s could not be loaded", name, exc_info=True)
+    return found
+
+
+# -------------------------------------------------------------------------------------- insides
+
+
+def _chosen(
+    include: Iterable[str] | None, exclude: Iterable[str] | None
+) -> dict[str, AgentInstrumentor]:
+    known = instrumentors()
+    wanted = set(known) if include is None else set(include)
+    unwanted = set(exclude or ())
+    unknown = sorted((wanted | unwanted) - set(known))
+    if unknown:
+        raise ConfigurationError(
+            f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(known))}"
+        )
+    disabled = os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "")
+    names = {name.strip() for name in disabled.split(",")}
+    if "*" in names:
+        return {}
+    return {
+        name: instrumentor
+        for name, instrumentor in known.items()
+        if name in wanted - unwanted and f"agentool-{name}" not in names
+    }
+
+
+def _prepare_provider(endpoint: str | None, service_name: str | None) -> bool:
+    """Make or join the tracer provider; tell whether spans leave over the network."""
+    global _pipeline, _joined
+    from opentelemetry.sdk.trace import TracerProvider
+
+    from agentool_otel.export.otlp import OtlpTarget, target_from_environment
+    from agentool_otel.export.pipeline import Pipeline
+
+    target = None
+    if endpoint is not None:
+        target = OtlpTarget.at(endpoint, os.environ)
+    present = session.provider if _pipeline is not None else trace.get_tracer_provider()
+    if isinstance(present, trace.ProxyTracerProvider):
+        present = TracerProvider(resource=_resource(service_name))
+        _pipeline = Pipeline()
+        present.add_span_processor(_pipeline)
+        trace.set_tracer_provider(present)
+    elif _pipeline is None:
+        _joined = True
+        session.configure(provider=present)
+        if target is None:
+            _set_destination("the application's own tracer provider")
+            return True
+        add = getattr(present, "add_span_processor", None)
+        if add is None:
+            raise ConfigurationError(
+                f"the tracer provider in force ({type(present).__qualname__}) takes no processors: "
+                "call instrument() without endpoint, or before that provider is set"
+            )
+        _pipeline = Pipeline()
+        add(_pipeline)
+    session.configure(provider=present)
+    if target is None and not _joined:
+        target = target_from_environment(os.environ)
+    return _direct(_pipeline, target)
+
+
+def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
+    """Point the pipeline at its destination, unless it points there already."""
+    names = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
+    if target is not None:
+        if _set_destination(f"{target} ({target.protocol})"):
+            from agentool_otel.export.otlp import span_exporter
+
+            pipeline.send_to(span_exporter(target))
+            _prepare_metrics(target)
+        return True
+    if _joined:
+        return True
+    if names == "none":
+        if _set_destination("nowhere (OTEL_TRACES_EXPORTER=none)"):
+            pipeline.send_to(None)
+        return False
+    if names == "console":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+        if _set_destination("the console (OTEL_TRACES_EXPORTER=console)"):
+            pipeline.send_to(ConsoleSpanExporter())
+        return False
+    if names:
+        raise ConfigurationError(
+            f"OTEL_TRACES_EXPORTER={names} is not supported: use otlp, console or none, "
+            "or leave it out for a recording in .agentool/"
+        )
+    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+    if _set_destination(str(folder)):
+        from agentool_otel.export.recording import RecordingExporter
+
+        pipeline.send_to(RecordingExporter(folder), delay_ms=500)
+    return False
+
+
+def _set_destination(where: str) -> bool:
+    global _destination
+    changed = where != _destination
+    _destination = where
+    return changed
+
+
+def _prepare_content(
+    content: bool | None, redact: content_rules.Redact | None, network: bool
+) -> None:
+    asked = content if content is not None else content_rules.requested(os.environ)
+    capture = not network if asked is None else asked
+    if asked is None:
+        how = f"content=True or {content_rules.CAPTURE_VARIABLE}=SPAN_ONLY"
+        if capture:
+            how = f"content=False or {content_rules.CAPTURE_VARIABLE}=NO_CONTENT"
+        verb = "is" if capture else "is not"
+        _say(
+            f"content-{capture}",
+            f"message, argument and result content {verb} captured "
+            f"(spans go to {_destination}); {how} changes that",
+        )
+    session.configure(policy=content_rules.Policy(capture=capture, redact=redact))
+
+
+def _prepare_metrics(target: OtlpTarget) -> None:
+    """Send the convention's metrics the same way, unless the application collects its own."""
+    if os.environ.get("OTEL_METRICS_EXPORTER", "").strip() == "none":
+        return
+    from opentelemetry import metrics
+
+    if not type(metrics.get_meter_provider()).__module__.startswith("opentelemetry.metrics"):
+        return
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+
+    from agentool_otel.export.otlp import metric_exporter
+
+    reader = PeriodicExportingMetricReader(metric_exporter(target))
+    resource = getattr(session.provider, "resource", None)
+    provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
+    metrics.set_meter_provider(provider)
+
+
+def _resource(service_name: str | None) -> Any:
+    from opentelemetry.sdk.resources import Resource
+
+    return Resource.create({"service.name": service_name} if service_name else {})
+
+
+def _say(topic: str, text: str) -> None:
+    if topic not in _told:
+        _told.add(topic)
+        _log.info(text)
