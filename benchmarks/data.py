@@ -16,7 +16,8 @@ import orjson
 _BATCH = 256
 _OPEN = 200  # traces that run at the same time
 _SENTENCE = """the agent searched weather records, compared “three” sources and wrote a short
-summary of what it found; {"city": "Zürich", "temperature": 21.5} then it asked again because one was stale"""
+summary of what it found; {"city": "Zürich", "temperature": 21.5} then it
+asked again because one was stale"""
 
 Span = dict[str, Any]
 

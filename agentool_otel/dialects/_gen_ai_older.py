@@ -8,7 +8,8 @@ as one JSON attribute (v1.27), and messages as span events or joined log records
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from agentool_otel._json import loads
 from agentool_otel.dialects._reading import Reader
@@ -17,9 +18,9 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes, SpanEvent
 from agentool_otel.semconv import gen_ai
-from agentool_otel.semconv.table import OLDER, RENAMES
+from agentool_otel.semconv.table import OLDER, OLDER_ABSENT, OLDER_VALUES, RENAMES
 
-__all__ = ["names_of", "upgrade"]
+__all__ = ["Older", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
 _FINISH = {"tool_calls": "tool_call", "function_call": "tool_call"}
@@ -39,18 +40,37 @@ _ROLES = {
 }
 
 
-def names_of(generation: str) -> dict[str, str]:
-    """Return what each baseline name is called in an older generation; empty for the baseline.
+class Older(NamedTuple):
+    """What the baseline's names and values were called in an older generation."""
 
-    Raises:
-        ConfigurationError: if the generation is not known.
-    """
-    if generation == gen_ai.BASELINE:
-        return {}
-    if generation not in OLDER:
-        known = ", ".join([gen_ai.BASELINE, *sorted(OLDER, reverse=True)])
-        raise ConfigurationError(f"unknown semconv generation {generation!r}; known are {known}")
-    return dict(OLDER[generation])
+    names: Mapping[str, str]
+    values: Mapping[str, Mapping[str, str]]
+    absent: frozenset[str]
+
+    @classmethod
+    def of(cls, generation: str) -> Older | None:
+        """Return the changes for a generation; None for the baseline.
+
+        Raises:
+            ConfigurationError: if the generation is not known.
+        """
+        if generation == gen_ai.BASELINE:
+            return None
+        if generation not in OLDER:
+            known = ", ".join([gen_ai.BASELINE, *sorted(OLDER, reverse=True)])
+            raise ConfigurationError(f"unknown semconv generation {generation!r}; known are {known}")
+        return cls(OLDER[generation], OLDER_VALUES[generation], OLDER_ABSENT[generation])
+
+    def apply(self, attributes: Attributes) -> Attributes:
+        """Return the attributes under their older names, without those that had none."""
+        renamed: Attributes = {}
+        for key, value in attributes.items():
+            if key in self.absent:
+                continue
+            if isinstance(value, str):
+                value = self.values.get(key, {}).get(value, value)
+            renamed[self.names.get(key, key)] = value
+        return renamed
 
 
 def upgrade(span: Reader) -> None:

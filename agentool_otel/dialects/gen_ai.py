@@ -60,12 +60,13 @@ def _int(name: str, attribute: str) -> Field:
     return Field(name, attribute, Reader.integer)
 
 
-def _number(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.number)
+def _double(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.number, float)
 
 
-def _bool(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.boolean)
+def _flag(name: str, attribute: str) -> Field:
+    """A flag the convention knows as true or absent, never as false."""
+    return Field(name, attribute, Reader.boolean, lambda value: value or None)
 
 
 def _texts(name: str, attribute: str) -> Field:
@@ -90,7 +91,7 @@ _TOOLS = _array("tools", gen_ai.TOOL_DEFINITIONS)
 _FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
 _OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
 _PREVIOUS = _text("previous_response_id", gen_ai.REQUEST_PREVIOUS_RESPONSE_ID)
-_COST = _number("cost_usd", agentool.COST_USD)
+_COST = _double("cost_usd", agentool.COST_USD)
 _AGENT_NAME = _text("agent_name", gen_ai.AGENT_NAME)
 _AGENT = (
     _AGENT_NAME,
@@ -113,20 +114,20 @@ FIELDS: dict[type, tuple[Field, ...]] = {
         _OUTPUT,
         _TOOLS,
         _COST,
-        _bool("stream", gen_ai.REQUEST_STREAM),
-        _number("time_to_first_chunk_s", gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK),
+        _flag("stream", gen_ai.REQUEST_STREAM),
+        _double("time_to_first_chunk_s", gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK),
         _OUTPUT_TYPE,
-        _number("temperature", gen_ai.REQUEST_TEMPERATURE),
-        _number("top_p", gen_ai.REQUEST_TOP_P),
+        _double("temperature", gen_ai.REQUEST_TEMPERATURE),
+        _double("top_p", gen_ai.REQUEST_TOP_P),
         _int("top_k", gen_ai.REQUEST_TOP_K),
         _int("max_tokens", gen_ai.REQUEST_MAX_TOKENS),
-        _number("frequency_penalty", gen_ai.REQUEST_FREQUENCY_PENALTY),
-        _number("presence_penalty", gen_ai.REQUEST_PRESENCE_PENALTY),
+        _double("frequency_penalty", gen_ai.REQUEST_FREQUENCY_PENALTY),
+        _double("presence_penalty", gen_ai.REQUEST_PRESENCE_PENALTY),
         _texts("stop_sequences", gen_ai.REQUEST_STOP_SEQUENCES),
         _int("seed", gen_ai.REQUEST_SEED),
         _int("choice_count", gen_ai.REQUEST_CHOICE_COUNT),
         _text("reasoning_level", gen_ai.REQUEST_REASONING_LEVEL),
-        _bool("compacted", gen_ai.CONVERSATION_COMPACTED),
+        _flag("compacted", gen_ai.CONVERSATION_COMPACTED),
         *_SERVER,
     ),
     Embeddings: (
@@ -164,7 +165,7 @@ FIELDS: dict[type, tuple[Field, ...]] = {
         _text("transfer_target", agentool.TRANSFER_TARGET),
         _text("transfer_message", agentool.TRANSFER_MESSAGE),
         _text("tool_error", agentool.TOOL_ERROR),
-        _number("duration_ms", agentool.TOOL_DURATION_MS),
+        Field("duration_ms", agentool.TOOL_DURATION_MS, Reader.number),
         _int("cost_tokens", agentool.TOOL_COST_TOKENS),
     ),
     AgentInvocation: (
@@ -207,7 +208,7 @@ FIELDS: dict[type, tuple[Field, ...]] = {
     ),
     EvaluationResult: (
         _text("name", gen_ai.EVALUATION_NAME),
-        _number("score", gen_ai.EVALUATION_SCORE_VALUE),
+        _double("score", gen_ai.EVALUATION_SCORE_VALUE),
         _text("label", gen_ai.EVALUATION_SCORE_LABEL),
         _text("explanation", gen_ai.EVALUATION_EXPLANATION),
         _text("response_id", gen_ai.RESPONSE_ID),
@@ -258,7 +259,7 @@ class GenAI:
     name = "gen_ai"
 
     def __init__(self, generation: str = gen_ai.BASELINE):
-        self._rename = older.names_of(generation)
+        self._rename = older.Older.of(generation)
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
@@ -334,8 +335,7 @@ class GenAI:
         written = _write(operation)
         if not self._rename:
             return written
-        renamed = {self._rename.get(key, key): value for key, value in written.attributes.items()}
-        return written._replace(attributes=renamed)
+        return written._replace(attributes=self._rename.apply(written.attributes))
 
 
 # ------------------------------------------------------------------------------------- reading
@@ -468,8 +468,11 @@ def _write(op: Operation) -> Written:
 def _write_fields(op: Any, fields: tuple[Field, ...], attributes: Attributes) -> Attributes:
     for name, attribute, _, encode in fields:
         value = getattr(op, name)
-        if value is not None and value is not UNSET:
-            attributes[attribute] = value if encode is None else encode(value)
+        if value is None or value is UNSET:
+            continue
+        if encode is not None and (value := encode(value)) is None:
+            continue
+        attributes[attribute] = value
     return attributes
 
 

@@ -16,11 +16,10 @@ import msgspec
 import orjson
 
 from agentool_otel._json import dumps, loads
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.table import CONTENT
 
 __all__ = [
     "CAPTURE_VARIABLE",
-    "CONTENT",
     "MASK",
     "Policy",
     "Redact",
@@ -39,28 +38,6 @@ MASK = "[masked]"
 
 Redact = Callable[[str, str], "str | None"]
 """A user's hook: attribute name and text in, text out, or None to leave the attribute out."""
-
-CONTENT = frozenset(
-    {
-        gen_ai.SYSTEM_INSTRUCTIONS,
-        gen_ai.INPUT_MESSAGES,
-        gen_ai.OUTPUT_MESSAGES,
-        gen_ai.TOOL_CALL_ARGUMENTS,
-        gen_ai.TOOL_CALL_RESULT,
-        gen_ai.RETRIEVAL_QUERY_TEXT,
-        gen_ai.RETRIEVAL_DOCUMENTS,
-        gen_ai.MEMORY_QUERY_TEXT,
-        gen_ai.MEMORY_RECORDS,
-        agentool.INPUT,
-        agentool.OUTPUT,
-        agentool.STEP_CONTENT,
-        agentool.MEMORY_CONTENT,
-        agentool.MEMORY_RESULTS,
-        agentool.TRANSFER_MESSAGE,
-        agentool.TOOL_ERROR,
-    }
-)
-"""The attributes that hold content."""
 
 _MODES = {
     "SPAN_ONLY": True,

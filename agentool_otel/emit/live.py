@@ -22,6 +22,7 @@ from agentool_otel.emit import metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.steps import Timeline, tool_step
+from agentool_otel.model.messages import parts_of, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -289,15 +290,12 @@ class LiveSpan:
         timeline = run.timeline
         first: int | None = None
         for message in operation.output or ():
-            parts = message.get("parts") or ()
-            asks = any(part.get("type") == "tool_call" for part in parts)
-            for part in parts:
-                kind = part.get("type")
-                if kind == "reasoning" or (kind == "text" and asks):
-                    index = timeline.next_index()
-                    first = index if first is None else first
-                    timeline.add(index, "reasoning", end_ns, {agentool.STEP_SPAN_ID: self.span_id})
-                elif kind == "tool_call" and isinstance(part.get("id"), str):
+            for _ in thoughts(message):
+                index = timeline.next_index()
+                first = index if first is None else first
+                timeline.add(index, "reasoning", end_ns, {agentool.STEP_SPAN_ID: self.span_id})
+            for part in parts_of(message):
+                if part.get("type") == "tool_call" and isinstance(part.get("id"), str):
                     arguments = canonical(part.get("arguments"))
                     run.requested.append((str(part.get("name")), arguments, part["id"]))
         if first is not None:

@@ -209,8 +209,8 @@ def _other_value(value: Any) -> bytes:
     if isinstance(value, Mapping):
         return b'{"kvlistValue":{"values":[%b]}}' % _pairs(cast("Mapping[str, Any]", value))
     if isinstance(value, Sequence):
-        items: Sequence[Any] = value
-        return b'{"arrayValue":{"values":[%b]}}' % b",".join(map(_value, items))
+        items = [_value(item) for item in value]  # pyright: ignore[reportUnknownVariableType] # Any
+        return b'{"arrayValue":{"values":[%b]}}' % b",".join(items)
     return b'{"stringValue":%b}' % _text(f"<{type(value).__qualname__}>")
 
 

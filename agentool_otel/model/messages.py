@@ -21,6 +21,7 @@ __all__ = [
     "reasoning",
     "text",
     "text_of",
+    "thoughts",
     "tool_call",
     "tool_response",
 ]
@@ -70,6 +71,21 @@ def parts_of(message: Message) -> Iterator[Part]:
         for part in parts:
             if isinstance(part, dict):
                 yield part
+
+
+def thoughts(message: Message) -> list[Part]:
+    """Return the parts of an output message that are the agent's thinking rather than its answer.
+
+    Those are its reasoning parts and, where it asks for tools, the text it says before doing so.
+    """
+    parts = list(parts_of(message))
+    asks = any(part.get("type") == "tool_call" for part in parts)
+    return [
+        part
+        for part in parts
+        if part.get("content")
+        and (part.get("type") == "reasoning" or (asks and part.get("type") == "text"))
+    ]
 
 
 def text_of(message: Message) -> str | None:

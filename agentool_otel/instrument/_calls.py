@@ -1,0 +1,204 @@
+"""One call of a client library, from its start to the end of its span.
+
+An instrumentor gives a `Reading`, which knows the shape of the library's answers; `Ending` sees to
+it that the span ends exactly once, whichever way the call goes: a whole answer, a stream that is
+read, closed, cut, abandoned or never looked at, an exception, a raw response.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import start_new_thread
+from collections.abc import Callable
+from time import perf_counter, time_ns
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+from opentelemetry.context import Context, attach, detach, get_current
+
+from agentool_otel._json import loads
+from agentool_otel.emit.live import LiveSpan
+from agentool_otel.emit.session import guarded
+from agentool_otel.instrument.base import is_owned
+from agentool_otel.model.operations import Inference, Operation
+from agentool_otel.semconv import agentool
+
+__all__ = ["Ending", "Reading", "observe", "observe_async", "recorded_above"]
+
+_INFERENCE_KEY = "opentelemetry.genai.client.inference.context"
+"""Context key under which opentelemetry-util-genai keeps the model call it is recording."""
+
+
+class Reading(Protocol):
+    """Takes in the answer to one call and says what the call was."""
+
+    @property
+    def complete(self) -> bool:
+        """True once the answer has said that nothing more will come."""
+        ...
+
+    def add(self, chunk: Any, /) -> None:
+        """Take in one chunk of a stream."""
+
+    def whole(self, response: Any, /) -> None:
+        """Take in an answer that came at once: the library's object, or its JSON as a dict."""
+
+    def operation(self, failed: bool, /) -> Operation:
+        """Return the call as far as it is known; `failed` if an exception ended it."""
+        ...
+
+
+class Ending:
+    """Ends the span of one call, once; whoever comes later is ignored."""
+
+    __slots__ = ("_began", "_done", "_first_s", "_guard", "_last_ns", "_live", "_reading")
+
+    def __init__(self, live: LiveSpan, reading: Reading, what: str):
+        self._live = live
+        self._reading = reading
+        self._guard = guarded(f"recording {what}")
+        self._began = perf_counter()
+        self._first_s: float | None = None
+        self._last_ns: int | None = None
+        self._done = False
+
+    @property
+    def context(self) -> Context:
+        return self._live.context
+
+    def returned(self, result: Any) -> Any:
+        """Take the result of the call; return what the caller gets: the result, or a proxy of it
+        that looks the same, where more is still to come."""
+        self._last_ns = time_ns()
+        if not self._live.recording:
+            self.finish()
+            return result
+        with self._guard:
+            from agentool_otel.instrument import _streams
+
+            if _streams.is_raw(result):
+                return _streams.raw(result, self)
+            if _streams.is_stream(result):
+                return _streams.stream(result, self)
+        self.whole(result)
+        return result
+
+    def add(self, chunk: Any) -> None:
+        """Take one chunk of a stream."""
+        if self._done:
+            return
+        self._last_ns = time_ns()
+        if self._first_s is None:
+            self._first_s = perf_counter() - self._began
+        with self._guard:
+            self._reading.add(chunk)
+
+    def whole(self, response: Any) -> None:
+        """Take the whole answer, and end."""
+        if not self._done:
+            with self._guard:
+                self._reading.whole(response)
+            self.finish()
+
+    def body(self, content: bytes) -> None:
+        """Take the whole answer as it came over the wire, and end."""
+        try:
+            response = loads(content)
+        except ValueError as error:
+            self.finish(error)
+        else:
+            self.whole(response)
+
+    def closed(self) -> None:
+        """End a stream that its consumer has closed, perhaps before it was read to its end."""
+        self.finish(interrupted="closed")
+
+    def collected(self) -> None:
+        """End what nobody holds any more, at the time something last came.
+
+        Garbage is collected at any point of any code, also while the SDK holds a lock that ending
+        a span needs; there, another thread does it.
+        """
+        if not self._done:
+            if _inside_telemetry():
+                start_new_thread(self._abandon, ())
+            else:
+                self._abandon()
+
+    def _abandon(self) -> None:
+        self.finish(end_ns=self._last_ns, interrupted="abandoned")
+
+    def finish(
+        self,
+        error: BaseException | None = None,
+        *,
+        end_ns: int | None = None,
+        interrupted: str | None = None,
+    ) -> None:
+        """End the span with what is known now."""
+        if self._done:
+            return
+        self._done = True
+        with self._guard:
+            operation = self._reading.operation(error is not None)
+            if self._first_s is not None and isinstance(operation, Inference):
+                operation = replace(operation, time_to_first_chunk_s=self._first_s)
+            extra = None
+            if interrupted is not None and not self._reading.complete:
+                extra = {agentool.INTERRUPTED: interrupted}
+            self._live.end(operation, error, end_ns, extra)
+
+
+def observe(
+    wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
+) -> Any:
+    """Make a call inside its span, and return what the caller gets."""
+    token = attach(ending.context)
+    try:
+        result = wrapped(*args, **kwargs)
+    except BaseException as error:
+        detach(token)
+        ending.finish(error)
+        raise
+    detach(token)
+    return ending.returned(result)
+
+
+async def observe_async(
+    wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], ending: Ending
+) -> Any:
+    """`observe` for a coroutine function, or a function that returns an awaitable."""
+    token = attach(ending.context)
+    try:
+        result = await wrapped(*args, **kwargs)
+    except BaseException as error:
+        detach(token)
+        ending.finish(error)
+        raise
+    detach(token)
+    return ending.returned(result)
+
+
+def recorded_above(library: str) -> bool:
+    """True where the current context says that this model call is recorded already."""
+    context = get_current()
+    return is_owned(library, context) or context.get(_INFERENCE_KEY) is not None
+
+
+def _inside_telemetry() -> bool:
+    """True if code that may hold a lock of the telemetry pipeline is running in this thread."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if isinstance(module, str) and module.startswith(_PIPELINE):
+            return True
+        frame = frame.f_back
+    return False
+
+
+_PIPELINE = (
+    "opentelemetry.sdk.",
+    "opentelemetry.exporter.",
+    "agentool_otel.emit.",
+    "agentool_otel.export.",
+)

@@ -1,0 +1,217 @@
+"""Streams and raw responses of client libraries, watched from outside.
+
+A proxy passes everything on: `isinstance`, attributes, laziness, iteration and context management
+are those of the object inside. It only tells an `Ending` what went by. Nothing is attached to the
+OTel context here, so nothing can stay attached across a `yield`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
+
+import wrapt
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from agentool_otel.instrument._calls import Ending
+
+    class _Proxy:
+        """What the type checkers need to know of wrapt's proxy."""
+
+        __wrapped__: Any
+
+        def __init__(self, wrapped: Any) -> None: ...
+
+else:
+    # The plain proxy of wrapt 2 has no `__iter__` of its own: an async stream is not Iterable.
+    _Proxy = getattr(wrapt, "BaseObjectProxy", wrapt.ObjectProxy)
+
+__all__ = ["is_raw", "is_stream", "raw", "stream"]
+
+
+def is_stream(result: Any) -> bool:
+    """True for an iterator, sync or async."""
+    return hasattr(type(result), "__next__") or hasattr(type(result), "__anext__")
+
+
+def is_raw(result: Any) -> bool:
+    """True for what `with_raw_response` and `with_streaming_response` of a Stainless client give."""
+    return hasattr(type(result), "parse") and hasattr(result, "http_response")
+
+
+def stream(result: Any, ending: Ending) -> Any:
+    """Return a proxy of a stream that ends the call when the stream ends."""
+    if hasattr(type(result), "__anext__"):
+        return _AsyncStream(result, ending)
+    return _SyncStream(result, ending)
+
+
+def raw(result: Any, ending: Ending) -> Any:
+    """Return a raw response that ends the call when its body is read.
+
+    A body that is there already is read from memory at once, and the response is left as it is.
+    """
+    body = _body(result.http_response)
+    if body is None:
+        return _RawResponse(result, ending)
+    ending.body(body)
+    return result
+
+
+def _body(response: Any) -> bytes | None:
+    """Return the body of an HTTP response if it has been read, without reading it."""
+    try:
+        content = response.content
+    except RuntimeError:  # httpx and httpx2: ResponseNotRead
+        return None
+    return content if isinstance(content, bytes) else None
+
+
+def _watched(method: Callable[..., Any], ending: Ending, then: Callable[[Any], Any]) -> Any:
+    """Return a method, sync or async, that hands its result through `then` on success."""
+
+    async def later(awaitable: Awaitable[Any]) -> Any:
+        try:
+            result = await awaitable
+        except BaseException as error:
+            ending.finish(error)
+            raise
+        return then(result)
+
+    @functools.wraps(method)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        try:
+            result = method(*args, **kwargs)
+        except BaseException as error:
+            ending.finish(error)
+            raise
+        return later(result) if inspect.isawaitable(result) else then(result)
+
+    return watched
+
+
+class _Closing(_Proxy):
+    """Anything whose `close` or `aclose` ends the call."""
+
+    _self_ending: Ending
+
+    def __init__(self, wrapped: Any, ending: Ending):
+        super().__init__(wrapped)
+        self._self_ending = ending
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__wrapped__, name)
+        if name in ("close", "aclose"):
+            return _watched(value, self._self_ending, self._self_closed)
+        return value
+
+    def _self_closed(self, result: Any) -> Any:
+        self._self_ending.closed()
+        return result
+
+
+class _Stream(_Closing):
+    def __init__(self, wrapped: Any, ending: Ending):
+        super().__init__(wrapped, ending)
+        self._self_response: _Closing | None = None
+        finalize(self, ending.collected)
+
+    def __getattr__(self, name: str) -> Any:
+        value = super().__getattr__(name)
+        if name != "response" or value is None:
+            return value
+        # The client's own helpers (`stream()`) close the HTTP response, not the stream.
+        if self._self_response is None:
+            self._self_response = _Closing(value, self._self_ending)
+        return self._self_response
+
+
+class _SyncStream(_Stream):
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            chunk = next(self.__wrapped__)
+        except StopIteration:
+            self._self_ending.finish()
+            raise
+        except BaseException as error:
+            self._self_ending.finish(error)
+            raise
+        self._self_ending.add(chunk)
+        return chunk
+
+    def __enter__(self) -> Any:
+        entered = self.__wrapped__.__enter__()
+        return self if entered is self.__wrapped__ else entered
+
+    def __exit__(self, *raised: Any) -> Any:
+        try:
+            return self.__wrapped__.__exit__(*raised)
+        finally:
+            self._self_ending.closed()
+
+
+class _AsyncStream(_Stream):
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            chunk = await self.__wrapped__.__anext__()
+        except StopAsyncIteration:
+            self._self_ending.finish()
+            raise
+        except BaseException as error:
+            self._self_ending.finish(error)
+            raise
+        self._self_ending.add(chunk)
+        return chunk
+
+    async def __aenter__(self) -> Any:
+        entered = await self.__wrapped__.__aenter__()
+        return self if entered is self.__wrapped__ else entered
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        try:
+            return await self.__wrapped__.__aexit__(*raised)
+        finally:
+            self._self_ending.closed()
+
+
+class _RawResponse(_Proxy):
+    """A response whose body is yet to be read: parsed, read as bytes, or not at all."""
+
+    _self_ending: Ending
+
+    def __init__(self, wrapped: Any, ending: Ending):
+        super().__init__(wrapped)
+        self._self_ending = ending
+        self._self_streams: dict[int, Any] = {}
+        self._self_finalize: Any = finalize(self, _forgotten, wrapped.http_response, ending)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__wrapped__, name)
+        if name == "parse":
+            return _watched(value, self._self_ending, self._self_parsed)
+        if name in ("read", "text", "json", "close") and callable(value):
+            return _watched(value, self._self_ending, self._self_read)
+        return value
+
+    def _self_parsed(self, result: Any) -> Any:
+        if not is_stream(result):
+            self._self_ending.whole(result)
+            return result
+        self._self_finalize.detach()  # the stream ends the call from here on
+        # Parsing again gives the client's stream again: so must we.
+        return self._self_streams.setdefault(id(result), stream(result, self._self_ending))
+
+    def _self_read(self, result: Any) -> Any:
+        _forgotten(self.__wrapped__.http_response, self._self_ending, only_read=True)
+        return result

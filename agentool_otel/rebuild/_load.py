@@ -1,0 +1,39 @@
+"""`rebuild` for spans in hand, `load` for spans or traces anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.rebuild.runs import rebuild_groups
+from agentool_otel.rebuild.trace import Rebuilt
+from agentool_otel.sources import by_trace, open_source
+
+__all__ = ["load", "rebuild"]
+
+
+def rebuild(spans: Iterable[SpanRecord]) -> Iterator[Rebuilt]:
+    """Yield the rebuilt trace of every run in a collection of spans.
+
+    The result does not depend on the order or the repetition of the spans. Inputs of any size are
+    grouped in bounded memory.
+    """
+    return rebuild_groups(by_trace(spans))
+
+
+def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
+    """Yield ReasoningTraces from a place: recorded spans, or trace documents as JSON (Lines).
+
+    Args:
+        source: a file, a folder, a glob or `-`; `.agentool/` by default. What cannot be read of it
+            is skipped; `open_source` gives access to those problems.
+
+    Raises:
+        SourceError: if the place cannot be read at all.
+        DecodeError: if nothing in it is recognised.
+    """
+    opened = open_source(source)
+    for rebuilt in rebuild(opened.spans()):
+        yield rebuilt.trace

@@ -1,0 +1,48 @@
+"""What is known about how true a rebuilt trace is: where each field came from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = ["Fidelity", "Note", "Outcome"]
+
+Outcome = Literal[
+    "kept", "inferred", "normalised", "redacted", "truncated", "lost", "duplicate", "not_captured"
+]
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where one field of a rebuilt trace came from."""
+
+    outcome: Outcome
+    field: str
+    """Member of the trace, or of the step named."""
+    step_id: str | None = None
+    span_id: str | None = None
+    attribute: str | None = None
+    rule: str | None = None
+    """Why, where it is not simply the attribute's value."""
+
+
+class Fidelity(msgspec.Struct):
+    """The fidelity report of one rebuilt trace."""
+
+    trace_id: str
+    dialects: list[str] = []
+    """The vocabularies its spans speak."""
+    spans: int = 0
+    notes: list[Note] = []
+    unread: dict[str, int] = {}
+    """Attributes that nothing in the trace was made of, and on how many spans they stood."""
+
+    def summary(self) -> dict[str, int]:
+        """Return how many fields had each outcome."""
+        return dict(Counter(note.outcome for note in self.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        report: dict[str, Any] = msgspec.to_builtins(self)
+        report["summary"] = self.summary()
+        return report

@@ -1,0 +1,141 @@
+"""Which spans make which run.
+
+An agent's or a workflow's span is a run and holds everything below it, down to the next such span,
+which is a run of its own. What is below none of them is bare: calls of a provider SDK without an
+agent around them, which `conversations` ties together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from agentool_otel.model.operations import Embeddings, Inference, Unclassified
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.rebuild.conversations import Joining, needed, offered
+from agentool_otel.rebuild.trace import Rebuilt, RunSpans
+from agentool_otel.rebuild.tree import Node, grow
+from agentool_otel.semconv import agentool
+
+__all__ = ["rebuild_groups"]
+
+
+def rebuild_groups(groups: Iterable[list[SpanRecord]]) -> Iterator[Rebuilt]:
+    """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
+
+    Runs with an agent's span come as their OTel trace does. Bare calls come last, because any later
+    trace may continue them.
+    """
+    bare = _Bare()
+    for spans in groups:
+        ordered = grow(spans)
+        roots = [node for node in ordered if node.is_run]
+        inside: set[int] = set()
+        bodies: dict[int, list[Node]] = {}
+        for root in roots:
+            body = sorted(root.inside(), key=lambda node: node.order)
+            bodies[id(root)] = body
+            inside.update(id(node) for node in body)
+            inside.add(id(root))
+        loose = [node for node in ordered if id(node) not in inside and _tells(node)]
+        several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
+        ids = {id(root): _trace_id(root, several) for root in roots}
+        for root in roots:
+            run = RunSpans(ids[id(root)], root, bodies[id(root)])
+            above = next((up for up in root.ancestors() if up.is_run), None)
+            if above is not None:
+                run.link["parent_trace_id"] = ids[id(above)]
+            yield Rebuilt(run, ids)
+        if loose:
+            bare.add(loose, several=bool(roots))
+    yield from bare.rebuilt()
+
+
+class _Bare:
+    """Bare calls of all traces, until it is known which of them belong together."""
+
+    def __init__(self) -> None:
+        self._joining = Joining()
+        self._units: list[list[Node]] = []
+        self._shared: set[str] = set()
+
+    def add(self, nodes: list[Node], several: bool) -> None:
+        """Add the bare nodes of one OTel trace, each model call a unit with what it caused."""
+        units: dict[int, int] = {}
+        calls = [node for node in nodes if isinstance(node.operation, Inference)]
+        for node in calls:
+            number = self._joining.add(offered(node), needed(node))
+            self._units.append([node])
+            units[id(node)] = number
+        for node in nodes:
+            if id(node) in units:
+                continue
+            holder = _nearest(node, units)
+            needs = needed(node)
+            if holder is not None:
+                self._units[holder].append(node)
+                units[id(node)] = holder
+                continue
+            number = self._joining.add([], needs)
+            self._units.append([node])
+            units[id(node)] = number
+            neighbour = _neighbour(node, calls)
+            if neighbour is not None:
+                self._joining.tie(number, units[id(neighbour)])
+        for node in calls:  # the same call seen twice: an SDK's span below a framework's
+            for up in node.ancestors():
+                if id(up) in units:
+                    self._joining.tie(units[id(up)], units[id(node)])
+        if several:
+            self._shared.add(nodes[0].span.trace_id)
+
+    def rebuilt(self) -> Iterator[Rebuilt]:
+        groups = [
+            sorted((node for number in group for node in self._units[number]), key=_order)
+            for group in self._joining.groups()
+        ]
+        groups.sort(key=lambda nodes: _order(nodes[0]))
+        held: dict[str, int] = {}
+        for nodes in groups:
+            for trace_id in {node.span.trace_id for node in nodes}:
+                held[trace_id] = held.get(trace_id, 0) + 1
+        for nodes in groups:
+            first = nodes[0].span
+            several = held[first.trace_id] > 1 or first.trace_id in self._shared
+            name = f"{first.trace_id}:{first.span_id}" if several else first.trace_id
+            yield Rebuilt(RunSpans(name, None, nodes), {})
+
+
+def _order(node: Node) -> tuple[int, str, str]:
+    return (node.start_ns or 0, node.span.trace_id, node.span.span_id)
+
+
+def _nearest(node: Node, units: dict[int, int]) -> int | None:
+    for up in node.ancestors():
+        if id(up) in units:
+            return units[id(up)]
+    return None
+
+
+def _neighbour(node: Node, calls: list[Node]) -> Node | None:
+    """The last model call before a node under the nearest span that holds both."""
+    for up in node.ancestors():
+        near = [call for call in calls if any(a is up for a in call.ancestors())]
+        if near:
+            before = [call for call in near if call.order <= node.order]
+            return before[-1] if before else near[0]
+    return None
+
+
+def _tells(node: Node) -> bool:
+    """True for a span that a trace can be made of; plumbing and noise are not."""
+    if isinstance(node.operation, (Unclassified, Embeddings)):
+        return False
+    return node.span.name != agentool.STEPS_SPAN
+
+
+def _trace_id(root: Node, several: bool) -> str:
+    said: Any = root.span.attributes.get(agentool.TRACE_ID)
+    if isinstance(said, str):
+        return said
+    return f"{root.span.trace_id}:{root.span.span_id}" if several else root.span.trace_id

@@ -1,0 +1,564 @@
+"""From the operations of one run to its ordered steps.
+
+Every fact is one step, however many spans and messages repeat it: a tool call that is a message
+part, a tool span and an MCP request is one call and one result. Steps come from outputs and from
+tool results that appear for the first time, never from repeated histories.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from typing import Any
+
+from msgspec import UNSET
+
+from agentool_otel._json import canonical, loads
+from agentool_otel.model.messages import parts_of, text_of, thoughts
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    McpRequest,
+    MemoryOperation,
+    Operation,
+    Retrieval,
+    ToolExecution,
+    WorkflowInvocation,
+)
+from agentool_otel.model.times import from_ns
+from agentool_otel.rebuild import residue
+from agentool_otel.rebuild.fidelity import Note, Outcome
+from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import agentool, core, gen_ai
+
+__all__ = ["Draft", "StepBuilder", "leaf_inferences"]
+
+_TRANSFERS = ("transfer_to_", "handoff_to_", "delegate_to_", "delegate_")
+
+
+class Draft:
+    """A step in the making: its JSON members, and what is needed to put it in its place."""
+
+    __slots__ = ("after", "body", "id", "index", "node", "notes", "rank", "residue", "time_ns")
+
+    def __init__(self, kind: str, time_ns: int | None, rank: int, node: Node | None):
+        self.body: dict[str, Any] = {"type": kind}
+        self.time_ns = time_ns
+        self.rank = rank
+        self.node = node
+        self.index: int | None = None
+        self.id: str | None = None
+        self.residue: Any = None
+        self.after: list[Draft] = []
+        """Steps that caused this one."""
+        self.notes: list[tuple[Outcome, str, str | None, str | None]] = []
+        """Outcome, field, attribute and rule of what is not simply kept."""
+
+    def finished(self, position: int) -> dict[str, Any]:
+        """Return the step as JSON: id and time first, then its members, then its residue."""
+        step_id = self.id if self.id is not None else f"step_{position + 1:03d}"
+        made: dict[str, Any] = {"step_id": step_id, **self.body}
+        if self.time_ns is not None:
+            made["timestamp"] = from_ns(self.time_ns)
+        return made if self.residue is None else residue.apply(made, self.residue)
+
+
+class _Call:
+    """One tool call, whatever has told of it so far."""
+
+    __slots__ = ("arguments", "asked_by", "call", "id", "mcp", "name", "node", "result")
+
+    def __init__(self, name: str | None, call_id: str | None, arguments: Any):
+        self.name = name
+        self.id = call_id
+        self.arguments = arguments
+        self.asked_by: Node | None = None
+        self.node: Node | None = None
+        self.mcp: McpRequest | None = None
+        self.call: Draft | None = None
+        self.result: Draft | None = None
+
+
+def leaf_inferences(nodes: list[Node]) -> list[Node]:
+    """Return the model calls, each once: of two nested in each other the inner one counts."""
+    calls = [node for node in nodes if isinstance(node.operation, Inference)]
+    outer = {id(up) for node in calls for up in node.ancestors()}
+    return [node for node in calls if id(node) not in outer]
+
+
+class StepBuilder:
+    """Builds the steps of one run from the nodes inside it."""
+
+    def __init__(self, root: Node | None, nodes: list[Node]):
+        self._root = root
+        self._nodes = nodes
+        self._drafts: list[Draft] = []
+        self._calls: list[_Call] = []
+        self._by_id: dict[str, list[_Call]] = defaultdict(list)
+        self._handed: list[tuple[str | None, Draft]] = []
+        self.subruns: list[tuple[Node, Draft]] = []
+        """Nested runs and the handoff step that leads to each."""
+
+    def build(self) -> list[dict[str, Any]]:
+        """Return the steps as JSON objects, in order."""
+        return [draft.finished(n) for n, draft in enumerate(self.ordered())]
+
+    def ordered(self) -> list[Draft]:
+        inferences = leaf_inferences(self._nodes)
+        for node in inferences:
+            self._read_output(node)
+        for node in self._nodes:
+            self._read_node(node)
+        self._merge_nested_runs()
+        for node in inferences:
+            self._read_input(node)
+        for call in self._calls:
+            self._finish_call(call)
+        self._read_events()
+        return _in_order(self._drafts)
+
+    # ---- model calls
+    def _read_output(self, node: Node) -> None:
+        operation = node.operation
+        assert isinstance(operation, Inference)
+        first = _index(node, agentool.STEP_INDEX)
+        taken = 0
+        for message in operation.output or ():
+            for part in thoughts(message):
+                draft = self._draft("reasoning", _end(node), 1, node)
+                draft.body["content"] = part["content"]
+                if first is not None:
+                    draft.index = first + taken
+                    taken += 1
+                if part.get("type") == "text":
+                    draft.notes.append(
+                        ("inferred", "content", gen_ai.OUTPUT_MESSAGES, "text before a tool call")
+                    )
+            for part in parts_of(message):
+                if part.get("type") in ("tool_call", "server_tool_call"):
+                    self._asked(node, part)
+                elif part.get("type") == "server_tool_call_response":
+                    self._answered(node, part, part.get("server_tool_call_response"))
+
+    def _asked(self, node: Node, part: dict[str, Any]) -> None:
+        arguments = part.get("arguments", UNSET)
+        if part.get("type") == "server_tool_call":
+            arguments = part.get("server_tool_call", UNSET)
+        call_id = part.get("id")
+        call = _Call(_text(part.get("name")), _text(call_id), _parsed(arguments))
+        call.asked_by = node
+        self._remember(call)
+
+    def _remember(self, call: _Call) -> None:
+        self._calls.append(call)
+        if call.id is not None:
+            self._by_id[call.id].append(call)
+
+    def _read_input(self, node: Node) -> None:
+        """Take tool results that no span has told of, from the call that they were sent with."""
+        operation = node.operation
+        assert isinstance(operation, Inference)
+        for message in operation.input or ():
+            for part in parts_of(message):
+                if part.get("type") == "tool_call_response":
+                    response = part.get("response", part.get("result", UNSET))
+                    self._answered(node, part, response)
+
+    def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
+        for call in self._by_id.get(str(part.get("id")), ()):
+            if call.result is None and call.node is None:
+                draft = self._draft("tool_result", node.start_ns, 4, node)
+                draft.body["tool_result"] = {"call_id": call.id}
+                if response is not UNSET:
+                    draft.body["tool_result"]["output"] = response
+                draft.notes.append(
+                    ("inferred", "timestamp", gen_ai.INPUT_MESSAGES, "start of the next model call")
+                )
+                call.result = draft
+                return
+
+    # ---- spans
+    def _read_node(self, node: Node) -> None:
+        operation = node.operation
+        if isinstance(operation, ToolExecution):
+            if operation.transfer_target is not None or _names_transfer(operation.name):
+                self._read_transfer(node, operation)
+            else:
+                self._read_tool(node, operation, operation.name, operation.call_id)
+        elif isinstance(operation, McpRequest):
+            if operation.method == "tools/call":
+                self._read_mcp(node, operation)
+        elif isinstance(operation, MemoryOperation):
+            self._read_memory(node, operation)
+        elif isinstance(operation, Retrieval):
+            draft = self._draft("memory_read", node.start_ns, 3, node)
+            draft.index = _index(node, agentool.STEP_INDEX)
+            _set(draft.body, "query", operation.query)
+            _set(draft.body, "results", operation.documents)
+            draft.notes.append(("normalised", "type", gen_ai.OPERATION_NAME, "retrieval"))
+
+    def _read_tool(
+        self, node: Node, operation: ToolExecution | McpRequest, name: str | None, call_id: str | None
+    ) -> None:
+        call = self._matching(name, call_id, operation.arguments)
+        if call is None:
+            call = _Call(name, call_id, UNSET)
+            self._remember(call)
+        call.node = node
+        if name is not None:
+            call.name = name
+        if operation.arguments is not UNSET:
+            call.arguments = operation.arguments
+
+    def _matching(self, name: str | None, call_id: str | None, arguments: Any) -> _Call | None:
+        """Find the call a model asked for that this span executes: by id, else by arguments."""
+        if call_id is not None:
+            for call in self._by_id.get(call_id, ()):
+                if call.node is None:
+                    return call
+            return None
+        waiting = [call for call in self._calls if call.node is None and call.name == name]
+        if arguments is not UNSET and waiting:
+            wanted = canonical(arguments)
+            for call in waiting:
+                if call.arguments is not UNSET and canonical(call.arguments) == wanted:
+                    return call
+        elif len(waiting) == 1:
+            return waiting[0]
+        return None
+
+    def _read_mcp(self, node: Node, operation: McpRequest) -> None:
+        for up in node.ancestors():
+            if isinstance(up.operation, (ToolExecution, McpRequest)):
+                for call in self._calls:  # the same call, seen again further down
+                    if call.node is up and call.mcp is None:
+                        call.mcp = operation
+                return
+            if up.is_run:
+                break
+        self._read_tool(node, operation, operation.tool_name, None)
+
+    def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
+        call = self._matching(operation.name, operation.call_id, operation.arguments)
+        if call is not None:
+            self._calls.remove(call)
+        draft = self._draft("handoff", node.start_ns, 3, node)
+        target = operation.transfer_target
+        if target is None:
+            target = _transfer_target(operation.name)
+            draft.notes.append(("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool"))
+        _set(draft.body, "to_agent", target)
+        _set(draft.body, "message", operation.transfer_message)
+        self._place(draft, node, call)
+        self._handed.append((target, draft))
+
+    def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
+        kind = "memory_read" if operation.reads else "memory_write"
+        draft = self._draft(kind, node.start_ns, 3, node)
+        self._place(draft, node, None)
+        if operation.reads:
+            _set(draft.body, "query", operation.query)
+            _set(draft.body, "results", operation.records)
+            _put(draft.body, "results", operation.results)
+        else:
+            _set(draft.body, "content", operation.records)
+            _put(draft.body, "content", operation.content)
+            _set(draft.body, "key", operation.key or operation.record_id)
+
+    def _place(self, draft: Draft, node: Node, asked: _Call | None) -> None:
+        draft.index = _index(node, agentool.STEP_INDEX)
+        draft.id = _text(node.span.attributes.get(agentool.STEP_ID))
+        draft.residue = _residue(node, agentool.STEP_EXTRA)
+        if asked is not None and asked.asked_by is not None:
+            draft.after += [d for d in self._drafts if d.node is asked.asked_by]
+
+    def _merge_nested_runs(self) -> None:
+        """Make each nested run a handoff, unless a transfer has announced it already."""
+        for node in self._nodes:
+            operation = node.operation
+            if not isinstance(operation, (AgentInvocation, WorkflowInvocation)):
+                continue
+            name = (
+                operation.agent_name
+                if isinstance(operation, AgentInvocation)
+                else operation.workflow_name
+            )
+            above = {id(up) for up in node.ancestors()}
+            for place, (target, draft) in enumerate(self._handed):
+                announced = draft.node is not None and id(draft.node) in above
+                if announced or (target is not None and target == name):
+                    if target is None:
+                        _set(draft.body, "to_agent", name)
+                    self.subruns.append((node, draft))
+                    del self._handed[place]
+                    break
+            else:
+                draft = self._draft("handoff", node.start_ns, 3, node)
+                draft.index = _index(node, agentool.STEP_INDEX)
+                _set(draft.body, "to_agent", name)
+                if operation.input:
+                    _set(draft.body, "message", text_of(operation.input[-1]))
+                draft.notes.append(("inferred", "type", gen_ai.OPERATION_NAME, "nested run"))
+                self.subruns.append((node, draft))
+
+    # ---- calls and results
+    def _finish_call(self, call: _Call) -> None:
+        node, operation = call.node, call.node.operation if call.node else None
+        if node is None and call.name is not None and _names_transfer(call.name):
+            self._handed_by_message(call)
+            return
+        attributes = node.span.attributes if node else {}
+        incomplete = attributes.get(agentool.TOOL_INCOMPLETE)
+        call_id = call.id
+        if call_id is None and node is not None:
+            call_id = f"call_{node.span.span_id}"
+        if incomplete != "result_only":
+            self._finish_request(call, node, call_id)
+        if node is None or operation is None or incomplete == "call_only":
+            if call.result is not None and call.call is not None:
+                call.result.after.append(call.call)
+            return
+        draft = call.result
+        if draft is None:
+            draft = call.result = self._draft("tool_result", node.end_ns, 4, node)
+        if call.call is not None:
+            draft.after.append(call.call)
+        draft.index = _index(node, agentool.STEP_RESULT_INDEX)
+        draft.id = _text(attributes.get(agentool.STEP_RESULT_ID))
+        draft.residue = _residue(node, agentool.STEP_RESULT_EXTRA)
+        result: dict[str, Any] = {"call_id": call_id}
+        output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
+        if output is UNSET and call.mcp is not None:
+            output = call.mcp.result
+        _put(result, "output", output)
+        if isinstance(operation, ToolExecution):
+            error = _tool_error(operation)
+            if error is not None:
+                result["error"] = error
+            if operation.duration_ms is not None:
+                result["duration_ms"] = operation.duration_ms
+            elif node.start_ns is not None and node.end_ns is not None and not incomplete:
+                result["duration_ms"] = _millis(node.end_ns - node.start_ns)
+            _set(result, "cost_tokens", operation.cost_tokens)
+        draft.body["tool_result"] = result
+        if output is UNSET and "error" not in result:
+            draft.notes.append(("not_captured", "tool_result.output", None, None))
+
+    def _finish_request(self, call: _Call, node: Node | None, call_id: str | None) -> None:
+        source = node or call.asked_by
+        time_ns = node.start_ns if node else _end(source) if source else None
+        draft = call.call = self._draft("tool_call", time_ns, 2, source)
+        body: dict[str, Any] = {}
+        _set(body, "id", call_id)
+        body["name"] = call.name or "unknown"
+        arguments = call.arguments
+        if arguments is UNSET and call.mcp is not None:
+            arguments = call.mcp.arguments
+        _put(body, "arguments", arguments)
+        draft.body["tool_call"] = body
+        if node is not None:
+            self._place(draft, node, call)
+        elif call.asked_by is not None:
+            draft.after += [
+                d for d in self._drafts if d.node is call.asked_by and d.body["type"] == "reasoning"
+            ]
+        if call.id is None:
+            draft.notes.append(("inferred", "tool_call.id", None, "made from the span id"))
+        if arguments is UNSET:
+            draft.notes.append(("not_captured", "tool_call.arguments", None, None))
+
+    def _handed_by_message(self, call: _Call) -> None:
+        assert call.name is not None
+        if call.result is not None:
+            self._drafts.remove(call.result)
+        target = _transfer_target(call.name)
+        time_ns = _end(call.asked_by) if call.asked_by else None
+        draft = self._draft("handoff", time_ns, 3, call.asked_by)
+        _set(draft.body, "to_agent", target)
+        draft.notes.append(("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool"))
+
+    # ---- the timeline of our own spans
+    def _read_events(self) -> None:
+        """Take the steps that only the timeline knows: hand-reported ones, and those whose span
+        is missing."""
+        told = {draft.index for draft in self._drafts if draft.index is not None}
+        holders = [self._root] if self._root is not None else []
+        holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
+        for node in holders:
+            for event in node.span.events:
+                if event.name != agentool.STEP_EVENT:
+                    continue
+                said = event.attributes
+                index = said.get(agentool.STEP_INDEX)
+                index = int(index) if isinstance(index, (int, str)) else None
+                if index is not None and index in told:
+                    continue
+                kind = str(said.get(agentool.STEP_TYPE, "unknown"))
+                draft = self._draft(kind, event.time_ns, 1, node)
+                draft.index = index
+                draft.id = _text(said.get(agentool.STEP_ID))
+                self._fill_from_event(draft, said)
+
+    def _fill_from_event(self, draft: Draft, said: dict[str, Any]) -> None:
+        body, kind = draft.body, draft.body["type"]
+        if agentool.STEP_CONTENT in said:
+            body["content"] = said[agentool.STEP_CONTENT]
+        elif agentool.STEP_EXTRA not in said:
+            draft.notes.append(("lost", "content", None, "its span is missing or holds no content"))
+        _set(body, "context_tokens", _number(said.get(agentool.STEP_CONTEXT_TOKENS)))
+        name, call_id = said.get(gen_ai.TOOL_NAME), _text(said.get(gen_ai.TOOL_CALL_ID))
+        if kind == "tool_call" and name is not None:
+            body["tool_call"] = {"name": name}
+            _set(body["tool_call"], "id", call_id)
+        elif kind == "tool_result":
+            body["tool_result"] = {}
+            _set(body["tool_result"], "call_id", call_id)
+            if core.ERROR_TYPE in said:
+                body["tool_result"]["error"] = said[core.ERROR_TYPE]
+        elif kind == "handoff":
+            _set(body, "to_agent", said.get(agentool.TRANSFER_TARGET))
+        draft.residue = _json(said.get(agentool.STEP_EXTRA))
+
+    def _draft(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
+        draft = Draft(kind, time_ns, rank, node)
+        self._drafts.append(draft)
+        return draft
+
+
+def notes_of(drafts: list[Draft]) -> list[Note]:
+    """Return the fidelity notes of ordered steps: one per member."""
+    notes: list[Note] = []
+    for n, draft in enumerate(drafts):
+        step_id = draft.id if draft.id is not None else f"step_{n + 1:03d}"
+        span_id = draft.node.span.span_id if draft.node is not None else None
+        special = {field for _, field, _, _ in draft.notes}
+        for outcome, field, attribute, rule in draft.notes:
+            notes.append(Note(outcome, field, step_id, span_id, attribute, rule))
+        for field in draft.body:
+            if field not in special:
+                notes.append(Note("kept", field, step_id, span_id))
+    return notes
+
+
+def _in_order(drafts: list[Draft]) -> list[Draft]:
+    """Order steps: by their index where every one has it, else causes first, then time, then rank.
+
+    Ties are broken by span id, so that the order does not depend on how the spans arrived.
+    """
+    if all(draft.index is not None for draft in drafts):
+        return sorted(drafts, key=lambda draft: draft.index or 0)
+    place = {id(draft): n for n, draft in enumerate(drafts)}
+    blocked = [0] * len(drafts)
+    frees: dict[int, list[int]] = defaultdict(list)
+    for n, draft in enumerate(drafts):
+        for cause in draft.after:
+            if cause is not draft:
+                blocked[n] += 1
+                frees[place[id(cause)]].append(n)
+    times = _times(drafts)
+
+    def key(n: int) -> tuple[int, int, str, int]:
+        node = drafts[n].node
+        return (times[n], drafts[n].rank, node.span.span_id if node else "", n)
+
+    ready = [key(n) for n in range(len(drafts)) if not blocked[n]]
+    heapq.heapify(ready)
+    ordered: list[Draft] = []
+    while ready:
+        n = heapq.heappop(ready)[3]
+        ordered.append(drafts[n])
+        for freed in frees[n]:
+            blocked[freed] -= 1
+            if not blocked[freed]:
+                heapq.heappush(ready, key(freed))
+    if len(ordered) < len(drafts):  # a circle of causes: what is left keeps the order of time
+        left = [n for n in range(len(drafts)) if blocked[n]]
+        ordered += [drafts[n] for n in sorted(left, key=key)]
+    return ordered
+
+
+def _times(drafts: list[Draft]) -> list[int]:
+    """A time per step; a step without one follows its latest cause."""
+    times = [draft.time_ns for draft in drafts]
+    for n, draft in enumerate(drafts):
+        if times[n] is None:
+            causes = [cause.time_ns for cause in draft.after if cause.time_ns is not None]
+            times[n] = max(causes, default=0)
+    return [time or 0 for time in times]
+
+
+def _index(node: Node, key: str) -> int | None:
+    value = node.span.attributes.get(key)
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _residue(node: Node, key: str) -> Any:
+    return _json(node.span.attributes.get(key))
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return loads(value)
+        except ValueError:
+            return None
+    return value
+
+
+def _end(node: Node) -> int | None:
+    return node.end_ns if node.end_ns is not None else node.start_ns
+
+
+def _set(body: dict[str, Any], key: str, value: Any) -> None:
+    """Set a member that is known; None is unknown."""
+    if value is not None:
+        body[key] = value
+
+
+def _put(body: dict[str, Any], key: str, value: Any) -> None:
+    """Set a member whose value may itself be null; UNSET is unknown."""
+    if value is not UNSET:
+        body[key] = value
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> int | float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _parsed(arguments: Any) -> Any:
+    """Arguments as an object where they are the JSON text of one, as providers send them."""
+    if isinstance(arguments, str) and arguments[:1] == "{":
+        try:
+            return loads(arguments)
+        except ValueError:
+            return arguments
+    return arguments
+
+
+def _tool_error(operation: Operation) -> str | None:
+    if isinstance(operation, ToolExecution) and operation.tool_error is not None:
+        return operation.tool_error
+    if operation.error_type is None:
+        return None
+    return operation.error_message or operation.error_type
+
+
+def _names_transfer(name: str) -> bool:
+    return name.startswith(_TRANSFERS)
+
+
+def _transfer_target(name: str) -> str | None:
+    for prefix in _TRANSFERS:
+        if name.startswith(prefix):
+            return name.removeprefix(prefix) or None
+    return None
+
+
+def _millis(ns: int) -> int | float:
+    return ns // 1_000_000 if ns % 1_000_000 == 0 else ns / 1e6

@@ -1,0 +1,311 @@
+"""One run to one ReasoningTrace: the members around the steps."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import UNSET
+
+from agentool_otel._json import loads
+from agentool_otel.model.documents import STATUSES, ReasoningTrace
+from agentool_otel.model.messages import Message, parts_of, text_of
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    Usage,
+    WorkflowInvocation,
+)
+from agentool_otel.model.times import from_ns
+from agentool_otel.rebuild import residue
+from agentool_otel.rebuild.fidelity import Fidelity, Note
+from agentool_otel.rebuild.steps import StepBuilder, leaf_inferences, notes_of
+from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import agentool
+
+__all__ = ["Rebuilt", "RunSpans"]
+
+_TIMEOUT = re.compile(r"timeout|timed.?out|deadline|\b408\b|\b504\b", re.IGNORECASE)
+_CONTEXT = re.compile(r"context.?(?:length|window|limit)|too many tokens", re.IGNORECASE)
+_REFUSED = frozenset({"refusal", "content_filter"})
+
+
+class RunSpans:
+    """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
+
+    __slots__ = ("link", "nodes", "root", "trace_id")
+
+    def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
+        self.trace_id = trace_id
+        """The rebuilt trace's id."""
+        self.root = root
+        self.nodes = nodes
+        self.link: dict[str, Any] = {}
+        """What ties it to other traces, for its metadata."""
+
+
+class Rebuilt:
+    """A rebuilt trace and, when asked for, the report on where each field came from."""
+
+    __slots__ = ("_fidelity", "_run", "trace")
+
+    def __init__(self, run: RunSpans, subtraces: dict[int, str]):
+        self._run = run
+        self._fidelity: Fidelity | None = None
+        self.trace: ReasoningTrace = ReasoningTrace.from_dict(_document(run, subtraces))
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """The fidelity report; made when first asked for."""
+        if self._fidelity is None:
+            self._fidelity = _report(self._run)
+        return self._fidelity
+
+
+def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
+    root, nodes = run.root, run.nodes
+    said = root.span.attributes if root is not None else {}
+    inferences = leaf_inferences(nodes)
+    made: dict[str, Any] = {"trace_id": run.trace_id}
+    _set(made, "agent_id", _agent_id(run))
+    _set(made, "session_id", _session_id(run))
+    start_ns, end_ns = _times(run)
+    if start_ns is not None:
+        made["started_at"] = from_ns(start_ns)
+    if end_ns is not None:
+        made["finished_at"] = from_ns(end_ns)
+    _put(made, "input", _input(root, inferences))
+    _put(made, "output", _output(root, inferences))
+    made["status"] = _status(root, nodes, inferences)
+    builder = StepBuilder(root, nodes)
+    made["steps"] = builder.build()
+    made["metrics"] = _metrics(said, nodes, inferences, made["steps"], start_ns, end_ns, root)
+    metadata = _json(said.get(agentool.METADATA))
+    links = dict(run.link)
+    children = [subtraces[id(node)] for node, _ in builder.subruns if id(node) in subtraces]
+    if children:
+        links["sub_traces"] = children
+    if _unfinished(run):
+        links["incomplete"] = True
+    if isinstance(metadata, dict) or links:
+        made["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **links}
+    return residue.apply(made, _json(said.get(agentool.EXTRA)))
+
+
+def _agent_id(run: RunSpans) -> str | None:
+    if run.root is not None:
+        said = run.root.span.attributes.get(agentool.AGENT_ID)
+        if isinstance(said, str):
+            return said
+        operation = run.root.operation
+        if isinstance(operation, AgentInvocation):
+            found = operation.agent_id or operation.agent_name
+        else:
+            found = operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
+        if found is not None:
+            return found
+    for node in run.nodes:
+        service = node.span.resource.get("service.name")
+        if isinstance(service, str) and not service.startswith("unknown_service"):
+            return service
+    return None
+
+
+def _session_id(run: RunSpans) -> str | None:
+    for node in ([run.root] if run.root is not None else []) + run.nodes:
+        if node.operation.conversation_id is not None:
+            return node.operation.conversation_id
+    for node in ([run.root] if run.root is not None else []) + run.nodes:
+        for key in (agentool.SESSION_ID, "session.id"):
+            value = node.span.attributes.get(key)
+            if isinstance(value, str):
+                return value
+    return None
+
+
+def _times(run: RunSpans) -> tuple[int | None, int | None]:
+    if run.root is not None:
+        return run.root.start_ns, run.root.end_ns
+    starts = [node.start_ns for node in run.nodes if node.start_ns is not None]
+    ends = [node.end_ns for node in run.nodes if node.end_ns is not None]
+    return min(starts, default=None), max(ends, default=None)
+
+
+def _unfinished(run: RunSpans) -> bool:
+    if run.root is None:
+        return any(node.end_ns is None for node in run.nodes)
+    return run.root.end_ns is None or bool(run.root.span.attributes.get(agentool.INCOMPLETE))
+
+
+def _input(root: Node | None, inferences: list[Node]) -> Any:
+    if root is not None:
+        if agentool.INPUT in root.span.attributes:
+            return _json(root.span.attributes[agentool.INPUT])
+        operation = root.operation
+        if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
+            return _last_text(operation.input, "user")
+    for node in inferences:
+        if isinstance(node.operation, Inference) and node.operation.input:
+            return _last_text(node.operation.input, "user")
+    return UNSET
+
+
+def _output(root: Node | None, inferences: list[Node]) -> Any:
+    if root is not None:
+        if agentool.OUTPUT in root.span.attributes:
+            return _json(root.span.attributes[agentool.OUTPUT])
+        operation = root.operation
+        if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
+            return _last_text(operation.output, None)
+    for node in reversed(inferences):
+        if isinstance(node.operation, Inference) and node.operation.output:
+            last = node.operation.output[-1]
+            if any(part.get("type") == "tool_call" for part in parts_of(last)):
+                return UNSET  # it ended while asking for a tool: there is no answer
+            return _last_text(node.operation.output, None)
+    return UNSET
+
+
+def _last_text(messages: list[Message], role: str | None) -> Any:
+    """The text of the last message of a role that has any; of any role if none of it does."""
+    fallback: Any = UNSET
+    for message in reversed(messages):
+        text = text_of(message)
+        if text is None:
+            continue
+        if role is None or message.get("role") == role:
+            return text
+        if fallback is UNSET:
+            fallback = text
+    return fallback
+
+
+def _status(root: Node | None, nodes: list[Node], inferences: list[Node]) -> str:
+    if root is not None:
+        said = root.span.attributes.get(agentool.STATUS)
+        if isinstance(said, str):
+            return said
+        if root.end_ns is None:
+            return "in_progress"
+    last = inferences[-1] if inferences else None
+    failed = root if root is not None else last
+    if failed is None and nodes:
+        failed = nodes[-1]
+    if failed is not None and (error := failed.operation.error_type) is not None:
+        if error in STATUSES:
+            return error
+        text = f"{error} {failed.operation.error_message or ''}"
+        if _TIMEOUT.search(text):
+            return "timeout"
+        if _CONTEXT.search(text):
+            return "context_overflow"
+        return "error"
+    if last is not None and isinstance(last.operation, Inference):
+        if _REFUSED.intersection(last.operation.finish_reasons or ()):
+            return "refusal"
+        for message in last.operation.output or ():
+            if any(part.get("type") == "refusal" for part in parts_of(message)):
+                return "refusal"
+    return "success"
+
+
+def _metrics(
+    said: dict[str, Any],
+    nodes: list[Node],
+    inferences: list[Node],
+    steps: list[Any],
+    start_ns: int | None,
+    end_ns: int | None,
+    root: Node | None,
+) -> dict[str, Any]:
+    """Totals of the run: from its leaves where they say anything, else from its roll-ups."""
+    made: dict[str, Any] = {}
+    leaves = [node.operation for node in inferences]
+    leaves += [node.operation for node in nodes if isinstance(node.operation, Embeddings)]
+    tokens = _sum(_total(operation.usage) for operation in leaves if hasattr(operation, "usage"))
+    if tokens is None:
+        tokens = _number(said.get(agentool.METRICS_TOTAL_TOKENS))
+    if tokens is None and root is not None and isinstance(root.operation, AgentInvocation):
+        tokens = _total(root.operation.usage)
+    _set(made, "total_tokens", tokens)
+    cost = _sum(operation.cost_usd for operation in leaves if hasattr(operation, "cost_usd"))
+    if cost is None:
+        cost = _number(said.get(agentool.METRICS_TOTAL_COST_USD))
+    _set(made, "total_cost_usd", cost)
+    duration = _number(said.get(agentool.METRICS_TOTAL_DURATION_MS))
+    if duration is None and start_ns is not None and end_ns is not None:
+        ns = end_ns - start_ns
+        duration = ns // 1_000_000 if ns % 1_000_000 == 0 else ns / 1e6
+    _set(made, "total_duration_ms", duration)
+    made["step_count"] = len(steps)
+    made["tool_call_count"] = sum(1 for step in steps if step.get("type") == "tool_call")
+    return made
+
+
+def _total(usage: Usage | None) -> int | None:
+    return None if usage is None else usage.total
+
+
+def _sum(values: Any) -> Any:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _number(value: Any) -> int | float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, str):
+        try:
+            return int(value) if value.lstrip("-").isdecimal() else float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _set(made: dict[str, Any], key: str, value: Any) -> None:
+    if value is not None:
+        made[key] = value
+
+
+def _put(made: dict[str, Any], key: str, value: Any) -> None:
+    if value is not UNSET:
+        made[key] = value
+
+
+def _report(run: RunSpans) -> Fidelity:
+    root, nodes = run.root, run.nodes
+    everything = ([root] if root is not None else []) + nodes
+    report = Fidelity(
+        run.trace_id,
+        sorted({node.dialect for node in everything if node.dialect is not None}),
+        len(everything),
+    )
+    document = _document(run, {})
+    root_id = root.span.span_id if root is not None else None
+    inferred = "first and last model call" if root is None else None
+    for field in document:
+        if field in ("steps", "trace_id"):
+            continue
+        outcome = "kept" if root is not None else "inferred"
+        report.notes.append(Note(outcome, field, None, root_id, None, inferred))  # type: ignore[arg-type]
+    for field in ("input", "output"):
+        if field not in document:
+            report.notes.append(Note("not_captured", field, None, root_id))
+    report.notes += notes_of(StepBuilder(root, nodes).ordered())
+    for node in everything:
+        for key in node.operation.extra:
+            if not key.startswith("agentool."):
+                report.unread[key] = report.unread.get(key, 0) + 1
+    return report
