@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentool_otel.capture import run as run
     from agentool_otel.capture import step as step
     from agentool_otel.capture import tool as tool
-    from agentool_otel.emit.replay import replay as replay
+    from agentool_otel.rebuild.replay import replay as replay
     from agentool_otel.errors import AgentoolError as AgentoolError
     from agentool_otel.instrument import flush as flush
     from agentool_otel.instrument import instrument as instrument
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_version": ("__version__",),
     "capture": ("AgentRun", "agent", "run", "step", "tool"),
-    "emit.replay": ("replay",),
+    "rebuild.replay": ("replay",),
     "errors": ("AgentoolError",),
     "instrument": ("flush", "instrument", "status", "uninstrument"),
     "model": (

@@ -1,8 +1,8 @@
 """JSON text in and out: fast for ordinary values, exact for the odd ones.
 
 orjson writes; msgspec reads, because orjson turns an integer above 64 bits into a float. What both
-refuse (huge integers and lone surrogates when writing, `1e400` and escaped surrogates when reading)
-goes through the standard library, so a value is never changed silently.
+refuse (huge integers and lone surrogates when writing, escaped surrogates when reading)
+goes through the standard library, so that an exact value stays exact.
 """
 
 from __future__ import annotations
@@ -26,31 +26,53 @@ def dumps(value: Json) -> str:
 
     Raises:
         TypeError: if `value` holds something that JSON has no form for.
+        ValueError: if it is nested more deeply than the interpreter's stack allows.
     """
     try:
         return orjson.dumps(value).decode()
-    except (TypeError, RecursionError):  # 65-bit integers, lone surrogates, or more than 254 levels
-        return json.dumps(value, separators=(",", ":"))
+    except TypeError:  # 65-bit integers, lone surrogates, or more than 254 levels
+        return _exactly(value, sort_keys=False)
 
 
 def canonical(value: Json) -> str:
-    """Return JSON text with sorted keys: equal values give equal text, whatever their key order."""
+    """Return JSON text with sorted keys: equal values give equal text, whatever their key order.
+
+    Raises: as `dumps`.
+    """
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    except (TypeError, RecursionError):
-        return json.dumps(value, separators=(",", ":"), sort_keys=True)
+    except TypeError:
+        return _exactly(value, sort_keys=True)
 
 
 def loads(text: str | bytes) -> Json:
     """Return the value of JSON text, integers exact at any size.
 
     Raises:
-        ValueError: if `text` is not JSON.
+        ValueError: if `text` is not JSON, or holds a number that no float can.
     """
     try:
         return _decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         try:
-            return json.loads(text)
+            return json.loads(text, parse_constant=_refuse, parse_float=_float)
         except RecursionError as error:
             raise ValueError("JSON nested too deeply to read") from error
+
+
+def _exactly(value: Json, *, sort_keys: bool) -> str:
+    try:
+        return json.dumps(value, separators=(",", ":"), sort_keys=sort_keys)
+    except RecursionError as error:
+        raise ValueError("JSON nested too deeply to write") from error
+
+
+def _refuse(name: str) -> Json:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text} is out of range")
+    return number

@@ -5,7 +5,6 @@
     live        starting and ending the span of an operation; nothing else knows which span it is
     steps       the timeline of a run: step events on its span, continued in child spans
     metrics     the convention's metrics, recorded only when somebody collects them
-    replay      a whole ReasoningTrace as spans with their original times
 
 Everything here uses the OpenTelemetry API only, so it works, and costs little, without an SDK.
 """

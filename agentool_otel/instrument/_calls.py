@@ -113,7 +113,7 @@ class Ending:
         """End a stream that its consumer has closed, perhaps before it was read to its end."""
         self.finish(interrupted="closed")
 
-    def collected(self) -> None:
+    def collected(self, content: bytes | None = None) -> None:
         """End what nobody holds any more, at the time something last came.
 
         Garbage is collected at any point of any code, also while the SDK holds a lock that ending
@@ -121,11 +121,13 @@ class Ending:
         """
         if not self._done:
             if _inside_telemetry():
-                start_new_thread(self._abandon, ())
+                start_new_thread(self._abandon, (content,))
             else:
-                self._abandon()
+                self._abandon(content)
 
-    def _abandon(self) -> None:
+    def _abandon(self, content: bytes | None) -> None:
+        if content is not None:
+            self.body(content)
         self.finish(end_ns=self._last_ns, interrupted="abandoned")
 
     def finish(

@@ -193,15 +193,17 @@ class _RawResponse(_Proxy):
     def __init__(self, wrapped: Any, ending: Ending):
         super().__init__(wrapped)
         self._self_ending = ending
-        self._self_streams: dict[int, Any] = {}
+        self._self_stream: Any = None
         self._self_finalize: Any = finalize(self, _forgotten, wrapped.http_response, ending)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.__wrapped__, name)
         if name == "parse":
             return _watched(value, self._self_ending, self._self_parsed)
-        if name in ("read", "text", "json", "close") and callable(value):
+        if name in ("read", "text", "json") and callable(value):
             return _watched(value, self._self_ending, self._self_read)
+        if name == "close":
+            return _watched(value, self._self_ending, self._self_closed)
         return value
 
     def _self_parsed(self, result: Any) -> Any:
@@ -209,9 +211,24 @@ class _RawResponse(_Proxy):
             self._self_ending.whole(result)
             return result
         self._self_finalize.detach()  # the stream ends the call from here on
-        # Parsing again gives the client's stream again: so must we.
-        return self._self_streams.setdefault(id(result), stream(result, self._self_ending))
+        known = self._self_stream
+        if known is None or known.__wrapped__ is not result:
+            self._self_stream = known = stream(result, self._self_ending)
+        return known
 
     def _self_read(self, result: Any) -> Any:
-        _forgotten(self.__wrapped__.http_response, self._self_ending, only_read=True)
+        body = _body(self.__wrapped__.http_response)
+        if body is not None:
+            self._self_ending.body(body)
         return result
+
+    def _self_closed(self, result: Any) -> Any:
+        self._self_read(None)
+        if self._self_stream is not None:
+            self._self_ending.closed()
+        self._self_ending.finish()  # read line by line, or not at all: nothing is known of it
+        return result
+
+
+def _forgotten(response: Any, ending: Ending) -> None:
+    ending.collected(_body(response))

@@ -1,0 +1,284 @@
+"""Chat completions: what a request asks, and what an answer says, whole or in chunks.
+
+Source: openai-python types/chat at 3.52; servers that only resemble OpenAI's are read as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from agentool_otel.emit.content import jsonable
+from agentool_otel.instrument._openai_values import (
+    arguments_of,
+    call_part,
+    definitions,
+    get,
+    integer,
+    items,
+    joined,
+    media,
+    number,
+    string,
+    usage_of,
+)
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.operations import Inference
+from agentool_otel.semconv import openai as names
+
+__all__ = ["ChatReading", "content", "request"]
+
+
+def request(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the request's parameters say."""
+    stop = asked.get("stop")
+    count = integer(asked, "n")
+    output = asked.get("response_format")
+    kind = string(output, "type")
+    extra: dict[str, Any] = {names.API_TYPE: "chat_completions"}
+    tier = string(asked, "service_tier")
+    if tier is not None and tier != "auto":
+        extra[names.REQUEST_SERVICE_TIER] = tier
+    fields: dict[str, Any] = {
+        "request_model": string(asked, "model"),
+        "stream": True if asked.get("stream") is True else None,
+        "temperature": number(asked, "temperature"),
+        "top_p": number(asked, "top_p"),
+        "max_tokens": integer(asked, "max_completion_tokens") or integer(asked, "max_tokens"),
+        "frequency_penalty": number(asked, "frequency_penalty"),
+        "presence_penalty": number(asked, "presence_penalty"),
+        "stop_sequences": [stop] if isinstance(stop, str) else items(stop) or None,
+        "seed": integer(asked, "seed"),
+        "choice_count": None if count == 1 else count,
+        "reasoning_level": string(asked, "reasoning_effort"),
+        "extra": extra,
+    }
+    if kind is not None:
+        fields["output_type"] = "text" if kind == "text" else "json"
+    elif isinstance(output, type):  # the class `parse` is to return
+        fields["output_type"] = "json"
+    elif "audio" in items(asked, "modalities"):
+        fields["output_type"] = "speech"
+    return fields
+
+
+def content(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the messages and tools of a request, as copies."""
+    return {
+        "input": [_message(given) for given in items(asked, "messages")] or None,
+        "tools": definitions(asked.get("tools")),
+    }
+
+
+def _message(given: Any) -> Message:
+    role = string(given, "role") or "user"
+    call_id = string(given, "tool_call_id")
+    said = get(given, "content")
+    if role in ("tool", "function"):
+        return message("tool", [tool_response(_response(said), call_id)])
+    parts = _reasoning(joined([_thought(given)]))
+    if isinstance(said, str):
+        if said or role != "assistant":
+            parts.append(text(said))
+    else:
+        parts += [media(part) for part in items(said)]
+    if refusal := string(given, "refusal"):
+        parts.append(text(refusal))
+    for call in items(given, "tool_calls"):
+        parts.append(_call(call))
+    if (function := get(given, "function_call")) is not None:
+        parts.append(call_part(string(function, "name"), get(function, "arguments"), None))
+    made = message("system" if role == "developer" else role, parts)
+    if (name := string(given, "name")) is not None:
+        made["name"] = name
+    return made
+
+
+def _response(said: Any) -> Any:
+    """What a tool answered: its text, or its pieces where they are not only text."""
+    pieces = [media(part) for part in items(said)]
+    if pieces and all(piece["type"] == "text" for piece in pieces):
+        return "\n".join(piece["content"] for piece in pieces)
+    return pieces or jsonable(said)
+
+
+def _call(call: Any) -> Part:
+    custom = get(call, "custom")
+    if custom is not None:
+        return call_part(string(custom, "name"), get(custom, "input"), string(call, "id"))
+    function = get(call, "function")
+    return call_part(string(function, "name"), get(function, "arguments"), string(call, "id"))
+
+
+def _thought(given: Any) -> str | None:
+    """Reasoning, as DeepSeek and others (`reasoning_content`) or OpenRouter (`reasoning`) put it."""
+    return string(given, "reasoning_content") or string(given, "reasoning")
+
+
+def _reasoning(thought: str) -> list[Part]:
+    return [reasoning(thought)] if thought else []
+
+
+# -------------------------------------------------------------------------------------- answers
+
+_FINISH = {"tool_calls": "tool_call", "function_call": "tool_call"}
+"""Spec: finish reasons as the GenAI conventions spell them."""
+
+
+class _ToolCall:
+    """One tool call, put together from fragments."""
+
+    __slots__ = ("arguments", "call_id", "index", "name")
+
+    def __init__(self, index: int):
+        self.index = index
+        self.call_id: str | None = None
+        self.name: str | None = None
+        self.arguments: list[str] = []
+
+    def part(self) -> Part:
+        return call_part(self.name, joined(self.arguments), self.call_id)
+
+
+class _Choice:
+    """One choice, put together from deltas; a whole message is one big delta."""
+
+    __slots__ = ("_calls", "_refusals", "_texts", "_thoughts", "finish")
+
+    def __init__(self) -> None:
+        self.finish: str | None = None
+        self._texts: list[str | None] = []
+        self._thoughts: list[str | None] = []
+        self._refusals: list[str | None] = []
+        self._calls: list[_ToolCall] = []
+
+    def add(self, delta: Any) -> None:
+        self._texts.append(string(delta, "content"))
+        self._thoughts.append(_thought(delta))
+        self._refusals.append(string(delta, "refusal"))
+        if (audio := get(delta, "audio")) is not None:
+            self._texts.append(string(audio, "transcript"))
+        for fragment in items(delta, "tool_calls"):
+            function = get(fragment, "function")
+            custom = get(fragment, "custom")
+            made = self._call_for(integer(fragment, "index"), string(fragment, "id"))
+            _extend(made, custom or function, "input" if custom else "arguments")
+        if (function := get(delta, "function_call")) is not None:
+            _extend(self._call_for(0, None), function, "arguments")
+
+    def _call_for(self, index: int | None, call_id: str | None) -> _ToolCall:
+        """Return the call a fragment belongs to.
+
+        By index, in whatever order they come; without one, to the last call, unless its id says
+        it is another. Some servers give every parallel call index 0 and an id of its own.
+        """
+        if index is None:
+            known = self._calls[-1] if self._calls else None
+        else:
+            known = next((it for it in reversed(self._calls) if it.index == index), None)
+        if known is None or (call_id and known.call_id and call_id != known.call_id):
+            last = max((it.index for it in self._calls), default=-1)
+            known = _ToolCall(last + 1 if index is None else index)
+            self._calls.append(known)
+        known.call_id = known.call_id or call_id
+        return known
+
+    def message(self, finish: str | None) -> Message:
+        parts = _reasoning(joined(self._thoughts))
+        said, refusal = joined(self._texts), self.refusal
+        if said and said != refusal:
+            parts.append(text(said))
+        if refusal:
+            parts.append(text(refusal))
+        calls = sorted(self._calls, key=lambda call: call.index)
+        return message("assistant", parts + [call.part() for call in calls], finish)
+
+    @property
+    def refusal(self) -> str:
+        return joined(self._refusals)
+
+    @property
+    def reason(self) -> str | None:
+        """Why it ended; a refusal ends with `stop` on the wire."""
+        if self.refusal and self.finish in (None, "stop"):
+            return "content_filter"
+        return self.finish and _FINISH.get(self.finish, self.finish)
+
+
+def _extend(call: _ToolCall, fragment: Any, field: str) -> None:
+    call.name = call.name or string(fragment, "name")
+    arguments = get(fragment, field)
+    if isinstance(arguments, str):
+        call.arguments.append(arguments)
+    elif arguments is not None:  # not text, as the protocol has it, but the object itself
+        call.arguments.append(str(arguments_of(arguments)))
+
+
+class ChatReading:
+    """Takes in a chat completion, whole or in chunks."""
+
+    __slots__ = ("_choices", "_fields", "_request", "_usage")
+
+    def __init__(self, asked: Inference):
+        self._request = asked
+        self._choices: dict[int, _Choice] = {}
+        self._fields: dict[str, str] = {}
+        self._usage: Any = None
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._choices) and all(it.finish for it in self._choices.values())
+
+    def whole(self, response: Any) -> None:
+        for position, choice in enumerate(items(response, "choices")):
+            self._add(choice, get(choice, "message"), position)
+        self._envelope(response)
+
+    def add(self, chunk: Any) -> None:
+        for choice in items(chunk, "choices"):
+            self._add(choice, get(choice, "delta"), 0)
+        self._envelope(chunk)
+
+    def _add(self, choice: Any, delta: Any, position: int) -> None:
+        index = integer(choice, "index")
+        known = self._choices.setdefault(position if index is None else index, _Choice())
+        known.finish = string(choice, "finish_reason") or known.finish
+        if delta is not None:
+            known.add(delta)
+
+    def _envelope(self, given: Any) -> None:
+        for name in ("id", "model", "service_tier", "system_fingerprint"):
+            if found := string(given, name):
+                self._fields[name] = found
+        usage = get(given, "usage")
+        if usage is not None:
+            self._usage = usage
+
+    def operation(self, failed: bool) -> Inference:
+        fields, choices = self._fields, [self._choices[key] for key in sorted(self._choices)]
+        reasons = [choice.reason for choice in choices]
+        extra = dict(self._request.extra)
+        for name, attribute in (
+            ("service_tier", names.RESPONSE_SERVICE_TIER),
+            ("system_fingerprint", names.RESPONSE_SYSTEM_FINGERPRINT),
+        ):
+            if name in fields:
+                extra[attribute] = fields[name]
+        known = failed or any(reasons)
+        return replace(
+            self._request,
+            response_id=fields.get("id"),
+            response_model=fields.get("model"),
+            # Spec: one per choice; `error` for one that ended abnormally or never said
+            finish_reasons=[it or "error" for it in reasons] or None if known else None,
+            output=[it.message(why) for it, why in zip(choices, reasons, strict=True)] or None,
+            usage=usage_of(
+                self._usage,
+                "prompt_tokens",
+                "completion_tokens",
+                "prompt_tokens_details",
+                "completion_tokens_details",
+            ),
+            extra=extra,
+        )

@@ -1,0 +1,218 @@
+"""What chat completions and responses have in common: reading values, media, tools, usage.
+
+Values come from users (dicts or the library's objects, of any quality) and from servers that only
+resemble OpenAI's: whatever is not of the expected type counts as not said.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from agentool_otel._json import loads
+from agentool_otel.emit.content import jsonable
+from agentool_otel.model.messages import Part, text, tool_call
+from agentool_otel.model.operations import Usage
+
+__all__ = [
+    "arguments_of",
+    "call_part",
+    "definitions",
+    "get",
+    "integer",
+    "items",
+    "joined",
+    "media",
+    "number",
+    "provider_of",
+    "server_of",
+    "string",
+    "usage_of",
+]
+
+
+def get(value: Any, name: str) -> Any:
+    """Return a field of a dict or of an object, None where it has none."""
+    if isinstance(value, dict):
+        return value.get(name)
+    return getattr(value, name, None)
+
+
+def string(value: Any, name: str) -> str | None:
+    found = get(value, name)
+    return found if isinstance(found, str) else None
+
+
+def integer(value: Any, name: str) -> int | None:
+    found = get(value, name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def number(value: Any, name: str) -> float | None:
+    found = get(value, name)
+    if isinstance(found, (int, float)) and not isinstance(found, bool):
+        return float(found)
+    return None
+
+
+def items(value: Any, name: str | None = None) -> list[Any]:
+    """Return a field that is a list. An iterator is not one: reading it would use it up."""
+    found = value if name is None else get(value, name)
+    return list(found) if isinstance(found, (list, tuple)) else []
+
+
+def joined(texts: Iterable[Any]) -> str:
+    return "".join(part for part in texts if isinstance(part, str))
+
+
+# ------------------------------------------------------------------------------ servers, usage
+
+_PROVIDERS = {
+    "openai.azure.com": "azure.ai.openai",
+    "cognitiveservices.azure.com": "azure.ai.openai",
+    "ai.azure.com": "azure.ai.inference",
+    "deepseek.com": "deepseek",
+    "groq.com": "groq",
+    "x.ai": "x_ai",
+    "perplexity.ai": "perplexity",
+    "mistral.ai": "mistral_ai",
+    "moonshot.ai": "moonshot_ai",
+    "moonshot.cn": "moonshot_ai",
+    "cohere.ai": "cohere",
+    "cohere.com": "cohere",
+    "anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "gcp.gemini",
+    "aiplatform.googleapis.com": "gcp.vertex_ai",
+    "amazonaws.com": "aws.bedrock",
+}
+"""Spec: the values of `gen_ai.provider.name`; by host, as OpenAI-compatible servers have it."""
+
+
+def server_of(client: Any) -> tuple[str | None, int | None]:
+    """Return address and port of the server a client talks to."""
+    url = get(client, "base_url")
+    host = string(url, "host")
+    if not host:
+        return None, None
+    return host, integer(url, "port") or (80 if string(url, "scheme") == "http" else 443)
+
+
+@functools.lru_cache(maxsize=64)
+def provider_of(host: str | None, client_name: str = "") -> str:
+    """Return the provider behind a host; `openai` unless it is known to be another."""
+    for domain, provider in _PROVIDERS.items():
+        if host and f".{host}".endswith((f".{domain}", f"-{domain}")):
+            return provider
+    return "azure.ai.openai" if "Azure" in client_name else "openai"
+
+
+def usage_of(
+    usage: Any, given: str, made: str, given_details: str, made_details: str
+) -> Usage | None:
+    """Return token counts as the server reported them; subsets of zero are left out."""
+    if usage is None:
+        return None
+    details = get(usage, given_details)
+    counts = Usage(
+        input_tokens=integer(usage, given),
+        output_tokens=integer(usage, made),
+        cache_read_tokens=integer(details, "cached_tokens") or None,
+        cache_write_tokens=integer(details, "cache_write_tokens") or None,
+        reasoning_tokens=integer(get(usage, made_details), "reasoning_tokens") or None,
+    )
+    return None if counts == Usage() else counts
+
+
+# ------------------------------------------------------------------------------- tools, content
+
+
+def arguments_of(arguments: Any) -> Any:
+    """Return what a tool is called with: an object where the text is one, else the text."""
+    if not isinstance(arguments, str):
+        return {} if arguments is None else jsonable(arguments)
+    if not arguments.strip():
+        return {}
+    try:
+        value = loads(arguments)
+    except ValueError:
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def call_part(name: str | None, arguments: Any, call_id: str | None) -> Part:
+    return tool_call(name or "unknown", arguments_of(arguments), call_id)
+
+
+def definitions(tools: Any) -> list[Any] | None:
+    """Return tool definitions: `{type, name, description?, parameters?}`.
+
+    Chat completions put the fields under the type's name, responses beside it; a tool that the
+    server has is its type alone, and named so.
+    """
+    made: list[Any] = []
+    for tool in items(tools):
+        kind = string(tool, "type") or "function"
+        fields = get(tool, kind) or tool
+        name = string(fields, "name") or string(tool, "server_label") or kind
+        definition: dict[str, Any] = {"type": kind, "name": name}
+        description = string(fields, "description")
+        if description is not None:
+            definition["description"] = description
+        parameters = get(fields, "parameters")
+        if parameters is not None:
+            definition["parameters"] = jsonable(parameters)
+        made.append(definition)
+    return made or None
+
+
+_MEDIA = {
+    "image_url": "image",
+    "input_image": "image",
+    "input_audio": "audio",
+    "video_url": "video",
+    "file": "document",
+    "input_file": "document",
+}
+
+
+def media(part: Any) -> Part:
+    """Return the part for one piece of a message's content, of either API."""
+    kind = string(part, "type") or "text"
+    if kind in ("text", "input_text", "output_text", "summary_text", "reasoning_text"):
+        return text(string(part, "text") or "")
+    if kind == "refusal":
+        return text(string(part, "refusal") or "")
+    modality = _MEDIA.get(kind)
+    holder = get(part, kind)
+    if modality is not None:
+        fields = part if holder is None or isinstance(holder, str) else holder
+        address = holder if isinstance(holder, str) else None
+        for key in ("url", "image_url", "file_url", "file_data"):
+            address = address or string(fields, key)
+        file_id, data = string(fields, "file_id"), string(fields, "data")
+        if data is not None:
+            encoding = string(fields, "format") or "wav"
+            return _blob(data, modality, f"{modality}/{encoding}")
+        if address is not None:
+            return _from_address(address, modality)
+        if file_id is not None:
+            return {"type": "file", "file_id": file_id, "modality": modality}
+    made = jsonable(part)
+    return {**made, "type": kind} if isinstance(made, dict) else {"type": kind, "content": made}
+
+
+def _from_address(address: str, modality: str) -> Part:
+    if not address.startswith("data:"):
+        if "://" not in address:  # `file_data` may be bare base64
+            return _blob(address, modality, None)
+        return {"type": "uri", "uri": address, "modality": modality}
+    head, _, content = address[len("data:") :].partition(",")
+    return _blob(content, modality, head.partition(";")[0] or None)
+
+
+def _blob(content: str, modality: str, mime_type: str | None) -> Part:
+    made: Part = {"type": "blob", "content": content, "modality": modality}
+    if mime_type is not None:
+        made["mime_type"] = mime_type
+    return made
