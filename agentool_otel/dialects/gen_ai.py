@@ -344,9 +344,12 @@ class GenAI:
 def _read_fields(span: Reader, fields: tuple[Field, ...]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     rest = span.rest
-    for field in fields:
-        if field.attribute in rest and (value := field.read(span, field.attribute)) is not None:
-            values[field.name] = value
+    for name, attribute, read, _ in fields:
+        if attribute not in rest:
+            continue
+        value = read(span, attribute)
+        if value is not UNSET and (value is not None or read is Reader.json):
+            values[name] = value
     return values
 
 
@@ -466,9 +469,9 @@ def _write(op: Operation) -> Written:
 
 
 def _write_fields(op: Any, fields: tuple[Field, ...], attributes: Attributes) -> Attributes:
-    for name, attribute, _, encode in fields:
+    for name, attribute, read, encode in fields:
         value = getattr(op, name)
-        if value is None or value is UNSET:
+        if value is UNSET or (value is None and read is not Reader.json):
             continue
         if encode is not None and (value := encode(value)) is None:
             continue

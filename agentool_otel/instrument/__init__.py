@@ -1,9 +1,9 @@
 """Instrumentors: one file per framework, all switched on by one line.
 
-    base          the patch table and everything frameworks have in common
-    _setup        `instrument()`: where spans go, and which frameworks are attached
-    openai        OpenAI's client: chat completions, responses, embeddings
-    langchain     LangChain and LangGraph, by their official callback handler
+base          the patch table and everything frameworks have in common
+_setup        `instrument()`: where spans go, and which frameworks are attached
+openai        OpenAI's client: chat completions, responses, embeddings
+langchain     LangChain and LangGraph, by their official callback handler
 """
 
 from __future__ import annotations

@@ -9,9 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.emit.content import jsonable
+from agentool_otel.emit.content import encode, jsonable
 from agentool_otel.instrument._openai_values import (
-    arguments_of,
     call_part,
     definitions,
     get,
@@ -153,16 +152,16 @@ class _Choice:
         self._refusals: list[str | None] = []
         self._calls: list[_ToolCall] = []
 
-    def add(self, delta: Any) -> None:
+    def add(self, delta: Any, whole: bool = False) -> None:
         self._texts.append(string(delta, "content"))
         self._thoughts.append(_thought(delta))
         self._refusals.append(string(delta, "refusal"))
         if (audio := get(delta, "audio")) is not None:
             self._texts.append(string(audio, "transcript"))
-        for fragment in items(delta, "tool_calls"):
-            function = get(fragment, "function")
-            custom = get(fragment, "custom")
-            made = self._call_for(integer(fragment, "index"), string(fragment, "id"))
+        for position, fragment in enumerate(items(delta, "tool_calls")):
+            function, custom = get(fragment, "function"), get(fragment, "custom")
+            index = position if whole else integer(fragment, "index")
+            made = self._call_for(index, string(fragment, "id"))
             _extend(made, custom or function, "input" if custom else "arguments")
         if (function := get(delta, "function_call")) is not None:
             _extend(self._call_for(0, None), function, "arguments")
@@ -212,7 +211,7 @@ def _extend(call: _ToolCall, fragment: Any, field: str) -> None:
     if isinstance(arguments, str):
         call.arguments.append(arguments)
     elif arguments is not None:  # not text, as the protocol has it, but the object itself
-        call.arguments.append(str(arguments_of(arguments)))
+        call.arguments.append(encode(arguments))
 
 
 class ChatReading:
@@ -232,20 +231,22 @@ class ChatReading:
 
     def whole(self, response: Any) -> None:
         for position, choice in enumerate(items(response, "choices")):
-            self._add(choice, get(choice, "message"), position)
+            self._choice(choice, position).add(get(choice, "message"), whole=True)
         self._envelope(response)
 
     def add(self, chunk: Any) -> None:
         for choice in items(chunk, "choices"):
-            self._add(choice, get(choice, "delta"), 0)
+            self._choice(choice, 0).add(get(choice, "delta"))
         self._envelope(chunk)
 
-    def _add(self, choice: Any, delta: Any, position: int) -> None:
+    def _choice(self, choice: Any, position: int) -> _Choice:
         index = integer(choice, "index")
-        known = self._choices.setdefault(position if index is None else index, _Choice())
+        index = position if index is None else index
+        known = self._choices.get(index)
+        if known is None:
+            known = self._choices[index] = _Choice()
         known.finish = string(choice, "finish_reason") or known.finish
-        if delta is not None:
-            known.add(delta)
+        return known
 
     def _envelope(self, given: Any) -> None:
         for name in ("id", "model", "service_tier", "system_fingerprint"):

@@ -159,9 +159,9 @@ def definitions(tools: Any) -> list[Any] | None:
         description = string(fields, "description")
         if description is not None:
             definition["description"] = description
-        parameters = get(fields, "parameters")
-        if parameters is not None:
-            definition["parameters"] = jsonable(parameters)
+        parameters = jsonable(get(fields, "parameters"))
+        if isinstance(parameters, dict):
+            definition["parameters"] = parameters
         made.append(definition)
     return made or None
 

@@ -1,0 +1,294 @@
+"""Responses: what a request asks, and what an answer says, whole or in events.
+
+An answer is a list of items (messages, reasoning, tool calls); here it is one assistant message
+with a part for each. Items of the same assistant turn in a request are one message too, so that a
+history looks like the answers it repeats.
+
+Source: openai-python types/responses at 3.52.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from agentool_otel.emit.content import jsonable
+from agentool_otel.instrument._openai_values import (
+    call_part,
+    definitions,
+    get,
+    integer,
+    items,
+    joined,
+    media,
+    number,
+    string,
+    usage_of,
+)
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.operations import Inference
+from agentool_otel.semconv import openai as names
+
+__all__ = ["ResponsesReading", "content", "request"]
+
+
+def request(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the request's parameters say."""
+    extra: dict[str, Any] = {names.API_TYPE: "responses"}
+    tier = string(asked, "service_tier")
+    if tier is not None and tier != "auto":
+        extra[names.REQUEST_SERVICE_TIER] = tier
+    conversation = asked.get("conversation")
+    form = string(get(asked.get("text"), "format"), "type")
+    output = None if form is None else "text" if form == "text" else "json"
+    if isinstance(asked.get("text_format"), type):  # the class `parse` is to return
+        output = "json"
+    return {
+        "request_model": string(asked, "model"),
+        "stream": True if asked.get("stream") is True else None,
+        "temperature": number(asked, "temperature"),
+        "top_p": number(asked, "top_p"),
+        "max_tokens": integer(asked, "max_output_tokens"),
+        "reasoning_level": string(asked.get("reasoning"), "effort"),
+        "previous_response_id": string(asked, "previous_response_id"),
+        "conversation_id": conversation
+        if isinstance(conversation, str)
+        else string(conversation, "id"),
+        "output_type": output,
+        "extra": extra,
+    }
+
+
+def content(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return instructions, input and tools of a request, as copies."""
+    instructions, given = asked.get("instructions"), asked.get("input")
+    return {
+        "system": [text(instructions)] if isinstance(instructions, str) else None,
+        "input": [message("user", [text(given)])] if isinstance(given, str) else _messages(given),
+        "tools": definitions(asked.get("tools")),
+    }
+
+
+def _messages(given: Any) -> list[Message] | None:
+    made: list[Message] = []
+    for item in items(given):
+        kind = string(item, "type") or "message"
+        role = _role(item, kind)
+        parts = parts_of_item(item, kind)
+        if role == "assistant" and made and made[-1]["role"] == "assistant":
+            made[-1]["parts"] += parts
+        else:
+            made.append(message(role, parts))
+    return made or None
+
+
+def _role(item: Any, kind: str) -> str:
+    if kind == "message":
+        role = string(item, "role") or "user"
+        return "system" if role == "developer" else role
+    return "tool" if kind in _ANSWERS else "assistant"
+
+
+# ---------------------------------------------------------------------------------------- items
+
+_CLIENT_CALLS = {
+    "function_call": "arguments",
+    "custom_tool_call": "input",
+    "computer_call": "action",
+    "local_shell_call": "action",
+    "shell_call": "action",
+    "apply_patch_call": "operation",
+}
+"""Calls of tools that run at the client, and where their arguments are."""
+
+_ANSWERS = frozenset(f"{kind}_output" for kind in _CLIENT_CALLS)
+
+_SERVER_RESULTS = ("outputs", "output", "results", "result", "tools", "error")
+"""Where the items of tools that run at the server have what came of it."""
+
+
+def parts_of_item(item: Any, kind: str) -> list[Part]:
+    """Return the parts that one item, of an input or an output, stands for."""
+    if kind == "message":
+        said = get(item, "content")
+        return [text(said)] if isinstance(said, str) else [media(part) for part in items(said)]
+    if kind == "reasoning":
+        thoughts = items(item, "summary") + items(item, "content")
+        return [reasoning(it) for part in thoughts if (it := string(part, "text"))]
+    if kind in _ANSWERS:
+        return [tool_response(jsonable(get(item, "output")), string(item, "call_id"))]
+    if kind in _CLIENT_CALLS:
+        name = string(item, "name") or kind.removesuffix("_call")
+        call_id = string(item, "call_id") or string(item, "id")
+        return [call_part(name, get(item, _CLIENT_CALLS[kind]), call_id)]
+    fields = jsonable(item)
+    if not isinstance(fields, dict):
+        return []
+    if kind == "compaction":
+        return [{"type": kind, **_known(id=string(item, "id"))}]
+    if kind.endswith("_call") or kind == "mcp_list_tools":
+        return _server_call(kind, fields)
+    return [{**fields, "type": kind}]
+
+
+def _server_call(kind: str, fields: dict[str, Any]) -> list[Part]:
+    name, call_id = fields.get("name"), fields.get("id")
+    known = _known(id=call_id if isinstance(call_id, str) else None)
+    kind = kind.removesuffix("_call")
+    results = {key: fields.pop(key) for key in _SERVER_RESULTS if fields.get(key) is not None}
+    parts: list[Part] = [
+        {
+            "type": "server_tool_call",
+            "name": name if isinstance(name, str) else kind,
+            "server_tool_call": {
+                **{key: value for key, value in fields.items() if value is not None},
+                "type": kind,
+            },
+            **known,
+        }
+    ]
+    if results:
+        response = {**results, "type": kind}
+        parts.append(
+            {"type": "server_tool_call_response", "server_tool_call_response": response, **known}
+        )
+    return parts
+
+
+def _known(**fields: str | None) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+# -------------------------------------------------------------------------------------- answers
+
+_INCOMPLETE = {"max_output_tokens": "length"}
+"""Spec: reasons of an incomplete response as the GenAI conventions spell them."""
+
+_TERMINAL = frozenset(
+    {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
+)
+_DELTAS = {
+    "response.output_text.delta": "output_text",
+    "response.refusal.delta": "refusal",
+    "response.reasoning_summary_text.delta": "summary_text",
+    "response.reasoning_text.delta": "summary_text",
+    "response.function_call_arguments.delta": "arguments",
+    "response.custom_tool_call_input.delta": "input",
+}
+"""Events that carry a fragment, and what it is a fragment of."""
+
+
+class _Item:
+    """One output item of a stream: as announced, its fragments, and as finished."""
+
+    __slots__ = ("announced", "finished", "fragments")
+
+    def __init__(self) -> None:
+        self.announced: Any = None
+        self.finished: Any = None
+        self.fragments: dict[str, list[str]] = {}
+
+    def known(self) -> Any:
+        """Return the item, made of its fragments where the stream ended before it did."""
+        if self.finished is not None:
+            return self.finished
+        said = {what: joined(fragments) for what, fragments in self.fragments.items()}
+        kind = string(self.announced, "type") or "message"
+        fields = {name: get(self.announced, name) for name in ("id", "call_id", "name", "role")}
+        texts = [
+            {"type": what, "refusal" if what == "refusal" else "text": it}
+            for what, it in said.items()
+        ]
+        return {**fields, **said, "type": kind, "content": texts}
+
+
+class ResponsesReading:
+    """Takes in a response, whole or in events."""
+
+    __slots__ = ("_failure", "_items", "_request", "_response", "complete")
+
+    def __init__(self, asked: Inference):
+        self._request = asked
+        self._response: Any = None
+        self._items: dict[int, _Item] = {}
+        self._failure: Any = None
+        self.complete = False
+
+    def whole(self, response: Any) -> None:
+        self._response = response
+        self.complete = True
+
+    def add(self, event: Any) -> None:
+        kind = string(event, "type") or ""
+        index = integer(event, "output_index") or 0
+        if kind in _TERMINAL:
+            self.whole(get(event, "response"))
+        elif kind == "error":
+            self._failure = event
+        elif kind == "response.output_item.added":
+            self._item(index).announced = get(event, "item")
+        elif kind == "response.output_item.done":
+            self._item(index).finished = get(event, "item")
+        elif kind in _DELTAS:
+            delta = string(event, "delta") or ""
+            self._item(index).fragments.setdefault(_DELTAS[kind], []).append(delta)
+        elif get(event, "response") is not None:
+            self._response = get(event, "response")
+
+    def _item(self, index: int) -> _Item:
+        known = self._items.get(index)
+        if known is None:
+            known = self._items[index] = _Item()
+        return known
+
+    def operation(self, failed: bool) -> Inference:
+        response = self._response
+        failure = self._failure or get(response, "error")
+        given = items(response, "output")
+        if not given:  # the stream ended early, or the server repeats nothing at its end
+            given = [self._items[index].known() for index in sorted(self._items)]
+        kinds = [string(item, "type") or "message" for item in given]
+        parts = [
+            part
+            for item, kind in zip(given, kinds, strict=True)
+            for part in parts_of_item(item, kind)
+        ]
+        status = string(response, "status")
+        ended_badly = failed or failure is not None or status == "failed"
+        reason = "error" if ended_badly else self._reason(status, kinds, given)
+        extra = dict(self._request.extra)
+        if tier := string(response, "service_tier"):
+            extra[names.RESPONSE_SERVICE_TIER] = tier
+        return replace(
+            self._request,
+            response_id=string(response, "id"),
+            response_model=string(response, "model"),
+            finish_reasons=[reason] if reason else None,
+            output=[message("assistant", parts, reason)] if parts else None,
+            usage=usage_of(
+                get(response, "usage"),
+                "input_tokens",
+                "output_tokens",
+                "input_tokens_details",
+                "output_tokens_details",
+            ),
+            error_type=string(failure, "code") or ("error" if ended_badly and not failed else None),
+            error_message=string(failure, "message"),
+            extra=extra,
+        )
+
+    def _reason(self, status: str | None, kinds: list[str], given: list[Any]) -> str | None:
+        if not self.complete or status in ("queued", "in_progress"):
+            return None
+        if status == "incomplete":
+            why = string(get(self._response, "incomplete_details"), "reason") or "incomplete"
+            return _INCOMPLETE.get(why, why)
+        if status == "cancelled":
+            return status
+        if any(kind in _CLIENT_CALLS for kind in kinds):
+            return "tool_call"
+        refused = any(
+            string(part, "type") == "refusal" for item in given for part in items(item, "content")
+        )
+        return "content_filter" if refused else "stop"
