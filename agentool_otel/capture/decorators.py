@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, cast, get_args, overload
 from opentelemetry.context import get_current
 
 from agentool_otel.capture.wrapping import Call, Yielded, wrap
+from agentool_otel.dialects import Written
 from agentool_otel.dialects.gen_ai import tool_payload
 from agentool_otel.emit.content import encode
 from agentool_otel.emit.live import LiveSpan, begin, begin_tool, current_run
@@ -27,6 +28,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.semconv import agentool
+from agentool_otel.semconv.table import AT_START
 
 __all__ = ["StepType", "agent", "step", "tool"]
 
@@ -195,7 +197,7 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
 class _ToolSite:
     """One decorated tool."""
 
-    __slots__ = ("_arguments", "_operation", "_written")
+    __slots__ = ("_arguments", "_operation", "_rest", "_written")
 
     def __init__(
         self, target: Callable[..., Any], name: str | None, description: str | None, kind: str
@@ -207,11 +209,14 @@ class _ToolSite:
         self._operation = ToolExecution(
             name=name or _name_of(target), tool_type=kind, description=description
         )
-        self._written = session.dialect.write(self._operation)
+        span, kind_of_span, attributes = session.dialect.write(self._operation)
+        at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
+        self._written = Written(span, kind_of_span, at_start)
+        self._rest = attributes
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
         with guarded(f"starting tool {self._operation.name}"):
-            live = begin_tool(self._operation, self._written)
+            live = begin_tool(self._operation, self._written, self._rest)
             if live is None:
                 return None
             text = None

@@ -14,13 +14,14 @@ from typing import Any
 import msgspec
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
-from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
 from agentool_otel.emit import metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.session import SCOPE, session, suppressed
+from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span
 from agentool_otel.emit.steps import Timeline, tool_step
 from agentool_otel.model.messages import parts_of, thoughts
 from agentool_otel.model.operations import (
@@ -142,16 +143,17 @@ class LiveSpan:
         "start_ns",
     )
 
-    def __init__(self, span: trace.Span, parent: Context, start_ns: int, run: Run | None):
+    def __init__(self, span: trace.Span, parent: Context, start_ns: int):
         self.span = span
         self.start_ns = start_ns
         self.recording = span.is_recording()
-        self.context = set_span_in_context(span, parent)
-        self._outer_run = run
-        self.run = run
+        self.context = context_with(parent, span)
+        run = parent.get(_RUN_KEY)
+        self._outer_run: Run | None = run  # type: ignore[assignment]
+        self.run: Run | None = self._outer_run
         """The run this span is a part of; for an agent's span, the run it is."""
         self.index: int | None = None
-        self._parent_id = trace.get_current_span(parent).get_span_context().span_id
+        self._parent_id = parent_of(parent)
         self._ended = False
         self.call_id: str | None = None
         self.essentials: dict[str, Any] = {}
@@ -202,7 +204,7 @@ class LiveSpan:
         self.fail(operation.error_type, operation.error_message, error, attributes)
         attributes[agentool.SPAN_END_NS] = end_ns
         session.policy.clean(attributes)
-        span.set_attributes(attributes)
+        set_all(span, attributes)
         span.end(end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
 
@@ -248,8 +250,11 @@ class LiveSpan:
             if session.policy.capture:
                 attributes[agentool.TOOL_ERROR] = str_of(error)
         attributes[agentool.SPAN_END_NS] = end_ns
-        session.policy.clean(attributes)
-        span.set_attributes(attributes)
+        policy = session.policy
+        for key in _TOOL_CONTENT:
+            if key in attributes:
+                policy.clean_one(attributes, key)
+        set_all(span, attributes)
         span.end(end_ns)
         if metrics.collected():
             failed = None if error is None else error_type_of(error)
@@ -368,13 +373,23 @@ def begin(
     return live
 
 
-def begin_tool(operation: ToolExecution, written: Written) -> LiveSpan | None:
+def begin_tool(
+    operation: ToolExecution, written: Written, rest: dict[str, Any]
+) -> LiveSpan | None:
     """Start the span of a decorated tool from what the dialect wrote when it was decorated.
 
     The caller announces the call on the timeline, once it knows the id.
+
+    Args:
+        operation: what is the same for every call.
+        written: its name, kind and the attributes a sampler may want.
+        rest: its other attributes, set when the span ends.
     """
     live = _start(written, SCOPE, None, None)
-    if live is not None and live.recording and live.run is not None:
+    if live is None or not live.recording:
+        return live
+    live.essentials.update(rest)
+    if live.run is not None:
         run = live.run
         live.index = live.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
         run.tool_calls += 1
@@ -394,22 +409,14 @@ def _start(
     if suppressed(parent):
         return None
     name, kind, attributes = written
-    start_ns = time_ns() if start_ns is None else start_ns
-    span = session.tracer(scope).start_span(
-        name,
-        parent,
-        KINDS[kind],
-        attributes,
-        None,
-        start_ns,
-        False,  # record_exception and set_status_on_exception: done here, once
-        False,
-    )
-    live = LiveSpan(span, parent, start_ns, current_run(parent))
+    if start_ns is None:
+        start_ns = time_ns()
+    span = start_span(session.tracer(scope), name, parent, KINDS[kind], attributes, start_ns)
+    live = LiveSpan(span, parent, start_ns)
     if live.recording:
         live.essentials[agentool.SPAN_START_NS] = start_ns
         if live._parent_id:
-            live.essentials[agentool.SPAN_PARENT_ID] = trace.format_span_id(live._parent_id)
+            live.essentials[agentool.SPAN_PARENT_ID] = f"{live._parent_id:016x}"
     return live
 
 
@@ -434,6 +441,9 @@ def _canonical(arguments: str) -> str:
         return canonical(loads(arguments))
     except ValueError:
         return arguments
+
+
+_TOOL_CONTENT = (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT, agentool.TOOL_ERROR)
 
 
 def record_exception(span: trace.Span, error: BaseException) -> None:

@@ -69,16 +69,24 @@ _older = False
 
 def configure(provider: otel.MeterProvider | None = None, older: bool = False) -> None:
     """Use a meter provider instead of the global one, and choose whether to record older names."""
-    global _meters, _provider, _older
-    _meters, _provider, _older = None, provider, older
+    global _asked, _meters, _provider, _older
+    _asked, _meters, _provider, _older = 0, None, provider, older
+
+
+_asked = 0
 
 
 def _active() -> _Meters | None:
-    global _meters
-    provider = _provider or otel.get_meter_provider()
-    if type(provider).__module__.startswith("opentelemetry.metrics"):
-        return None  # the API's own stand-in: nobody collects
+    global _asked, _meters
     if _meters is None:
+        # Nobody collects so far. Looking is dear beside a traced call, and a meter provider comes
+        # once in a program's life: look at every 64th call only.
+        _asked += 1
+        if _asked & 63 != 1:
+            return None
+        provider = _provider or otel.get_meter_provider()
+        if type(provider).__module__.startswith("opentelemetry.metrics"):
+            return None  # the API's own stand-in
         _meters = _Meters(provider, _older)
     return _meters
 

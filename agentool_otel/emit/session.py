@@ -18,11 +18,8 @@ _log = logging.getLogger(__name__)
 
 SCOPE = "agentool_otel"
 
-_SUPPRESS_KEYS = tuple(
-    key
-    for name in ("_SUPPRESS_INSTRUMENTATION_KEY", "_ON_EMIT_RECURSION_COUNT_KEY")
-    if isinstance(key := getattr(otel_context, name, None), str) and "SUPPRESS" in name
-)
+_SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
+"""Source: opentelemetry-api; what `suppress_instrumentation()` sets in the context."""
 
 
 class Session:
@@ -79,7 +76,7 @@ session = Session()
 
 def suppressed(context: otel_context.Context) -> bool:
     """True where the user or another tool switched instrumentation off for this context."""
-    return any(context.get(key) for key in _SUPPRESS_KEYS)
+    return bool(context.get(_SUPPRESS_KEY))
 
 
 class guarded:

@@ -93,20 +93,19 @@ def add_events(span: trace.Span, steps: list[Step]) -> None:
 
     The SDK's public method copies and checks every attribute of every event; ours are checked by
     construction, so they are handed over whole where the SDK's insides allow it.
-    Source: opentelemetry-sdk 1.45, sdk/trace/__init__.py, `Span._add_event` and `Event`.
+    Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py, `Span._add_event` and `Event`.
     """
-    append = getattr(span, "_add_event", None)
-    if append is not None:
+    held, lock = getattr(span, "_events", None), getattr(span, "_lock", None)
+    extend = getattr(held, "extend", None)
+    if extend is not None and lock is not None and span.is_recording():
         from opentelemetry.sdk.trace import Event
 
-        try:
-            for time_ns, attributes in steps:
-                append(Event(agentool.STEP_EVENT, attributes, time_ns))
-            return
-        except TypeError:  # another signature than the one known: the public way below
-            pass
-    for time_ns, attributes in steps:
-        span.add_event(agentool.STEP_EVENT, attributes, time_ns)
+        events = [Event(agentool.STEP_EVENT, said, time_ns) for time_ns, said in steps]
+        with lock:
+            extend(events)
+        return
+    for time_ns, said in steps:
+        span.add_event(agentool.STEP_EVENT, said, time_ns)
 
 
 def _event_limit(tracer: trace.Tracer) -> int:

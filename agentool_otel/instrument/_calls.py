@@ -11,6 +11,7 @@ import sys
 from _thread import start_new_thread
 from collections.abc import Callable
 from time import perf_counter, time_ns
+from types import FrameType
 from typing import Any, Protocol
 
 from msgspec.structs import replace
@@ -189,7 +190,7 @@ def recorded_above(library: str) -> bool:
 
 def _inside_telemetry() -> bool:
     """True if code that may hold a lock of the telemetry pipeline is running in this thread."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if isinstance(module, str) and module.startswith(_PIPELINE):

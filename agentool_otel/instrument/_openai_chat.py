@@ -111,7 +111,7 @@ def _call(call: Any) -> Part:
 
 
 def _thought(given: Any) -> str | None:
-    """Reasoning, as DeepSeek and others (`reasoning_content`) or OpenRouter (`reasoning`) put it."""
+    """Reasoning: `reasoning_content` at DeepSeek and others, `reasoning` at OpenRouter."""
     return string(given, "reasoning_content") or string(given, "reasoning")
 
 

@@ -23,6 +23,7 @@ from agentool_otel.instrument._openai_values import (
     joined,
     media,
     number,
+    record,
     string,
     usage_of,
 )
@@ -122,8 +123,8 @@ def parts_of_item(item: Any, kind: str) -> list[Part]:
         name = string(item, "name") or kind.removesuffix("_call")
         call_id = string(item, "call_id") or string(item, "id")
         return [call_part(name, get(item, _CLIENT_CALLS[kind]), call_id)]
-    fields = jsonable(item)
-    if not isinstance(fields, dict):
+    fields = record(jsonable(item))
+    if fields is None:
         return []
     if kind == "compaction":
         return [{"type": kind, **_known(id=string(item, "id"))}]

@@ -7,8 +7,8 @@ resemble OpenAI's: whatever is not of the expected type counts as not said.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 from agentool_otel._json import loads
 from agentool_otel.emit.content import jsonable
@@ -26,16 +26,22 @@ __all__ = [
     "media",
     "number",
     "provider_of",
+    "record",
     "server_of",
     "string",
     "usage_of",
 ]
 
 
+def record(value: Any) -> dict[str, Any] | None:
+    """Return a value that is a JSON object, None for any other."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
 def get(value: Any, name: str) -> Any:
     """Return a field of a dict or of an object, None where it has none."""
     if isinstance(value, dict):
-        return value.get(name)
+        return cast("dict[str, Any]", value).get(name)
     return getattr(value, name, None)
 
 
@@ -59,7 +65,7 @@ def number(value: Any, name: str) -> float | None:
 def items(value: Any, name: str | None = None) -> list[Any]:
     """Return a field that is a list. An iterator is not one: reading it would use it up."""
     found = value if name is None else get(value, name)
-    return list(found) if isinstance(found, (list, tuple)) else []
+    return list(cast("Sequence[Any]", found)) if isinstance(found, (list, tuple)) else []
 
 
 def joined(texts: Iterable[Any]) -> str:
@@ -137,7 +143,7 @@ def arguments_of(arguments: Any) -> Any:
         value = loads(arguments)
     except ValueError:
         return arguments
-    return value if isinstance(value, dict) else arguments
+    return arguments if record(value) is None else value
 
 
 def call_part(name: str | None, arguments: Any, call_id: str | None) -> Part:
@@ -159,8 +165,8 @@ def definitions(tools: Any) -> list[Any] | None:
         description = string(fields, "description")
         if description is not None:
             definition["description"] = description
-        parameters = jsonable(get(fields, "parameters"))
-        if isinstance(parameters, dict):
+        parameters = record(jsonable(get(fields, "parameters")))
+        if parameters is not None:
             definition["parameters"] = parameters
         made.append(definition)
     return made or None
@@ -199,7 +205,8 @@ def media(part: Any) -> Part:
         if file_id is not None:
             return {"type": "file", "file_id": file_id, "modality": modality}
     made = jsonable(part)
-    return {**made, "type": kind} if isinstance(made, dict) else {"type": kind, "content": made}
+    known = record(made)
+    return {"type": kind, "content": made} if known is None else {**known, "type": kind}
 
 
 def _from_address(address: str, modality: str) -> Part:

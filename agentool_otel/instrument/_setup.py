@@ -13,6 +13,7 @@ from opentelemetry import trace
 from agentool_otel import _registry
 from agentool_otel.capture.context import carry_into_threads, stop_carrying
 from agentool_otel.emit import content as content_rules
+from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.instrument.base import AgentInstrumentor
@@ -279,6 +280,7 @@ def _prepare_metrics(target: OtlpTarget) -> None:
     resource = getattr(session.provider, "resource", None)
     provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
     metrics.set_meter_provider(provider)
+    emit_metrics.configure()
 
 
 def _resource(service_name: str | None) -> Any:

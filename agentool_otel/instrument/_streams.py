@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import finalize
 
 import wrapt
@@ -36,17 +36,21 @@ __all__ = ["is_raw", "is_stream", "raw", "stream"]
 
 def is_stream(result: Any) -> bool:
     """True for an iterator, sync or async."""
-    return hasattr(type(result), "__next__") or hasattr(type(result), "__anext__")
+    return _has(result, "__next__") or _has(result, "__anext__")
 
 
 def is_raw(result: Any) -> bool:
-    """True for what `with_raw_response` and `with_streaming_response` of a Stainless client give."""
-    return hasattr(type(result), "parse") and hasattr(result, "http_response")
+    """True for what `with_raw_response` and `with_streaming_response` of a client give."""
+    return _has(result, "parse") and hasattr(result, "http_response")
+
+
+def _has(value: Any, method: str) -> bool:
+    return hasattr(cast("type[object]", type(value)), method)
 
 
 def stream(result: Any, ending: Ending) -> Any:
     """Return a proxy of a stream that ends the call when the stream ends."""
-    if hasattr(type(result), "__anext__"):
+    if _has(result, "__anext__"):
         return _AsyncStream(result, ending)
     return _SyncStream(result, ending)
 

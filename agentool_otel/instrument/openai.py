@@ -78,6 +78,11 @@ def _embeddings(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _no_content(asked: dict[str, Any]) -> dict[str, Any]:
+    """The conventions have no place for the texts that are embedded."""
+    return {}
+
+
 class _Api(NamedTuple):
     """One kind of call: what its parameters say, and what reads its answer."""
 
@@ -92,7 +97,7 @@ _CHAT = _Api("a chat completion", Inference, chat.request, chat.content, chat.Ch
 _RESPONSES = _Api(
     "a response", Inference, responses.request, responses.content, responses.ResponsesReading
 )
-_EMBEDDINGS = _Api("embeddings", Embeddings, _embeddings, lambda asked: {}, EmbeddingsReading)
+_EMBEDDINGS = _Api("embeddings", Embeddings, _embeddings, _no_content, EmbeddingsReading)
 
 
 def _begin(api: _Api, resource: Any, asked: dict[str, Any]) -> Ending | None:
@@ -170,7 +175,7 @@ class OpenAIInstrumentor(AgentInstrumentor):
     patches = (
         *_patches("openai.resources.chat.completions", "Completions", _CHAT),
         *_parse("openai.resources.chat.completions", "Completions", _CHAT),
-        # Before 1.92 `parse` was here; later 1.x have the other class under this name.
+        # Where `parse` was before 1.92.
         *_parse("openai.resources.beta.chat.completions", "Completions", _CHAT),
         *_patches("openai.resources.responses.responses", "Responses", _RESPONSES, optional=True),
         *_parse("openai.resources.responses.responses", "Responses", _RESPONSES),

@@ -28,18 +28,16 @@ Report = Callable[[str, str], None]
 """Takes where (`line 17`, or nothing for the whole file) and what is wrong."""
 
 
-def _spellings(prefix: str, names: Iterable[str]) -> dict[int | str, str]:
+def _spellings(prefix: str, names: Iterable[str], first: int = 0) -> dict[int | str, str]:
     return {
         spelling: name
-        for number, name in enumerate(names)
+        for number, name in enumerate(names, first)
         for spelling in (number, str(number), name, name.capitalize(), prefix + name)
     }
 
 
-KINDS = _spellings(
-    "SPAN_KIND_", ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
-)
-"""Kinds by every spelling met."""
+KINDS = _spellings("SPAN_KIND_", ("INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"), first=1)
+"""Kinds by every spelling met. What is not here, unspecified (0) too, is taken as INTERNAL."""
 STATUSES = _spellings("STATUS_CODE_", ("UNSET", "OK", "ERROR"))
 """Status codes by every spelling met."""
 

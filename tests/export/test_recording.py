@@ -1,4 +1,4 @@
-"""The recording: what it writes is what the official encoder says, and what the reader gives back."""
+"""The recording: it says what the official encoder says, and is read back as it was."""
 
 from __future__ import annotations
 
@@ -296,9 +296,9 @@ def as_message(data: bytes) -> ExportTraceServiceRequest:
     """Parse with protobuf's own reader, which wants ids in base64."""
 
     def with_base64_ids(value: Any) -> Any:
-        if isinstance(value, list):
+        if value.__class__ is list:
             return [with_base64_ids(item) for item in value]
-        if isinstance(value, dict):
+        if value.__class__ is dict:
             return {
                 key: base64.b64encode(bytes.fromhex(item)).decode()
                 if key in ("traceId", "spanId", "parentSpanId")

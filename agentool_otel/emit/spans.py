@@ -1,0 +1,155 @@
+"""Starting spans and setting their attributes: where the SDK's insides are used, and nowhere else.
+
+A traced call spends most of its time in the SDK: every attribute is checked and copied twice under
+a lock, and a sampler is asked that can only say yes. Where the insides are as known this module
+takes the short way; everywhere else, and with any other provider, the public one.
+Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_span`, `_Span`,
+`BoundedAttributes`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanContext, SpanKind
+from opentelemetry.trace.propagation import _SPAN_KEY
+
+__all__ = ["context_with", "parent_of", "set_all", "start_span"]
+
+_Short = Callable[[str, Context, SpanKind, "dict[str, Any]", int, Any], "trace.Span | None"]
+
+
+def start_span(
+    tracer: trace.Tracer,
+    name: str,
+    parent: Context,
+    kind: SpanKind,
+    attributes: dict[str, Any],
+    start_ns: int,
+) -> trace.Span:
+    """Start a span below the span of `parent`. Exceptions are recorded by whoever ends it."""
+    above = parent.get(_SPAN_KEY)
+    if above is not None:
+        try:
+            short = _short_ways[tracer]
+        except KeyError:
+            short = _short_way(tracer)
+        if short is not None:
+            span = short(name, parent, kind, attributes, start_ns, above)
+            if span is not None:
+                return span
+    return tracer.start_span(name, parent, kind, attributes, None, start_ns, False, False)
+
+
+def set_all(span: trace.Span, attributes: dict[str, Any]) -> None:
+    """Set attributes that are valid by construction: plain texts, numbers, lists of texts."""
+    bounded = getattr(span, "_attributes", None)
+    lock = getattr(span, "_lock", None)
+    held = getattr(bounded, "_dict", None)
+    if (
+        lock is not None
+        and type(held) is dict
+        and getattr(bounded, "max_value_len", 0) is None
+        and (bounded.maxlen is None or len(held) + len(attributes) <= bounded.maxlen)
+    ):
+        with lock:
+            held.update(attributes)
+    else:
+        span.set_attributes(attributes)
+
+
+def context_with(parent: Context, span: trace.Span) -> Context:
+    """Return the context with a span made current; the API's function copies it twice."""
+    return Context({**parent, _SPAN_KEY: span})
+
+
+def parent_of(context: Context) -> int:
+    """Return the span id of a context's span, 0 if it has none."""
+    span: Any = context.get(_SPAN_KEY)
+    return 0 if span is None else span.get_span_context().span_id
+
+
+_short_ways: dict[trace.Tracer, _Short | None] = {}
+
+
+def _short_way(tracer: trace.Tracer) -> _Short | None:
+    """Return a function that starts recording children of recording spans, where that is safe.
+
+    It is where the tracer is the SDK's own and its sampler takes every child of a sampled local
+    parent without looking at it.
+    """
+    if type(tracer).__module__ != "opentelemetry.sdk.trace":
+        return None  # a proxy may turn into the real tracer later: not remembered
+    _short_ways[tracer] = made = _make_short_way(tracer)
+    if len(_short_ways) > 64:  # providers come and go in tests
+        _short_ways.clear()
+    return made
+
+
+def _make_short_way(tracer: Any) -> _Short | None:
+    from opentelemetry.sdk import trace as sdk
+    from opentelemetry.sdk.trace import sampling
+
+    span_class: Any = getattr(sdk, "_Span", None)
+    limits = getattr(tracer, "_span_limits", None)
+    scope = getattr(tracer, "_instrumentation_scope", None)
+    if span_class is None or scope is None or limits is None or type(tracer) is not sdk.Tracer:
+        return None
+    sampler = tracer.sampler
+    if type(sampler) is sampling.ParentBased:
+        sampler = getattr(sampler, "_local_parent_sampled", None)
+    if sampler is not sampling.ALWAYS_ON:
+        return None
+    if os.environ.get("OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED", "").lower() == "true":
+        return None
+    most = limits.max_span_attributes
+    if limits.max_span_attribute_length is not None or (most is not None and most < 64):
+        return None
+    enabled: Any = getattr(tracer, "_is_enabled", lambda: True)
+    new_id = tracer.id_generator.generate_span_id
+    resource, processor = tracer.resource, tracer.span_processor
+
+    def start(
+        name: str,
+        parent: Context,
+        kind: SpanKind,
+        attributes: dict[str, Any],
+        start_ns: int,
+        above: Any,
+    ) -> trace.Span | None:
+        if type(above) is not span_class or not enabled():
+            return None
+        up: SpanContext = above.get_span_context()
+        if not up.trace_flags & 1:
+            return None
+        span = span_class(
+            name,
+            SpanContext(up.trace_id, new_id(), False, up.trace_flags, up.trace_state),
+            up,
+            tracer.sampler,
+            None,
+            resource,
+            None,
+            None,
+            (),
+            kind,
+            processor,
+            None,
+            False,
+            False,
+            limits,
+            scope,
+        )
+        held = getattr(span._attributes, "_dict", None)
+        if type(held) is not dict:
+            return None
+        held.update(attributes)
+        span.start(start_ns, parent)
+        started: trace.Span = span
+        return started
+
+    return start

@@ -1,0 +1,5 @@
+"""Helpers for tests, examples and demos of agents, ours and yours. Nothing is imported until used.
+
+loopback_model   a model server on this machine: no key, no network, deterministic
+turns            what that model says, scripted or made up
+"""

@@ -1,0 +1,273 @@
+"""A model server on this machine: no key, no network, deterministic. Standard library only.
+
+It speaks OpenAI's protocols, plain and streaming: chat completions, responses, embeddings.
+
+    with LoopbackModel() as model:
+        client = openai.OpenAI(base_url=model.base_url, api_key="none")
+        model.push(call("search", query="otel"), "Found it.")
+        ...
+        model.requests          # what was asked
+
+What it answers: scripted turns first (embeddings take none), then the first rule that returns one,
+else it calls a tool if one is offered, and answers once the tool has. Turns can fail in every way a
+server can.
+
+    python -m agentool_otel.testing.loopback_model        # prints the environment, serves until ^C
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import itertools
+import json
+import socket
+import struct
+import sys
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, cast
+
+from agentool_otel.testing import _wire as wire
+from agentool_otel.testing.turns import Request, ToolCall, Turn, auto_turn, call
+
+__all__ = ["LoopbackModel", "Request", "Rule", "ToolCall", "Turn", "call"]
+
+Json = dict[str, Any]
+Rule = Callable[[Request], "Turn | str | None"]
+"""Looks at a request; what it returns is the answer, None leaves it to the next."""
+
+
+class LoopbackModel:
+    """The server; it runs inside the `with` block, or between `start` and `stop`."""
+
+    def __init__(self, *turns: Turn | str, port: int = 0):
+        self.requests: list[Request] = []
+        """What was asked, in order."""
+        self.rules: list[Rule] = []
+        self._turns: list[Turn] = []
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._stopping = threading.Event()
+        self._server = _Server(("127.0.0.1", port), _Handler)
+        self._server.model = self
+        self.push(*turns)
+
+    def __enter__(self) -> LoopbackModel:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> LoopbackModel:
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def base_url(self) -> str:
+        """What OpenAI-compatible clients take as base URL."""
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}/v1"
+
+    def env(self) -> dict[str, str]:
+        """Return the environment variables that point the usual clients here."""
+        url = self.base_url
+        return {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+
+    def push(self, *turns: Turn | str) -> None:
+        """Queue answers; text is short for a turn that says it."""
+        with self._lock:
+            self._turns += [_turn(it) for it in turns]
+
+    def rule(self, rule: Rule) -> Rule:
+        """Add a rule; usable as a decorator."""
+        self.rules.append(rule)
+        return rule
+
+    def answer(self, request: Request) -> Turn:
+        """Note a request and decide what to answer."""
+        with self._lock:
+            self.requests.append(request)
+            if self._turns and request.protocol != "embeddings":
+                return self._turns.pop(0)
+        for rule in self.rules:
+            made = rule(request)
+            if made is not None:
+                return _turn(made)
+        return auto_turn(request)
+
+    def new_id(self, prefix: str) -> str:
+        return f"{prefix}{next(self._numbers):06d}"
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, but not longer than the server lives."""
+        if seconds:
+            self._stopping.wait(seconds)
+
+
+def _turn(said: Turn | str) -> Turn:
+    return Turn(text=said) if isinstance(said, str) else said
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    model: LoopbackModel
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):  # a client that hangs up is no news
+            super().handle_error(request, client_address)
+
+
+_SECRET = frozenset({"authorization", "api-key", "x-api-key", "cookie"})
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def model(self) -> LoopbackModel:
+        assert isinstance(self.server, _Server)
+        return self.server.model
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Stay silent."""
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def do_POST(self) -> None:
+        size = int(self.headers.get("content-length") or 0)
+        body: Json = json.loads(self.rfile.read(size) or b"{}")
+        headers = {name.lower(): text for name, text in self.headers.items()}
+        headers = {name: text for name, text in headers.items() if name not in _SECRET}
+        path = self.path.partition("?")[0]
+        if path.endswith("/chat/completions"):
+            self._answer(Request("chat", body, headers), wire.chat_body, wire.chat_events)
+        elif path.endswith("/responses"):
+            request = Request("responses", body, headers)
+            self._answer(request, wire.responses_body, wire.responses_events)
+        elif path.endswith("/embeddings"):
+            self._answer(Request("embeddings", body, headers), _embeddings, None)
+        else:
+            self._send(404, {"error": {"message": f"no such path {path}", "type": "not_found"}})
+
+    def _answer(
+        self,
+        request: Request,
+        body: Callable[[Request, Turn, wire.NewId], Json],
+        events: Callable[[Request, Turn, wire.NewId], Iterator[wire.Event]] | None,
+    ) -> None:
+        model = self.model
+        turn = model.answer(request)
+        model.wait(turn.delay_s)
+        if turn.status != 200:
+            self._send(turn.status, wire.error_body(turn), turn)
+        elif turn.malformed:
+            self._send(200, b'{"this is not": json', turn)
+        elif events is not None and request.stream:
+            self._stream(turn, events(request, turn, model.new_id))
+        elif turn.cut_after is not None:
+            self._cut()
+        else:
+            self._send(200, body(request, turn, model.new_id), turn)
+
+    def _head(self, status: int, kind: str, turn: Turn | None) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("x-request-id", self.model.new_id("req_"))
+        # A kept connection would be reused by a client whose event loop is gone.
+        self.send_header("connection", "close")
+        if turn is not None:
+            for name, text in turn.headers.items():
+                self.send_header(name, text)
+
+    def _send(self, status: int, payload: Json | bytes, turn: Turn | None = None) -> None:
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self._head(status, "application/json", turn)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, turn: Turn, events: Iterator[wire.Event]) -> None:
+        self._head(200, "text/event-stream; charset=utf-8", turn)
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for count, (name, payload) in enumerate(events):
+            if count == turn.cut_after:
+                return self._cut()
+            if count == turn.error_after:
+                self._event(*_error_event(name, turn, count))
+                break
+            self._event(name, payload)
+            self.model.wait(turn.chunk_delay_s)
+        self.wfile.write(b"0\r\n\r\n")
+        return None
+
+    def _event(self, name: str | None, payload: Json | str) -> None:
+        text = payload if isinstance(payload, str) else json.dumps(payload)
+        data = ((f"event: {name}\n" if name else "") + f"data: {text}\n\n").encode()
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+    def _cut(self) -> None:
+        """Reset the connection, as a server that dies does."""
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+
+
+def _error_event(name: str | None, turn: Turn, count: int) -> wire.Event:
+    if name is None:  # chat completions
+        return None, wire.error_body(turn)
+    fields = {"type": "error", "code": "server_error", "message": turn.error}
+    return "error", fields | {"param": None, "sequence_number": count}
+
+
+def _embeddings(request: Request, turn: Turn, new_id: wire.NewId) -> Json:
+    given = request.body.get("input")
+    texts = cast("Sequence[Any]", given) if isinstance(given, list) else [given]
+    size = int(request.body.get("dimensions") or 16)
+    data: list[Json] = []
+    for index, text in enumerate(texts):
+        seed = zlib.crc32(json.dumps(text).encode())
+        vector = [((seed >> (at % 24)) & 0xFF) / 255.0 for at in range(size)]
+        value: Any = vector
+        if request.body.get("encoding_format") == "base64":
+            value = base64.b64encode(struct.pack(f"<{size}f", *vector)).decode()
+        data.append({"object": "embedding", "index": index, "embedding": value})
+    count = len(texts) if turn.input_tokens is None else turn.input_tokens
+    usage = {"prompt_tokens": count, "total_tokens": count}
+    return {"object": "list", "data": data, "model": request.model, "usage": usage}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="loopback_model", description="a model server on this machine"
+    )
+    parser.add_argument("--port", type=int, default=0)
+    with LoopbackModel(port=parser.parse_args(argv).port) as model:
+        for name, text in model.env().items():
+            print(f"export {name}={text}", flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print("stopped", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

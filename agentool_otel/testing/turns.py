@@ -1,0 +1,203 @@
+"""What a loopback model says: scripted turns, or ones made up from the request.
+
+Nothing here is a model: do not judge quality by it, only plumbing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+__all__ = ["Request", "Stop", "ToolCall", "Turn", "auto_turn", "call", "example_of"]
+
+Json = dict[str, Any]
+Stop = Literal["stop", "tool", "length", "refusal"]
+
+ANSWER = "The answer is 42."
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One tool call. `arguments` as text are sent as they are, e.g. broken JSON."""
+
+    name: str
+    arguments: Json | str = field(default_factory=dict[str, Any])
+    id: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One answer of the model. Everything has a default: `Turn()` says `ANSWER`."""
+
+    text: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str | None = None
+    stop: Stop | None = None
+    """Why the model stopped; by default `tool` with tool calls and `stop` without."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    """By default, made up from lengths."""
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    details: bool = True
+    """False: the server reports no details of its token counts, as many do."""
+
+    chunk_size: int = 8
+    """Characters of a streamed fragment."""
+    chunk_delay_s: float = 0.0
+    delay_s: float = 0.0
+    """Seconds before anything is sent."""
+
+    status: int = 200
+    """An HTTP status other than 200 is an error, with `error` as its message."""
+    error: str = "injected failure"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """E.g. `{"retry-after": "0"}`."""
+    malformed: bool = False
+    """Answer with a body that is not JSON."""
+    cut_after: int | None = None
+    """Drop the connection after so many events; before the answer where it is not streamed."""
+    error_after: int | None = None
+    """Send an error event after so many events."""
+
+    @property
+    def why(self) -> Stop:
+        return self.stop or ("tool" if self.tool_calls else "stop")
+
+    @property
+    def said(self) -> str:
+        return ANSWER if self.text is None and not self.tool_calls else self.text or ""
+
+
+def call(name: str, /, **arguments: Any) -> Turn:
+    """Return a turn that calls one tool."""
+    return Turn(tool_calls=(ToolCall(name, arguments),))
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, as it came and in the few words that rules need."""
+
+    protocol: Literal["chat", "responses", "embeddings"]
+    body: Json
+    headers: Mapping[str, str]
+    """Names in lower case; credentials are left out."""
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model") or "loopback")
+
+    @property
+    def stream(self) -> bool:
+        return self.body.get("stream") is True
+
+    @property
+    def messages(self) -> list[Json]:
+        """The messages of a chat, or the input items of a response."""
+        if self.protocol == "embeddings":
+            return []
+        given = self.body.get("messages" if self.protocol == "chat" else "input")
+        if isinstance(given, str):
+            return [{"role": "user", "content": given}]
+        return cast("list[Json]", given) if isinstance(given, list) else []
+
+    @property
+    def tools(self) -> list[Json]:
+        """The functions that are offered, as `{name, description, parameters}`."""
+        if self.body.get("tool_choice") == "none":
+            return []
+        offered = cast("list[Json]", self.body.get("tools") or [])
+        functions = [tool for tool in offered if tool.get("type", "function") == "function"]
+        return [cast("Json", tool.get("function") or tool) for tool in functions]
+
+    @property
+    def after_tool(self) -> bool:
+        """True if the newest message is what a tool answered."""
+        newest = self.messages[-1] if self.messages else {}
+        return newest.get("role") == "tool" or str(newest.get("type")).endswith("_output")
+
+    @property
+    def last_user(self) -> str:
+        """The newest text of the user."""
+        for message in reversed(self.messages):
+            if message.get("role") == "user":
+                return _text_of(message.get("content"))
+        return ""
+
+    @property
+    def schema(self) -> Json | None:
+        """The JSON Schema of the answer, if one is asked for."""
+        chat = self.option("response_format", "json_schema")
+        return (chat or self.option("text", "format")).get("schema")
+
+    def option(self, *path: str) -> Json:
+        """Return an object inside the body, an empty one where there is none."""
+        value: Any = self.body
+        for name in path:
+            value = cast("Json", value).get(name)
+            if not isinstance(value, dict):
+                return {}
+        return cast("Json", value)
+
+
+def _text_of(content: Any) -> str:
+    if isinstance(content, list):
+        return "\n".join(_text_of(part) for part in cast("Sequence[Any]", content))
+    if isinstance(content, dict):
+        return str(cast("Json", content).get("text") or "")
+    return str(content or "")
+
+
+def auto_turn(request: Request) -> Turn:
+    """Call the first tool on offer, with arguments made up from its schema; then answer."""
+    hint = (request.last_user.strip().splitlines() or ["x"])[-1][:60] or "x"
+    if request.tools and not request.after_tool:
+        chosen = request.tools[0]
+        arguments = example_of(chosen.get("parameters") or {}, hint)
+        return Turn(tool_calls=(ToolCall(str(chosen["name"]), arguments),))
+    if request.schema is not None:
+        return Turn(text=json.dumps(example_of(request.schema, ANSWER)))
+    return Turn()
+
+
+def example_of(schema: Json, hint: str = "x", root: Json | None = None) -> Any:
+    """Return a small value that satisfies a JSON Schema; free text is `hint`."""
+    root = schema if root is None else root
+    if "$ref" in schema:
+        node: Any = root
+        for name in str(schema["$ref"]).lstrip("#/").split("/"):
+            node = node[name]
+        return example_of(node, hint, root)
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        for option in schema.get(key, ()):
+            if option.get("type") != "null":
+                return example_of(option, hint, root)
+    kinds: Any = schema.get("type") or ("object" if "properties" in schema else "string")
+    names: list[str] = [kinds] if isinstance(kinds, str) else kinds
+    match next((name for name in names if name != "null"), "null"):
+        case "object":
+            properties: Json = schema.get("properties") or {}
+            wanted: list[str] = schema.get("required") or list(properties)
+            return {name: example_of(properties.get(name, {}), hint, root) for name in wanted}
+        case "array":
+            return [example_of(schema.get("items") or {}, hint, root)]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+        case "null":
+            return None
+        case _:
+            return hint

@@ -1,0 +1,123 @@
+"""What every test may use: finished spans, and a model server on this machine.
+
+Our own errors are raised in tests, not logged: see `emit.session.guarded`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+os.environ["AGENTOOL_OTEL_STRICT"] = "1"
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from agentool_otel.testing.loopback_model import LoopbackModel
+
+
+class Spans:
+    """The spans that have ended in a test."""
+
+    def __init__(self, exporter: InMemorySpanExporter):
+        self._exporter = exporter
+
+    def finished(self) -> list[ReadableSpan]:
+        """Return the spans in the order they ended."""
+        return list(self._exporter.get_finished_spans())
+
+    def only(self) -> ReadableSpan:
+        """Return the one span there is."""
+        (span,) = self.finished()
+        return span
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the attributes of the one span there is, arrays as lists."""
+        found = dict(self.only().attributes or {})
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
+
+    def json(self, attribute: str) -> Any:
+        """Return the value of an attribute of the one span there is that holds JSON."""
+        from agentool_otel._json import loads
+
+        return loads(self.attributes()[attribute])
+
+    def tree(self) -> str:
+        """Return the spans as indented text: name, tokens, finish reasons, error."""
+        return _tree(self.finished())
+
+    def without_content(self) -> None:
+        """Capture no content from here on."""
+        from agentool_otel.emit.content import Policy
+        from agentool_otel.emit.session import session
+
+        session.configure(policy=Policy(capture=False))
+
+
+def _tree(spans: Sequence[ReadableSpan]) -> str:
+    ids = {span.context.span_id for span in spans if span.context is not None}
+    lines: list[tuple[str, str]] = []
+
+    def add(parent: int | None, depth: int) -> None:
+        for span in sorted(spans, key=lambda it: it.start_time or 0):
+            above = span.parent.span_id if span.parent is not None else None
+            if (above if above in ids else None) == parent and span.context is not None:
+                lines.append(("  " * depth + span.name, _facts(dict(span.attributes or {}))))
+                add(span.context.span_id, depth + 1)
+
+    add(None, 0)
+    width = max((len(name) for name, _ in lines), default=0)
+    return "\n".join(f"{name:{width}}   {facts}".rstrip() for name, facts in lines)
+
+
+def _facts(attributes: dict[str, Any]) -> str:
+    known = {
+        "in": attributes.get("gen_ai.usage.input_tokens"),
+        "out": attributes.get("gen_ai.usage.output_tokens"),
+        "finish": ",".join(attributes.get("gen_ai.response.finish_reasons") or ()) or None,
+        "error": attributes.get("error.type"),
+    }
+    return " ".join(f"{name}={value}" for name, value in known.items() if value is not None)
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    """The spans of this test, content captured; every one is checked against the conventions."""
+    pytest.importorskip("opentelemetry.sdk")
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from agentool_otel.emit.content import Policy
+    from agentool_otel.emit.session import session
+
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    before = trace.get_current_span()
+    session.reset()
+    session.configure(provider=provider, policy=Policy(capture=True))
+    found = Spans(exporter)
+    try:
+        yield found
+        capture = session.policy.capture
+    finally:
+        session.reset()
+    assert trace.get_current_span() is before, "a span stayed in the context"
+    from agentool_otel.conformance import assert_conformant
+
+    assert_conformant(found.finished(), content=capture)
+
+
+@pytest.fixture
+def model() -> Iterator[LoopbackModel]:
+    """A model server on this machine."""
+    from agentool_otel.testing.loopback_model import LoopbackModel
+
+    with LoopbackModel() as running:
+        yield running
