@@ -134,7 +134,7 @@ class AgentRun:
             live, operation = self._open.pop(call_id, (None, None))
             if live is None or operation is None:  # a result nobody announced a call for
                 operation = ToolExecution(name="unknown", call_id=call_id)
-                live = begin(_bare(operation), parent=self._live.context)
+                live = begin(_bare(operation), parent=self._live.context, announced=False)
                 if live is None:
                     return
                 live.essentials[agentool.TOOL_INCOMPLETE] = "result_only"
@@ -176,7 +176,7 @@ class AgentRun:
                     live.end(_with(operation, **content))
 
     def _close(self, live: LiveSpan, operation: ToolExecution) -> None:
-        live.index = None  # no result step
+        live.answers = False
         live.essentials[agentool.TOOL_INCOMPLETE] = "call_only"
         live.end(operation)
 

@@ -54,6 +54,7 @@ class Run:
         "agent_name",
         "conversation_id",
         "cost_usd",
+        "handed_to",
         "inference_calls",
         "input_tokens",
         "output_tokens",
@@ -71,6 +72,8 @@ class Run:
         self.input_tokens: int | None = None
         self.output_tokens: int | None = None
         self.cost_usd: float | None = None
+        self.handed_to: list[str] = []
+        """Agents a handoff has named whose own run has not begun yet."""
         self.requested: list[tuple[str, str, str]] = []
         """Tool calls a model asked for that have not run yet: name, canonical arguments, id."""
 
@@ -133,6 +136,7 @@ class LiveSpan:
         "_ended",
         "_outer_run",
         "_parent_id",
+        "answers",
         "call_id",
         "context",
         "essentials",
@@ -153,6 +157,9 @@ class LiveSpan:
         self.run: Run | None = self._outer_run
         """The run this span is a part of; for an agent's span, the run it is."""
         self.index: int | None = None
+        self.answers = True
+        """Whether the end of this tool is a step of its own: not for a handoff, nor for a call
+        that is never answered."""
         self._parent_id = parent_of(parent)
         self._ended = False
         self.call_id: str | None = None
@@ -199,7 +206,7 @@ class LiveSpan:
             if self.run is not None and self.run is not run:
                 self.run.timeline.flush()
                 attributes.update(self.run.totals(self.start_ns, end_ns))
-        elif isinstance(operation, ToolExecution) and run is not None and self.index is not None:
+        elif isinstance(operation, ToolExecution) and run is not None and self.answers:
             self._finish_tool(run, operation, attributes, end_ns)
         self.fail(operation.error_type, operation.error_message, error, attributes)
         attributes[agentool.SPAN_END_NS] = end_ns
@@ -328,6 +335,7 @@ def begin(
     parent: Context | None = None,
     start_ns: int | None = None,
     owner: frozenset[str] | None = None,
+    announced: bool = True,
 ) -> LiveSpan | None:
     """Start the span of an operation; None where telemetry is switched off or suppressed.
 
@@ -338,14 +346,18 @@ def begin(
         parent: context of the parent; the current one by default.
         start_ns: when it started, if not now.
         owner: client libraries whose own calls inside this span are to be left unrecorded.
+        announced: False for a tool whose call nobody saw, only its result.
     """
     live = _start(session.dialect.write(operation), scope, parent, start_ns)
     if live is None or not live.recording:
         return live
     run, essentials, start_ns = live.run, live.essentials, live.start_ns
     if isinstance(operation, AgentInvocation):
-        if run is not None and not live.context.get(_TRANSFER_KEY):
-            # an agent inside an agent: the outer one hands over to it
+        if run is None or live.context.get(_TRANSFER_KEY):
+            pass  # nobody hands over, or the transfer around this says so
+        elif operation.agent_name in run.handed_to:
+            run.handed_to.remove(operation.agent_name)
+        else:  # an agent inside an agent: the outer one hands over to it
             index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
             said = {agentool.TRANSFER_TARGET: operation.agent_name or "agent"}
             run.timeline.add(index, "handoff", start_ns, said)
@@ -355,7 +367,7 @@ def begin(
     elif run is not None and isinstance(operation, MemoryOperation):
         index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
         run.timeline.add(index, "memory_read" if operation.reads else "memory_write", start_ns)
-    elif run is not None and isinstance(operation, ToolExecution):
+    elif run is not None and isinstance(operation, ToolExecution) and announced:
         index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
         if operation.transfer_target is None:
             live.index = index
@@ -364,6 +376,8 @@ def begin(
         else:
             said = {agentool.TRANSFER_TARGET: operation.transfer_target}
             run.timeline.add(index, "handoff", start_ns, said)
+            run.handed_to.append(operation.transfer_target)
+            live.answers = False
             live.context = set_value(_TRANSFER_KEY, True, live.context)
     if owner:
         held = live.context.get(OWNER_KEY)

@@ -96,6 +96,8 @@ class StepBuilder:
         self._calls: list[_Call] = []
         self._by_id: dict[str, list[_Call]] = defaultdict(list)
         self._handed: list[tuple[str | None, Draft]] = []
+        self._merged: set[int | None] = set()
+        """Places on the timeline of what turned out to be part of another step."""
         self.subruns: list[tuple[Node, Draft]] = []
         """Nested runs and the handoff step that leads to each."""
 
@@ -290,6 +292,7 @@ class StepBuilder:
                     if target is None:
                         _set(draft.body, "to_agent", name)
                     self.subruns.append((node, draft))
+                    self._merged.add(_index(node, agentool.STEP_INDEX))
                     del self._handed[place]
                     break
             else:
@@ -381,7 +384,7 @@ class StepBuilder:
     def _read_events(self) -> None:
         """Take the steps that only the timeline knows: hand-reported ones, and those whose span
         is missing."""
-        told = {draft.index for draft in self._drafts if draft.index is not None}
+        told = {draft.index for draft in self._drafts if draft.index is not None} | self._merged
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
         for node in holders:

@@ -23,7 +23,9 @@ SEARCH = {
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_call_is_one_client_span(calls: Any, spans: Any, model: LoopbackModel, stream: bool) -> None:
+def test_a_call_is_one_client_span(
+    calls: Any, spans: Any, model: LoopbackModel, stream: bool
+) -> None:
     model.push(Turn(text="Hi.", input_tokens=41, output_tokens=12))
     calls.chat(stream=stream, stream_options={"include_usage": True} if stream else None)
     assert spans.tree() == "chat gpt-5   in=41 out=12 finish=stop"
@@ -85,7 +87,9 @@ def test_messages_in_and_out_are_captured(calls: Any, spans: Any, model: Loopbac
     ]
 
 
-def test_a_tool_round_is_captured_with_its_ids(calls: Any, spans: Any, model: LoopbackModel) -> None:
+def test_a_tool_round_is_captured_with_its_ids(
+    calls: Any, spans: Any, model: LoopbackModel
+) -> None:
     asked = {"name": "search", "arguments": '{"query": "otel"}'}
     calls.chat(
         tools=[SEARCH],
@@ -204,7 +208,9 @@ def test_a_refusal_is_text_and_a_finish_reason(
     }
 
 
-def test_an_answer_that_was_too_long_says_length(calls: Any, spans: Any, model: LoopbackModel) -> None:
+def test_an_answer_that_was_too_long_says_length(
+    calls: Any, spans: Any, model: LoopbackModel
+) -> None:
     model.push(Turn(text="And so", stop="length"))
     calls.chat()
     assert spans.attributes()["gen_ai.response.finish_reasons"] == ["length"]

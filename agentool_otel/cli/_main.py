@@ -1,0 +1,172 @@
+"""The group of commands, and what happens to an error on its way out."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, cast
+
+import click
+
+from agentool_otel._version import __version__
+from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "run": "Record a Python program without changing it.",
+    "demo": "Run a small agent here and now and show what is recorded.",
+    "show": "Show the steps of recorded runs.",
+    "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
+    "export": "Turn ReasoningTrace documents into spans.",
+    "validate": "Check documents and recordings.",
+    "doctor": "Report what is attached and whether spans arrive.",
+}
+"""Command to its line in `--help`, which is shown without importing any of them."""
+
+_UNREADABLE = 3
+_USAGE = 2
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+class _Commands(click.Group):
+    """Loads a command's module when it is called, and turns errors into messages and exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"agentool_otel.cli.{cmd_name}")
+        command = cast("click.Command", module.command)
+        if not any(option.name == "debug" for option in command.params):
+            command.params.append(_debug_option())
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever read our output has seen enough
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _PIPE_CLOSED
+        return code
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        _show_warnings()
+        _forgive_encodings()
+        try:
+            code = super().main(
+                args, prog_name, complete_var, False, windows_expand_args, **extra
+            )
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except click.Abort:
+            click.echo("interrupted", err=True)
+            code = _INTERRUPTED
+        except AgentoolError as error:
+            if _debugging():
+                raise
+            explain(error)
+            code = _UNREADABLE if isinstance(error, (SourceError, DecodeError)) else _USAGE
+        except OSError as error:
+            if _debugging():
+                raise
+            where = f"{error.filename}: " if error.filename else ""
+            click.echo(f"error: {where}{error.strerror or error}", err=True)
+            code = 1
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def explain(error: Exception) -> None:
+    """Print an error's message on stderr, its hint on a line of its own."""
+    message, _, hint = re.sub(r"[;,.]?\s+hint: ", "\0", str(error), count=1).partition("\0")
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    if hint:
+        click.echo(f"{click.style(' hint:', bold=True)} {hint}", err=True)
+
+
+# --------------------------------------------------------------------------------- debugging
+
+_asked = {"debug": False}
+
+
+def _debugging() -> bool:
+    return _asked["debug"]
+
+
+def _debug_option() -> click.Option:
+    def note(ctx: click.Context, option: click.Parameter, value: bool) -> None:
+        _asked["debug"] = _asked["debug"] or value
+
+    return click.Option(
+        ["--debug"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=note,
+        help="Show the traceback of an error.",
+    )
+
+
+# ----------------------------------------------------------------------------------- streams
+
+
+class _Warnings(logging.Handler):
+    """Warnings of the package as one line on stderr each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if record.exc_info and record.exc_info[1] is not None:
+            message += f" ({record.exc_info[1]})"
+        click.echo(f"warning: {message}", err=True)
+
+
+def _show_warnings() -> None:
+    logger = logging.getLogger("agentool_otel")
+    if not any(isinstance(handler, _Warnings) for handler in logger.handlers):
+        logger.addHandler(_Warnings(logging.WARNING))
+
+
+def _forgive_encodings() -> None:
+    """Let a terminal that cannot show a character show a question mark instead."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+
+
+@click.command(
+    cls=_Commands,
+    name="agentool-otel",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs "
+    "record into, .agentool/ or AGENTOOL_DIR.",
+)
+@click.version_option(__version__, prog_name="agentool-otel")
+def main() -> None:
+    """Agents seen through OpenTelemetry: record them, read their steps back."""
+
+
+main.params.append(_debug_option())

@@ -1,0 +1,136 @@
+"""Values as short texts for people. Recorded text is never trusted: control characters in it are
+shown rather than sent to the terminal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any, TypeVar, cast
+
+from msgspec import UNSET, UnsetType
+
+from agentool_otel import _json
+from agentool_otel.model.times import to_ns
+
+__all__ = [
+    "arguments",
+    "clean",
+    "count",
+    "duration",
+    "known",
+    "line",
+    "number",
+    "pretty",
+    "short_id",
+    "size",
+    "value",
+    "when",
+]
+
+T = TypeVar("T")
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_SPACE = re.compile(r"\s+")
+_LONGEST = 4000  # characters of a value that are looked at for a single line
+
+
+def known(value: T | UnsetType | None) -> T | None:
+    """Return a member of a document, None where it is absent."""
+    return None if value is UNSET else cast("T | None", value)
+
+
+def clean(text: str) -> str:
+    """Return text with control characters, line ends and tabs apart, spelled out."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+
+
+def line(text: str) -> str:
+    """Return text on one line."""
+    return clean(_SPACE.sub(" ", text[:_LONGEST]).strip())
+
+
+def value(of: Any) -> str:
+    """Return a JSON value on one line; a string without its quotes."""
+    return line(of if isinstance(of, str) else _dumps(of))
+
+
+def arguments(of: Any) -> str:
+    """Return the arguments of a call as they would be written."""
+    if of is UNSET:
+        return "..."
+    if isinstance(of, Mapping):
+        members = cast("Mapping[str, Any]", of)
+        return ", ".join(f"{clean(key)}={line(_dumps(item))}" for key, item in members.items())
+    return value(of)
+
+
+def pretty(of: Any) -> str:
+    """Return a value in full, on as many lines as it takes."""
+    if isinstance(of, str):
+        return clean(of)
+    return clean(json.dumps(of, indent=2, ensure_ascii=False))
+
+
+def _dumps(of: Any) -> str:
+    try:
+        return _json.dumps(of)
+    except (TypeError, ValueError):
+        return repr(of)
+
+
+def count(n: int, noun: str) -> str:
+    """Return `1 span`, `2,000 spans`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def number(of: Any) -> str:
+    """Return a number with separators, a dash where it is not known."""
+    if isinstance(of, float) and not of.is_integer():
+        return f"{of:,.4g}"
+    return f"{int(of):,}" if isinstance(of, (int, float)) else "-"
+
+
+def duration(ms: float | None) -> str:
+    """Return a length of time in the unit it is read best in."""
+    if ms is None:
+        return "-"
+    if ms < 0:
+        return f"-{duration(-ms)}"
+    if ms < 1:
+        return f"{ms:.2f} ms"
+    if ms < 1000:
+        return f"{ms:.3g} ms" if ms < 999.5 else "1.00 s"
+    if ms < 60_000:
+        return f"{ms / 1000:.3g} s"
+    minutes, seconds = divmod(round(ms / 1000), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s"
+
+
+def size(of_bytes: int) -> str:
+    """Return a number of bytes in the unit it is read best in."""
+    amount = float(of_bytes)
+    for unit in ("B", "KB", "MB"):
+        if amount < 1000:
+            return f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:,.3g} GB"
+
+
+def when(text: Any) -> str:
+    """Return a document's time to the second, UTC."""
+    ns = to_ns(text) if isinstance(text, str) else None
+    if ns is None:
+        return value(text) if isinstance(text, str) else "-"
+    moment = datetime.fromtimestamp(ns // 1_000_000_000, timezone.utc)
+    return f"{moment:%Y-%m-%d %H:%M:%S}Z"
+
+
+def short_id(trace_id: str) -> str:
+    """Return enough of an id to tell it from others: `51eecce3`, or `51eecce3:7a5d` of a part."""
+    trace, colon, span = trace_id.partition(":")
+    if not re.fullmatch(r"[0-9a-f]{32}", trace):
+        return clean(trace_id)
+    return f"{trace[:8]}{colon}{span[:4]}"

@@ -1,0 +1,151 @@
+"""`run`: steps reported by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agentool_otel.capture import run
+from agentool_otel.rebuild import rebuild
+from tests.records import records
+
+
+def rebuilt(spans: Any) -> dict[str, Any]:
+    [found] = rebuild(records(spans.finished()))
+    return found.trace.to_dict()
+
+
+def essence(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The steps without ids and times."""
+    keep = ("type", "content", "tool_call", "tool_result", "to_agent", "message", "query",
+            "results", "key", "context_tokens")  # fmt: skip
+    return [{key: step[key] for key in keep if key in step} for step in trace["steps"]]
+
+
+def test_all_six_step_types_come_back_in_order(spans: Any) -> None:
+    with run("researcher", input="what?", session_id="s1") as r:
+        r.reasoning("I should look", context_tokens=12)
+        call = r.tool_call("search", {"q": "x"}, id="call_1")
+        r.tool_result(call, ["found"], duration_ms=5, cost_tokens=0)
+        r.memory_read("earlier", ["nothing"])
+        r.memory_write("found", key="x")
+        r.handoff("writer", "write it up")
+        r.output = "done"
+    trace = rebuilt(spans)
+    assert essence(trace) == [
+        {"type": "reasoning", "content": "I should look", "context_tokens": 12},
+        {
+            "type": "tool_call",
+            "tool_call": {"id": "call_1", "name": "search", "arguments": {"q": "x"}},
+        },
+        {
+            "type": "tool_result",
+            "tool_result": {
+                "call_id": "call_1", "output": ["found"], "duration_ms": 5, "cost_tokens": 0,
+            },
+        },
+        {"type": "memory_read", "query": "earlier", "results": ["nothing"]},
+        {"type": "memory_write", "content": "found", "key": "x"},
+        {"type": "handoff", "to_agent": "writer", "message": "write it up"},
+    ]  # fmt: skip
+    assert (trace["agent_id"], trace["session_id"]) == ("researcher", "s1")
+    assert (trace["input"], trace["output"], trace["status"]) == ("what?", "done", "success")
+
+
+def test_a_call_without_id_gets_one_that_its_result_shares(spans: Any) -> None:
+    with run("a") as r:
+        r.tool_result(r.tool_call("t"), 1)
+    call, result = rebuilt(spans)["steps"]
+    assert call["tool_call"]["id"] == result["tool_result"]["call_id"]
+
+
+def test_a_call_never_answered_and_a_result_never_asked_for_stay_what_they_are(spans: Any) -> None:
+    with run("a") as r:
+        r.tool_call("t", {"n": 1}, id="open")
+        r.tool_result("orphan", 2)
+    trace = rebuilt(spans)
+    assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
+    assert trace["steps"][1]["tool_result"]["call_id"] == "orphan"
+
+
+def test_a_tools_error_is_in_its_result(spans: Any) -> None:
+    with run("a") as r:
+        r.tool_result(r.tool_call("t", id="c"), error="no such page")
+    assert rebuilt(spans)["steps"][1]["tool_result"]["error"] == "no such page"
+
+
+def test_an_exception_makes_the_run_an_error_and_passes(spans: Any) -> None:
+    with pytest.raises(KeyError), run("a") as r:
+        r.reasoning("hm")
+        raise KeyError("x")
+    trace = rebuilt(spans)
+    assert trace["status"] == "error"
+    assert [step["type"] for step in trace["steps"]] == ["reasoning"]
+
+
+def test_a_status_set_by_hand_is_kept_and_makes_the_span_an_error(spans: Any) -> None:
+    with run("a") as r:
+        r.status = "timeout"
+    assert spans.attributes()["error.type"] == "timeout"
+    assert rebuilt(spans)["status"] == "timeout"
+
+
+@pytest.mark.parametrize("value", [0, False, "", {}, [], {"answer": [1, None]}])
+def test_input_and_output_of_any_kind_come_back(spans: Any, value: Any) -> None:
+    with run("a", input=value) as r:
+        r.output = value
+    trace = rebuilt(spans)
+    assert (trace["input"], trace["output"]) == (value, value)
+
+
+def test_metadata_comes_back(spans: Any) -> None:
+    with run("a") as r:
+        r.metadata["tags"] = ["x"]
+    assert rebuilt(spans)["metadata"] == {"tags": ["x"]}
+
+
+def test_a_run_works_in_async_code(spans: Any) -> None:
+    async def main() -> None:
+        async with run("a") as r:
+            await asyncio.sleep(0)
+            r.reasoning("hm")
+
+    asyncio.run(main())
+    assert spans.tree() == "invoke_agent a"
+
+
+def test_a_run_of_ten_thousand_steps_comes_back_complete(spans: Any) -> None:
+    with run("long") as r:
+        for n in range(10_000):
+            r.reasoning(f"thought {n}")
+    steps = rebuilt(spans)["steps"]
+    assert [step["content"] for step in steps] == [f"thought {n}" for n in range(10_000)]
+
+
+def test_a_nested_run_is_a_handoff_and_a_trace_of_its_own(spans: Any) -> None:
+    with run("outer") as outer:
+        outer.reasoning("let another do it")
+        with run("inner", input="do it") as inner:
+            inner.reasoning("doing")
+            inner.output = "done"
+        outer.output = "all done"
+    first, second = (found.trace.to_dict() for found in rebuild(records(spans.finished())))
+    assert essence(first) == [
+        {"type": "reasoning", "content": "let another do it"},
+        {"type": "handoff", "to_agent": "inner", "message": "do it"},
+    ]
+    assert first["metadata"]["sub_traces"] == [second["trace_id"]]
+    assert second["metadata"]["parent_trace_id"] == first["trace_id"]
+    assert [step["content"] for step in second["steps"]] == ["doing"]
+
+
+def test_a_handoff_followed_by_the_other_agents_run_is_one_step(spans: Any) -> None:
+    with run("outer") as outer:
+        outer.handoff("inner", "go")
+        with run("inner"):
+            pass
+    first, second = (found.trace.to_dict() for found in rebuild(records(spans.finished())))
+    assert [step["type"] for step in first["steps"]] == ["handoff"]
+    assert first["metadata"]["sub_traces"] == [second["trace_id"]]
