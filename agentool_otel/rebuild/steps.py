@@ -36,6 +36,10 @@ __all__ = ["Draft", "StepBuilder", "leaf_inferences"]
 _TRANSFERS = ("transfer_to_", "handoff_to_", "delegate_to_", "delegate_")
 
 
+_RESULT = 0
+"""Rank of a result: at one and the same time, what ends comes before what begins."""
+
+
 class Draft:
     """A step in the making: its JSON members, and what is needed to put it in its place."""
 
@@ -83,7 +87,15 @@ def leaf_inferences(nodes: list[Node]) -> list[Node]:
     """Return the model calls, each once: of two nested in each other the inner one counts."""
     calls = [node for node in nodes if isinstance(node.operation, Inference)]
     outer = {id(up) for node in calls for up in node.ancestors()}
-    return [node for node in calls if id(node) not in outer]
+    leaves = [node for node in calls if id(node) not in outer]
+    return sorted(leaves, key=_turn)
+
+
+def _turn(node: Node) -> tuple[int, int, str]:
+    """Model calls by time; at one and the same time the longer history is the later one."""
+    operation = node.operation
+    told = len(operation.input or ()) if isinstance(operation, Inference) else 0
+    return (node.start_ns or 0, told, node.span.span_id)
 
 
 class StepBuilder:
@@ -96,6 +108,8 @@ class StepBuilder:
         self._calls: list[_Call] = []
         self._by_id: dict[str, list[_Call]] = defaultdict(list)
         self._handed: list[tuple[str | None, Draft]] = []
+        self._consumed: dict[str, Node] = {}
+        """By call id, the first model call that was told its result."""
         self._merged: set[int | None] = set()
         """Places on the timeline of what turned out to be part of another step."""
         self.subruns: list[tuple[Node, Draft]] = []
@@ -116,6 +130,7 @@ class StepBuilder:
             self._read_input(node)
         for call in self._calls:
             self._finish_call(call)
+        self._tie_results()
         self._read_events()
         return _in_order(self._drafts)
 
@@ -166,10 +181,27 @@ class StepBuilder:
                     response = part.get("response", part.get("result", UNSET))
                     self._answered(node, part, response)
 
+                    self._consumed.setdefault(str(part.get("id")), node)
+
+    def _tie_results(self) -> None:
+        """Put what a model says after the results that it was first told with that call."""
+        told: dict[int, list[Draft]] = defaultdict(list)
+        for call_id, node in self._consumed.items():
+            for call in self._by_id.get(call_id, ()):
+                if call.result is not None and call.asked_by is not node:
+                    told[id(node)].append(call.result)
+        if told:
+            for draft in self._drafts:
+                if draft.body["type"] == "reasoning" and draft.node is not None:
+                    draft.after += told.get(id(draft.node), ())
+            for call in self._calls:
+                if call.call is not None and call.asked_by is not None:
+                    call.call.after += told.get(id(call.asked_by), ())
+
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
         for call in self._by_id.get(str(part.get("id")), ()):
             if call.result is None and call.node is None:
-                draft = self._draft("tool_result", node.start_ns, 4, node)
+                draft = self._draft("tool_result", node.start_ns, _RESULT, node)
                 draft.body["tool_result"] = {"call_id": call.id}
                 if response is not UNSET:
                     draft.body["tool_result"]["output"] = response
@@ -252,6 +284,7 @@ class StepBuilder:
         _set(draft.body, "to_agent", target)
         _set(draft.body, "message", operation.transfer_message)
         self._place(draft, node, call)
+        self._merged.add(_index(node, agentool.STEP_RESULT_INDEX))
         self._handed.append((target, draft))
 
     def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
@@ -323,7 +356,7 @@ class StepBuilder:
             return
         draft = call.result
         if draft is None:
-            draft = call.result = self._draft("tool_result", node.end_ns, 4, node)
+            draft = call.result = self._draft("tool_result", node.end_ns, _RESULT, node)
         if call.call is not None:
             draft.after.append(call.call)
         draft.index = _index(node, agentool.STEP_RESULT_INDEX)

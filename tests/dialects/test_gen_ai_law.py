@@ -202,9 +202,7 @@ operations = st.one_of(
         method=st.sampled_from(["tools/call", "tools/list", "prompts/get"]),
         **common,
         **content(arguments=values, result=values),
-        **optional(
-            tool_name=words, request_id=words, session_id=words, transport=st.just("pipe")
-        ),
+        **optional(tool_name=words, request_id=words, session_id=words, transport=st.just("pipe")),
     ),
 )
 

@@ -20,7 +20,7 @@ class Calls:
         import openai
 
         self.asynchronous = asynchronous
-        self._made = openai.AsyncOpenAI if asynchronous else openai.OpenAI
+        self._made: Any = openai.AsyncOpenAI if asynchronous else openai.OpenAI
         self._options: dict[str, Any] = {
             "base_url": model.base_url,
             "api_key": "none",

@@ -159,9 +159,11 @@ def test_parse_is_recorded_like_create(calls: Any, spans: Any, model: LoopbackMo
         city: str
 
     model.push('{"city": "Bern"}')
-    response = calls.run(
-        lambda client: client.responses.parse(model="gpt-5", input="x", text_format=Weather)
-    )
+
+    def parse(client: Any) -> Any:
+        return client.responses.parse(model="gpt-5", input="x", text_format=Weather)
+
+    response = calls.run(parse)
     assert response.output_parsed == Weather(city="Bern")
     assert spans.attributes()["gen_ai.output.type"] == "json"
     assert len(spans.finished()) == 1
@@ -170,7 +172,7 @@ def test_parse_is_recorded_like_create(calls: Any, spans: Any, model: LoopbackMo
 def test_a_response_that_failed_is_an_error_of_the_span() -> None:
     reading = responses.ResponsesReading(Inference())
     error = {"code": "server_error", "message": "The model gave up."}
-    response = {"id": "r", "status": "failed", "error": error, "output": []}
+    response: Any = {"id": "r", "status": "failed", "error": error, "output": []}
     reading.add({"type": "response.failed", "response": response})
     operation = reading.operation(False)
     assert (operation.error_type, operation.error_message) == ("server_error", "The model gave up.")

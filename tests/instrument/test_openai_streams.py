@@ -1,4 +1,4 @@
-"""Streams and raw responses: the caller notices nothing, and the span ends once, whatever happens."""
+"""Streams and raw responses: the caller notices nothing, and the span ends once, always."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ openai = pytest.importorskip("openai")
 
 ASK: dict[str, Any] = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hello"}]}
 STREAM: dict[str, Any] = {**ASK, "stream": True}
+
+
+def helpers_of(client: Any, name: str) -> Any:
+    """Return the resource that has a helper: it was in beta first."""
+    for resource in (client.chat, getattr(client.beta, "chat", None)):
+        if resource is not None and hasattr(resource.completions, name):
+            return resource.completions
+    pytest.skip(f"this version of the library has no {name}()")
 
 
 def texts_of(span: Any) -> str:
@@ -60,7 +68,11 @@ def test_nothing_is_current_between_chunks(client: Any, spans: Any) -> None:
 
 def test_the_span_is_current_while_the_request_is_sent(client: Any, spans: Any) -> None:
     seen: list[Any] = []
-    client._client.event_hooks = {"request": [lambda request: seen.append(get_current_span())]}
+
+    def look(request: Any) -> None:
+        seen.append(get_current_span())
+
+    client._client.event_hooks = {"request": [look]}
     client.chat.completions.create(**ASK)
     assert seen[0].get_span_context().span_id == spans.only().context.span_id
 
@@ -83,7 +95,8 @@ def test_a_stream_that_is_closed_early_keeps_what_came(
 ) -> None:
     model.push(Turn(text="Hello there", chunk_size=5))
     stream = client.chat.completions.create(**STREAM)
-    next(stream), next(stream)
+    assert next(stream)
+    assert next(stream)
     stream.close()
     assert texts_of(spans.only()) == "Hello"
     assert spans.attributes()["agentool.interrupted"] == "closed"
@@ -111,8 +124,7 @@ def test_leaving_the_with_block_ends_the_span(client: Any, spans: Any) -> None:
 
 def test_an_error_of_the_consumer_is_not_one_of_the_model(client: Any, spans: Any) -> None:
     with pytest.raises(ZeroDivisionError), client.chat.completions.create(**STREAM) as stream:
-        for _ in stream:
-            raise ZeroDivisionError
+        assert 1 / next(stream).choices[0].index
     assert spans.only().status.is_unset
 
 
@@ -151,13 +163,13 @@ def test_an_async_loop_that_breaks_ends_the_span_when_the_stream_is_forgotten(
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_stream_nobody_reads_is_one_span(calls: Any, spans: Any) -> None:
-    async def forget(client: Any) -> None:
+    def forget(client: Any) -> None:
+        client.chat.completions.create(**STREAM)
+
+    async def forget_async(client: Any) -> None:
         await client.chat.completions.create(**STREAM)
 
-    if calls.asynchronous:
-        calls.run(forget)
-    else:
-        calls.run(lambda client: client.chat.completions.create(**STREAM) and None)
+    calls.run(forget_async if calls.asynchronous else forget)
     gc.collect()
     assert spans.tree() == "chat gpt-5"
 
@@ -209,9 +221,7 @@ def test_cancelling_the_reader_is_recorded_as_that(
 
 @pytest.mark.parametrize("read", [True, False])
 def test_the_stream_helper_is_one_span_however_it_ends(client: Any, spans: Any, read: bool) -> None:
-    chat = client.chat.completions
-    chat = chat if hasattr(chat, "stream") else client.beta.chat.completions
-    with chat.stream(**ASK) as stream:
+    with helpers_of(client, "stream").stream(**ASK) as stream:
         for _ in stream:
             if not read:
                 break
@@ -223,7 +233,10 @@ def test_the_stream_helper_is_one_span_however_it_ends(client: Any, spans: Any, 
 
 
 def test_a_raw_response_is_recorded_before_it_is_parsed(calls: Any, spans: Any) -> None:
-    raw = calls.run(lambda client: client.chat.completions.with_raw_response.create(**ASK))
+    def ask(client: Any) -> Any:
+        return client.chat.completions.with_raw_response.create(**ASK)
+
+    raw = calls.run(ask)
     assert len(spans.finished()) == 1
     assert raw.headers["x-request-id"]
     assert spans.attributes()["gen_ai.response.id"] == raw.parse().id
@@ -385,7 +398,7 @@ def test_no_stream_of_fragments_is_too_odd(given_chunks: list[Any], failed: bool
     for it in given_chunks:
         reading.add(it)
     operation = reading.operation(failed)
-    assert len(operation.output or ()) == len({m for m in map(id, operation.output or ())})
+    assert len(operation.output or ()) == len(operation.finish_reasons or operation.output or ())
 
 
 @given(st.lists(st.text(st.sampled_from('{"a":1} ')), min_size=1, max_size=4), st.data())

@@ -1,0 +1,118 @@
+"""Model calls of a bare provider SDK, each a trace of its own, become runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
+from agentool_otel.model.operations import Inference, ToolExecution, Usage
+from tests.records import Collected, shape
+
+ASKED = message("user", [text("weather in Paris?")])
+WANTS = message("assistant", [reasoning("look it up"), tool_call("weather", {"c": "Paris"}, "c1")])
+TOLD = message("tool", [tool_response("sunny", "c1")])
+SAID = message("assistant", [text("It is sunny.")])
+
+
+def chat(history: list[Any], answer: Any, **fields: Any) -> Inference:
+    usage = Usage(input_tokens=10, output_tokens=5)
+    return Inference(provider="openai", input=history, output=[answer], usage=usage, **fields)
+
+
+def test_a_hand_written_tool_loop_is_one_run() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS))
+    seen.add(chat([ASKED, WANTS, TOLD], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == [
+        "reasoning look it up",
+        "call c1 weather {'c': 'Paris'}",
+        "result c1 sunny",
+    ]
+    assert (trace["input"], trace["output"]) == ("weather in Paris?", "It is sunny.")
+    assert trace["metrics"]["total_tokens"] == 30
+    assert trace["trace_id"] == f"{1:032x}"
+
+
+def test_a_tool_span_beside_the_calls_is_the_same_call() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS))
+    seen.add(ToolExecution(name="weather", call_id="c1", arguments={"c": "Paris"}, result="sunny"))
+    seen.add(chat([ASKED, WANTS, TOLD], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace)[1:] == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
+
+
+def test_a_call_that_continues_a_response_belongs_to_its_run() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS, response_id="resp_1"))
+    seen.add(chat([TOLD], SAID, previous_response_id="resp_1"))
+    [trace] = seen.rebuilt()
+    assert shape(trace)[1:] == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
+
+
+def test_a_call_that_repeats_the_history_belongs_to_its_run() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], SAID))
+    seen.add(chat([ASKED, SAID, message("user", [text("and Rome?")])], SAID))
+    assert len(seen.rebuilt()) == 1
+
+
+def test_two_conversations_with_the_same_question_stay_apart() -> None:
+    seen = Collected()
+    other = message("assistant", [tool_call("weather", {"c": "Paris"}, "d9")])
+    seen.add(chat([ASKED], WANTS))
+    seen.add(chat([ASKED], other))
+    seen.add(chat([ASKED, WANTS, TOLD], SAID))
+    seen.add(chat([ASKED, other, message("tool", [tool_response("rain", "d9")])], SAID))
+    first, second = seen.rebuilt()
+    assert "c1" in shape(first)[-1]
+    assert "d9" in shape(second)[-1]
+
+
+def test_several_runs_in_one_otel_trace_have_ids_of_their_own() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], SAID), trace=7)
+    seen.add(chat([message("user", [text("other")])], SAID), trace=7)
+    assert [trace["trace_id"] for trace in seen.rebuilt()] == [
+        f"{7:032x}:{1:016x}",
+        f"{7:032x}:{2:016x}",
+    ]
+
+
+def test_a_framework_span_around_a_client_span_is_one_model_call() -> None:
+    seen = Collected()
+    outer = seen.add(chat([ASKED], SAID))
+    seen.add(chat([ASKED], SAID), parent=outer)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 15
+
+
+def test_a_conversation_id_is_the_session() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], SAID, conversation_id="conv"))
+    assert seen.rebuilt()[0]["session_id"] == "conv"
+
+
+def test_a_run_that_ends_asking_for_a_tool_has_no_output() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS))
+    assert "output" not in seen.rebuilt()[0]
+
+
+def test_a_refusal_is_the_status() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], SAID, finish_reasons=["content_filter"]))
+    assert seen.rebuilt()[0]["status"] == "refusal"
+
+
+def test_a_failed_last_call_is_the_status() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], SAID, error_type="openai.APITimeoutError"))
+    assert seen.rebuilt()[0]["status"] == "timeout"
+
+
+def test_missing_usage_is_not_zero() -> None:
+    seen = Collected()
+    seen.add(Inference(provider="openai", input=[ASKED], output=[SAID]))
+    assert "total_tokens" not in seen.rebuilt()[0]["metrics"]

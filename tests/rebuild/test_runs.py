@@ -1,0 +1,215 @@
+"""Spans under an agent: steps, their order, and every fact once."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    McpRequest,
+    MemoryOperation,
+    Retrieval,
+    ToolExecution,
+    Usage,
+)
+from agentool_otel.rebuild import rebuild
+from tests.records import Collected, shape
+from tests.strategies import exact
+
+
+def agent(name: str = "clerk", **fields: Any) -> AgentInvocation:
+    return AgentInvocation(agent_name=name, **fields)
+
+
+def asks(*calls: tuple[str, str]) -> Inference:
+    parts = [tool_call(name, {"n": call_id}, call_id) for call_id, name in calls]
+    return Inference(provider="p", output=[message("assistant", parts)])
+
+
+def a_run() -> Collected:
+    """An agent: thought, two parallel tools, memory, a retrieval, a sub-agent, an answer."""
+    seen = Collected()
+    root = seen.add(
+        agent(
+            input=[message("user", [text("go")])],
+            output=[message("assistant", [text("gone")])],
+            conversation_id="s",
+        ),
+        seconds=20,
+    )
+    first = message("assistant", [reasoning("hm"), tool_call("a", {"n": 1}, "c1"),
+                                  tool_call("b", {"n": 2}, "c2")])  # fmt: skip
+    usage = Usage(input_tokens=3, output_tokens=4)
+    seen.add(Inference(provider="p", output=[first], usage=usage), parent=root)
+    seen.add(ToolExecution(name="a", call_id="c1", arguments={"n": 1}, result=1), parent=root)
+    seen.add(ToolExecution(name="b", call_id="c2", arguments={"n": 2}, result=None), parent=root)
+    seen.add(MemoryOperation(operation="upsert_memory", key="k", content="v"), parent=root)
+    seen.add(Retrieval(query="q", documents=[{"id": "d"}]), parent=root)
+    sub = seen.add(agent("helper", input=[message("user", [text("help")])]), parent=root)
+    seen.add(Inference(provider="p", usage=usage), parent=sub)
+    history = [first, message("tool", [tool_response(1, "c1"), tool_response(None, "c2")])]
+    last = message("assistant", [text("gone")])
+    seen.add(Inference(provider="p", input=history, output=[last], usage=usage), parent=root)
+    return seen
+
+
+def test_a_run_has_every_step_once_and_in_order() -> None:
+    trace, sub = a_run().rebuilt()
+    assert shape(trace) == [
+        "reasoning hm",
+        "call c1 a {'n': 1}",
+        "result c1 1",
+        "call c2 b {'n': 2}",
+        "result c2 None",
+        "memory_write v",
+        "read q [{'id': 'd'}]",
+        "handoff helper",
+    ]
+    assert (trace["agent_id"], trace["session_id"]) == ("clerk", "s")
+    assert (trace["input"], trace["output"]) == ("go", "gone")
+    assert trace["metrics"]["total_tokens"] == 14
+    assert sub["agent_id"] == "helper"
+
+
+def test_a_result_that_is_null_is_there() -> None:
+    trace, _ = a_run().rebuilt()
+    results = [step["tool_result"] for step in trace["steps"] if step["type"] == "tool_result"]
+    assert results[1]["output"] is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 5))
+def test_the_result_does_not_depend_on_order_or_repetition(
+    chance: random.Random, copies: int
+) -> None:
+    seen = a_run()
+    wanted = seen.rebuilt()
+    mixed = [*seen.spans, *chance.choices(seen.spans, k=copies)]
+    chance.shuffle(mixed)
+    found = [rebuilt.trace.to_dict() for rebuilt in rebuild(mixed)]
+    assert exact(found) == exact(wanted)
+
+
+def test_equal_times_keep_causes_before_effects() -> None:
+    seen = a_run()
+    for span in seen.spans:
+        span.start_ns = span.end_ns = 1_700_000_000_000_000_000
+    trace = next(t for t in seen.rebuilt() if t["agent_id"] == "clerk")
+    lines = shape(trace)
+    assert lines.index("call c1 a {'n': 1}") < lines.index("result c1 1")
+    assert lines.index("reasoning hm") < lines.index("call c1 a {'n': 1}")
+
+
+def test_missing_times_still_give_every_step() -> None:
+    seen = a_run()
+    wanted = sorted(shape(seen.rebuilt()[0]))
+    for span in seen.spans:
+        span.start_ns = span.end_ns = None
+    found = {t["agent_id"]: t for t in seen.rebuilt()}
+    assert sorted(shape(found["clerk"])) == wanted
+
+
+def test_duplicate_call_ids_keep_their_own_results() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    for n in (1, 2):
+        tool = ToolExecution(name="t", call_id="same", arguments={"n": n}, result=n)
+        seen.add(tool, parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == [
+        "call same t {'n': 1}",
+        "result same 1",
+        "call same t {'n': 2}",
+        "result same 2",
+    ]
+
+
+def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(asks(("c1", "t"), ("c2", "t")), parent=root)
+    seen.add(ToolExecution(name="t", arguments={"n": "c2"}, result="two"), parent=root)
+    seen.add(ToolExecution(name="t", arguments={"n": "c1"}, result="one"), parent=root)
+    [trace] = seen.rebuilt()
+    assert sorted(shape(trace)) == [
+        "call c1 t {'n': 'c1'}",
+        "call c2 t {'n': 'c2'}",
+        "result c1 one",
+        "result c2 two",
+    ]
+
+
+def test_an_mcp_call_below_a_tool_span_is_the_same_call() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root)
+    client = seen.add(
+        McpRequest(tool_name="t", arguments={"n": 1}, result={"content": []}), parent=tool
+    )
+    seen.add(McpRequest(side="server", tool_name="t", arguments={"n": 1}), parent=client)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t {'n': 1}", "result c {'content': []}"]
+
+
+def test_an_mcp_call_alone_is_a_tool_call() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(McpRequest(tool_name="t", arguments={"n": 1}, result={"ok": True}), parent=root)
+    assert [line.split()[0] for line in shape(seen.rebuilt()[0])] == ["call", "result"]
+
+
+def test_a_failed_tools_error_is_its_result() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    failed = ToolExecution(name="t", call_id="c", error_type="ValueError")
+    seen.add(failed, parent=root, status_message="no luck")
+    assert shape(seen.rebuilt()[0])[1] == "result c no luck"
+
+
+def test_a_transfer_tool_and_the_agent_below_it_are_one_handoff() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    transfer = seen.add(ToolExecution(name="transfer_to_writer", call_id="c"), parent=root)
+    seen.add(agent("writer"), parent=transfer)
+    trace, sub = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+    assert trace["metadata"]["sub_traces"] == [sub["trace_id"]]
+
+
+def test_a_run_without_its_root_still_gives_its_steps() -> None:
+    seen = a_run()
+    del seen.spans[0]
+    found = [line for trace in seen.rebuilt() for line in shape(trace)]
+    assert "call c1 a {'n': 1}" in found
+
+
+def test_an_unfinished_root_is_in_progress_and_marked() -> None:
+    seen = Collected()
+    seen.add(agent(), end_ns=None)
+    [trace] = seen.rebuilt()
+    assert trace["status"] == "in_progress"
+    assert trace["metadata"] == {"incomplete": True}
+
+
+def test_without_content_names_ids_and_order_remain() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="t", call_id="c"), parent=root)
+    [found] = rebuild(seen.spans)
+    assert shape(found.trace.to_dict()) == ["call c t None", "result c None"]
+    outcomes = {(note.outcome, note.field) for note in found.fidelity.notes}
+    assert ("not_captured", "tool_call.arguments") in outcomes
+    assert ("not_captured", "tool_result.output") in outcomes
+
+
+def test_the_report_names_attributes_that_nothing_was_made_of() -> None:
+    seen = Collected()
+    seen.add(agent(extra={"app.mood": "good"}))
+    [found] = rebuild(seen.spans)
+    assert found.fidelity.unread == {"app.mood": 1}
