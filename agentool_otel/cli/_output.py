@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -70,41 +70,79 @@ def data_file(path: Path | None) -> Generator[BinaryIO]:
 
 
 class Reading:
-    """Reads a source's spans, counting them, with a progress bar where a person is watching.
+    """Reads a source's spans and counts them, with a progress bar where a person is watching.
 
-    The bar is drawn only if stderr is a terminal and stdout does not write to the same one.
+    A context manager. The bar stands on stderr and is left out where that is no terminal, or where
+    data goes to the same one.
+
+    Args:
+        source: what is read.
+        stay: keep the bar after the last span, while `made` counts what becomes of them.
+        bar: False for no bar in any case.
     """
 
-    def __init__(self, source: Source, *, bar: bool = True):
+    def __init__(self, source: Source, *, stay: bool = False, bar: bool = True):
         self.source = source
-        self.spans = 0
+        self.count = 0
+        self._stay = stay
+        self._traces = 0
         self._bar: Progress | None = None
-        self._wanted = bar and sys.stderr.isatty()
+        if bar and sys.stderr.isatty():
+            self._bar = _bar()
+            self._task = self._bar.add_task("reading", total=source.bytes_total)
 
-    def records(self) -> Iterator[SpanRecord]:
+    def __enter__(self) -> Reading:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of the source."""
-        if not self._wanted:
-            for span in self.source.spans():
-                self.spans += 1
-                yield span
-            return
-        with _progress() as bar:
-            task = bar.add_task("reading", total=self.source.bytes_total)
-            for span in self.source.spans():
-                self.spans += 1
-                if self.spans % _EVERY == 0:
-                    what = f"reading {_text.count(self.spans, 'span')}"
-                    bar.update(task, completed=self.source.bytes_read, description=what)
-                yield span
+        for span in self.source.spans():
+            self.count += 1
+            if self._bar is not None and self.count % _EVERY == 0:
+                self._update(f"reading {_text.count(self.count, 'span')}")
+            yield span
+        if self._stay:
+            self._update(f"rebuilding {_text.count(self.count, 'span')}")
+        else:
+            self._stop()
 
-    def traces(self, made: Iterable[_T]) -> Iterator[_T]:
-        """Pass on what is made of the spans, counting it on stderr while a person is watching."""
-        if not self._wanted:
-            yield from made
-            return
-        with _counter() as bar:
-            task = bar.add_task("", total=None)
-            for n, item in enumerate(made, 1):
-                if n % 50 == 0:
-                    bar.update(task, description=f"rebuilt {_text.count(n, 'trace')}")
-                yield item
+    def made(self) -> None:
+        """Count one more trace."""
+        self._traces += 1
+        if self._traces % 100 == 0:
+            self._update(f"rebuilt {_text.count(self._traces, 'trace')}")
+
+    def _update(self, what: str) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.source.bytes_read, description=what)
+
+    def _stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _bar() -> Progress:
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,314 @@
+"""What a person names on the command line to what is in it: spans, or documents.
+
+A file is told by its beginning: recordings start with `resourceSpans`, protobuf or gzip, documents
+are JSON objects, one or a list of them in a file or one on every line.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from agentool_otel import _json
+from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
+from agentool_otel.model.codec import decode
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources import Source, open_source
+from agentool_otel.sources.otlp_file import OtlpFiles
+
+__all__ = ["Item", "Sources", "TraceFiles", "items", "open_spans", "paths", "trace_files"]
+
+_HEAD = 1 << 16
+_SPANS = re.compile(rb'"(?:resource_?(?:Spans|spans|Logs|logs|Metrics|metrics)|spanId|span_id)"')
+_TRACES = re.compile(rb'"(?:trace_id|agent_id|steps|session_id|started_at)"\s*:')
+_SUFFIXES = (".json", ".jsonl", ".gz")
+
+
+# ------------------------------------------------------------------------------------- spans
+
+
+class Sources:
+    """Several sources read as one, so that a run that is spread over them comes out whole."""
+
+    def __init__(self, places: Sequence[str]):
+        self.name = ", ".join(places)
+        self._refused: list[tuple[str, AgentoolError]] = []
+        self._sources: list[tuple[str, Source]] = []
+        for place in places:
+            try:
+                self._sources.append((place, open_source(place)))
+            except AgentoolError as error:
+                self._refused.append((place, error))
+        if not self._sources:
+            raise self._refused[0][1]
+        self._failed: list[tuple[str, AgentoolError]] = []
+
+    @property
+    def problems(self) -> list[Problem]:
+        failed = [Problem(place, str(error)) for place, error in self._refused + self._failed]
+        return failed + [problem for _, source in self._sources for problem in source.problems]
+
+    @property
+    def bytes_total(self) -> int | None:
+        sizes = [source.bytes_total for _, source in self._sources]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def bytes_read(self) -> int:
+        return sum(source.bytes_read for _, source in self._sources)
+
+    def spans(self) -> Iterator[SpanRecord]:
+        """Yield the spans of all sources, in their order.
+
+        Raises:
+            AgentoolError: if none of them can be read.
+        """
+        self._failed.clear()
+        for place, source in self._sources:
+            try:
+                yield from source.spans()
+            except AgentoolError as error:
+                self._failed.append((place, error))
+        if len(self._failed) == len(self._sources):
+            raise self._failed[0][1]
+
+
+def open_spans(places: Sequence[str]) -> Source:
+    """Return one source for the places named, the default one if there are none.
+
+    Raises:
+        SourceError: if there is nothing to read in any of them.
+    """
+    if len(places) > 1:
+        return Sources(places)
+    place = places[0] if places else None
+    return OtlpFiles([_stdin()], "standard input") if place == "-" else open_source(place)
+
+
+# --------------------------------------------------------------------------------- documents
+
+
+class Item(NamedTuple):
+    """One JSON value of a file, or what stands in its place."""
+
+    where: str
+    value: Any
+    error: str | None = None
+
+
+def items(stream: BinaryIO, label: str) -> Iterator[Item]:
+    """Yield the JSON values of a stream: one, a list of them, or one on every line.
+
+    Memory holds one line, or the whole stream where it is not made of lines.
+    """
+    number, first = 0, b""
+    for first in stream:
+        number += 1
+        if first.strip():
+            break
+    if not first.strip():
+        return
+    try:
+        value = _json.loads(_trimmed(first))
+    except ValueError:
+        yield from _whole(stream, first, number, label)
+        return
+    second = next((line for line in stream if line.strip()), None)
+    alone = second is None
+    yield from _expanded(value, label if alone else f"{label} line {number}")
+    if second is not None:
+        yield from _lines(chain([second], stream), number + 1, label)
+
+
+def _whole(stream: BinaryIO, first: bytes, number: int, label: str) -> Iterator[Item]:
+    text = first + stream.read()
+    try:
+        value = _json.loads(_trimmed(text))
+    except ValueError as error:
+        lines = text.splitlines(keepends=True)
+        if sum(1 for line in lines if line.startswith(b"{") and line.rstrip().endswith(b"}")):
+            yield from _lines(iter(lines), number, label)
+        else:
+            yield Item(label, None, f"this is not JSON: {error}")
+        return
+    yield from _expanded(value, label)
+
+
+def _lines(lines: Iterator[bytes], number: int, label: str) -> Iterator[Item]:
+    for n, line in enumerate(lines, number):
+        if not line.strip():
+            continue
+        try:
+            value = _json.loads(_trimmed(line))
+        except ValueError as error:
+            yield Item(f"{label} line {n}", None, f"this line is not JSON: {error}")
+            continue
+        yield from _expanded(value, f"{label} line {n}")
+
+
+def _trimmed(text: bytes) -> bytes:
+    return text.removeprefix(b"\xef\xbb\xbf").strip()
+
+
+def _expanded(value: Any, where: str) -> Iterator[Item]:
+    if isinstance(value, list):
+        for n, member in enumerate(cast("list[Any]", value)):
+            yield Item(f"{where} item {n}", member)
+    else:
+        yield Item(where, value)
+
+
+class TraceFiles:
+    """ReasoningTrace documents of files or standard input."""
+
+    def __init__(self, places: Sequence[Path | None]):
+        self.name = ", ".join(map(_label, places))
+        self.problems: list[Problem] = []
+        self._places = places
+
+    def traces(self) -> Iterator[ReasoningTrace]:
+        """Yield the documents in order. What is not one becomes a problem.
+
+        Raises:
+            SourceError: if no file can be opened.
+            DecodeError: if there is something, and none of it is a trace.
+        """
+        self.problems.clear()
+        good = False
+        first: AgentoolError | None = None
+        for place in self._places:
+            try:
+                with opened(place) as stream:
+                    for item in items(stream, _label(place)):
+                        try:
+                            trace = _trace(item)
+                        except DecodeError as error:
+                            first = first or error.within(item.where)
+                            said = item.error or f"expected {error.expected}, got {error.found}"
+                            at = "" if error.path == "$" else f" - at {error.path}"
+                            self.problems.append(Problem(item.where, said + at))
+                            continue
+                        good = True
+                        yield trace
+            except (AgentoolError, OSError, EOFError, zlib.error) as error:
+                refusal = error if isinstance(error, AgentoolError) else None
+                first = first or refusal or SourceUnreachable(f"{_label(place)}: {error}")
+                self.problems.append(Problem(_label(place), str(error)))
+        if not good and first is not None:
+            raise first
+
+
+def _trace(item: Item) -> ReasoningTrace:
+    if item.error is not None:
+        raise DecodeError("a ReasoningTrace as JSON", item.error)
+    if isinstance(item.value, dict) and ("resourceSpans" in item.value):
+        raise DecodeError(
+            "a ReasoningTrace", "recorded spans; hint: agentool-otel rebuild turns them into traces"
+        )
+    return decode(ReasoningTrace, item.value)
+
+
+def trace_files(place: str | None) -> TraceFiles | None:
+    """Return a reader if a place is a file, or standard input, that begins with documents."""
+    if place is None:
+        return None
+    if place == "-":
+        head = _stdin().peek(_HEAD)[:_HEAD]
+        return TraceFiles([None]) if _holds_traces(head) else None
+    path = Path(place)
+    try:
+        if not path.is_file():
+            return None
+        with opened(path) as stream:
+            head = stream.read(_HEAD)
+    except (AgentoolError, OSError, EOFError, ValueError, zlib.error):
+        return None  # the source says what is wrong with it
+    return TraceFiles([path]) if _holds_traces(head) else None
+
+
+def _holds_traces(head: bytes) -> bool:
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] not in (b"{", b"["):
+        return False
+    return _TRACES.search(head) is not None and _SPANS.search(head[:2000]) is None
+
+
+def paths(place: str, suffixes: Sequence[str] = _SUFFIXES) -> list[Path | None]:
+    """Return the files a place stands for; None is standard input.
+
+    Raises:
+        SourceUnreachable: if there are none.
+    """
+    if place == "-":
+        return [None]
+    path = Path(place)
+    if path.is_dir():
+        found = sorted(file for file in path.rglob("*") if file.suffix in suffixes)
+        if not found:
+            names = ", ".join("*" + suffix for suffix in suffixes)
+            raise SourceUnreachable(f"nothing to read in {place} (looked for {names})")
+        return list(found)
+    if not path.exists():
+        matches = sorted(Path(match) for match in glob.glob(place, recursive=True))
+        if not matches:
+            raise SourceUnreachable(
+                f"{place} does not exist; hint: name a file, a folder, a glob pattern or `-`"
+            )
+        return list(matches)
+    return [path]
+
+
+@contextmanager
+def opened(place: Path | None) -> Generator[BinaryIO]:
+    """Open a file, or standard input, unpacked.
+
+    Raises:
+        SourceDenied: it may not be read.
+        SourceUnreachable: it cannot be opened.
+    """
+    if place is None:
+        yield _unpacked(_stdin())
+        return
+    try:
+        file = place.open("rb")
+    except PermissionError as error:
+        raise SourceDenied(f"{place} may not be read: {error.strerror}") from error
+    except OSError as error:
+        raise SourceUnreachable(f"{place} cannot be opened: {error.strerror or error}") from error
+    with file:
+        yield _unpacked(file)
+
+
+def _unpacked(stream: io.BufferedReader) -> BinaryIO:
+    if stream.peek(2)[:2] == b"\x1f\x8b":
+        return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
+    return stream
+
+
+_buffers: dict[int, tuple[object, io.BufferedReader]] = {}
+
+
+def _stdin() -> io.BufferedReader:
+    """Return standard input, buffered so that its beginning can be looked at; always the same."""
+    raw: Any = sys.stdin.buffer
+    if isinstance(raw, io.BufferedReader):
+        return raw
+    kept = _buffers.get(0)
+    if kept is None or kept[0] is not raw:
+        kept = _buffers[0] = (raw, io.BufferedReader(raw))
+    return kept[1]
+
+
+def _label(place: Path | None) -> str:
+    return "standard input" if place is None else str(place)

@@ -1,0 +1,128 @@
+"""Spans as a tree for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+from rich.tree import Tree
+
+from agentool_otel.cli import _text
+from agentool_otel.model.messages import text_of
+from agentool_otel.model.operations import (
+    UNSET,
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    McpRequest,
+    MemoryOperation,
+    Operation,
+    Retrieval,
+    ToolExecution,
+    WorkflowInvocation,
+)
+from agentool_otel.model.spans import STATUS_ERROR
+from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import agentool
+
+__all__ = ["forest", "roots_of"]
+
+_NAMES = {
+    "inference": "cyan",
+    "tool": "green",
+    "agent": "bold magenta",
+    "workflow": "bold magenta",
+    "memory": "blue",
+    "retrieval": "blue",
+}
+
+
+def roots_of(nodes: Sequence[Node]) -> list[Node]:
+    """Return the nodes without a parent among their trace's spans."""
+    return [node for node in nodes if node.parent is None]
+
+
+def forest(title: str, roots: Sequence[Node]) -> Tree:
+    """Return the trees below some spans, in order of start, under a title."""
+    tree = Tree(Text(title, "dim"), guide_style="dim")
+    waiting: list[tuple[Tree, Node]] = [(tree, root) for root in reversed(roots)]
+    while waiting:
+        above, node = waiting.pop()
+        branch = above.add(_label(node))
+        for event in node.span.events:
+            thought = event.attributes.get(agentool.STEP_CONTENT)
+            if event.name == agentool.STEP_EVENT and isinstance(thought, str):
+                kind = str(event.attributes.get(agentool.STEP_TYPE, "step"))
+                label = Text.assemble(
+                    (f"· {_text.clean(kind)} ", "magenta"), (_text.line(thought), "dim")
+                )
+                branch.add(_fitted(label))
+        waiting.extend((branch, child) for child in reversed(node.children))
+    return tree
+
+
+def _label(node: Node) -> Text:
+    span, operation = node.span, node.operation
+    label = Text(_text.line(span.name) or "(span without a name)", _NAMES.get(operation.kind, ""))
+    length = "not finished"
+    if node.start_ns is not None and node.end_ns is not None:
+        length = _text.duration((node.end_ns - node.start_ns) / 1e6)
+    label.append(f"  {length}", "dim")
+    if span.status == STATUS_ERROR or operation.error_type is not None:
+        wrong = operation.error_type or "error"
+        if operation.error_message:
+            wrong += f": {_text.line(operation.error_message)}"
+        label.append(f"  ✗ {_text.clean(wrong)}", "red")
+    if told := _told(operation):
+        label.append(f"  {told}")
+    return _fitted(label)
+
+
+def _fitted(label: Text) -> Text:
+    label.no_wrap, label.overflow = True, "ellipsis"
+    return label
+
+
+def _told(operation: Operation) -> str:
+    """What the kind of operation is looked at for."""
+    match operation:
+        case Inference() | Embeddings():
+            return _model_call(operation)
+        case ToolExecution(transfer_target=str(target)):
+            said = operation.transfer_message
+            return f"→ {_text.clean(target)}" + (f": {_text.line(said)}" if said else "")
+        case ToolExecution() | McpRequest():
+            told = "" if operation.arguments is UNSET else f"({_text.arguments(operation.arguments)})"
+            if operation.result is not UNSET:
+                told += f" → {_text.value(operation.result)}"
+            return told
+        case MemoryOperation() if operation.reads:
+            found = operation.records if operation.results is UNSET else operation.results
+            told = f'"{_text.line(operation.query)}"' if operation.query is not None else ""
+            return told if found is None else f"{told} → {_text.value(found)}"
+        case MemoryOperation():
+            key = operation.key or operation.record_id
+            told = "" if operation.content is UNSET else _text.value(operation.content)
+            return f"{_text.clean(key)} = {told}" if key else told
+        case Retrieval():
+            return f'"{_text.line(operation.query)}"' if operation.query is not None else ""
+        case AgentInvocation() | WorkflowInvocation():
+            asked = text_of(operation.input[-1]) if operation.input else None
+            return f'"{_text.line(asked)}"' if asked else ""
+        case _:
+            return ""
+
+
+def _model_call(operation: Inference | Embeddings) -> str:
+    told: list[str] = []
+    if (usage := operation.usage) is not None:
+        told += [
+            f"{label}={tokens:,}"
+            for label, tokens in (("in", usage.input_tokens), ("out", usage.output_tokens))
+            if tokens is not None
+        ]
+    if isinstance(operation, Inference) and operation.finish_reasons:
+        told.append("finish=" + ",".join(map(_text.clean, operation.finish_reasons)))
+    if operation.cost_usd is not None:
+        told.append(f"${operation.cost_usd:,.4f}")
+    return "  ".join(told)

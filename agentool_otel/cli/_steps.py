@@ -1,0 +1,231 @@
+"""A trace for people: a header, and a line for every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+from rich.text import Text
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._text import known
+from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
+from agentool_otel.model.times import to_ns
+
+__all__ = ["NO_INPUT", "row", "row_header", "status_text", "trace_lines"]
+
+_LABEL = 9
+_TYPES = {
+    "reasoning": "magenta",
+    "tool_call": "cyan",
+    "tool_result": "cyan",
+    "handoff": "yellow",
+    "memory_read": "blue",
+    "memory_write": "blue",
+}
+_MARKS = {"success": ("✓", "green"), "in_progress": ("…", "yellow")}
+NO_INPUT = "(not captured)"
+
+
+def status_text(status: Any) -> Text:
+    """Return a status with a mark, so that it is told without colour too."""
+    word = known(status)
+    if word is None:
+        return Text("- no status", "dim")
+    mark, style = _MARKS.get(word, ("✗", "red"))
+    return Text(f"{mark} {_text.clean(word)}", style)
+
+
+def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
+    """Yield a trace line by line, each to be cut at the width of the terminal unless `full`."""
+    yield from _header(trace, full)
+    yield Text()
+    first = _start(trace)
+    names = {call.id: call.name for call in trace.tool_calls()}
+    for n, step in enumerate(trace.steps, 1):
+        yield from _step(n, step, first, names, full)
+    if not trace.steps:
+        yield Text("  no steps", "dim")
+
+
+def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
+    metrics = known(trace.metrics) or TraceMetrics()
+    milliseconds = known(metrics.total_duration_ms)
+    agent = _text.clean(known(trace.agent_id) or "(agent without a name)")
+    status = status_text(trace.status)
+    yield Text.assemble((agent, "bold"), "  ", status, "  ", _text.duration(milliseconds))
+    yield _field("trace", _text.clean(trace.trace_id))
+    session = known(trace.session_id)
+    if session is not None:
+        yield _field("session", _text.clean(session))
+    yield _field("started", _text.when(trace.started_at))
+    cost = known(metrics.total_cost_usd)
+    tokens = known(metrics.total_tokens)
+    calls = len(trace.tool_calls())
+    totals = [_text.count(len(trace.steps), "step"), _text.count(calls, "tool call")]
+    totals.append(f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known")
+    totals.append(f"${cost:,.4f}" if cost is not None else "cost not known")
+    yield _field("totals", " · ".join(totals))
+    for label, content in (("input", trace.input), ("output", trace.output)):
+        if content is not UNSET:
+            yield from _long(label, content, full)
+    links = known(trace.metadata) or {}
+    if isinstance(above := links.get("parent_trace_id"), str):
+        yield _field("part of", _text.clean(above))
+    if isinstance(below := links.get("sub_traces"), list):
+        yield _field("has runs", ", ".join(_text.value(item) for item in below))
+    if links.get("incomplete"):
+        yield _field("note", "incomplete: the program ended before this run did")
+
+
+def _field(label: str, text: str) -> Text:
+    return Text.assemble("  ", (label.ljust(_LABEL), "dim"), text)
+
+
+def _long(label: str, content: Any, full: bool) -> Iterator[Text]:
+    if not full:
+        yield _field(label, _text.value(content))
+        return
+    for n, line in enumerate(_text.pretty(content).split("\n")):
+        yield _field("" if n else label, line)
+
+
+# ------------------------------------------------------------------------------------- steps
+
+
+def _step(
+    n: int, step: Step, first: int | None, names: dict[Any, str], full: bool
+) -> Iterator[Text]:
+    style = _TYPES.get(step.type, "")
+    offset = ""
+    stamp = known(step.timestamp)
+    at = to_ns(stamp) if isinstance(stamp, str) else None
+    if at is not None and first is not None:
+        offset = f"+{_text.duration((at - first) / 1e6)}" if at >= first else "before"
+    head = Text.assemble(
+        (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.clean(step.type):<13}", style)
+    )
+    body = _body(step, names)
+    yield head + body
+    if full:
+        for label, content in _contents(step):
+            for k, line in enumerate(_text.pretty(content).split("\n")):
+                yield Text.assemble(" " * 17, ("" if k else label, "dim"), "\n" if 0 else "", *(
+                    [] if k else ["  "]), (" " * (len(label) + 2) if k else ""), line)
+
+
+def _body(step: Step, names: dict[Any, str]) -> Text:
+    call, result = known(step.tool_call), known(step.tool_result)
+    if step.type == "tool_call" and call is not None:
+        inner = _text.arguments(call.arguments)
+        return Text.assemble((_text.clean(call.name), "bold"), f"({inner})")
+    if step.type == "tool_result" and result is not None:
+        return _result(result, names.get(result.call_id))
+    if step.type == "handoff":
+        message = _said(step.message)
+        target = known(step.to_agent) or "?"
+        return Text.assemble("→ ", (_text.clean(target), "bold"), f": {message}" if message else "")
+    if step.type == "memory_read":
+        found = "" if step.results is UNSET else f" → {_text.value(step.results)}"
+        return Text(f'"{_said(step.query)}"{found}')
+    if step.type == "memory_write":
+        key = _said(step.key)
+        return Text(f"{key} = {_said(step.content)}" if key else _said(step.content))
+    return Text(_said(step.content) or _rest(step))
+
+
+def _result(result: Any, name: str | None) -> Text:
+    took = known(result.duration_ms)
+    time = Text(f"  ({_text.duration(took)})" if took is not None else "", "dim")
+    who = f"{_text.clean(name)} " if name else ""
+    error = known(result.error)
+    if error is not None:
+        return Text.assemble((f"✗ ERROR {who}→ {_text.value(error)}", "red"), time)
+    if result.output is UNSET:
+        return Text.assemble((f"{who}→ ", "dim"), ("(result not captured)", "dim"), time)
+    shown = _text.value(result.output)
+    return Text.assemble((f"{who}", "dim"), "→ ", shown, time)
+
+
+def _contents(step: Step) -> Iterator[tuple[str, Any]]:
+    """The contents of a step that its one line may have cut."""
+    call, result = known(step.tool_call), known(step.tool_result)
+    members: list[tuple[str, Any]] = [
+        ("content", step.content),
+        ("arguments", call.arguments if call is not None else UNSET),
+        ("output", result.output if result is not None else UNSET),
+        ("error", (known(result.error) or UNSET) if result is not None else UNSET),
+        ("message", step.message),
+        ("query", step.query),
+        ("results", step.results),
+    ]
+    return ((label, content) for label, content in members if content is not UNSET)
+
+
+def _said(content: Any) -> str:
+    return "" if content is UNSET or content is None else _text.value(content)
+
+
+def _rest(step: Step) -> str:
+    members = step.to_dict()
+    for name in ("type", "step_id", "timestamp"):
+        members.pop(name, None)
+    return _text.value(members) if members else ""
+
+
+def _start(trace: ReasoningTrace) -> int | None:
+    for text in (trace.started_at, *(step.timestamp for step in trace.steps)):
+        stamp = known(text)
+        at = to_ns(stamp) if isinstance(stamp, str) else None
+        if at is not None:
+            return at
+    return None
+
+
+# -------------------------------------------------------------------------------------- list
+
+_COLUMNS = (("#", 4), ("trace", 13), ("agent", 18), ("status", 16), ("steps", 5), ("tools", 5),
+            ("tokens", 8), ("duration", 9))  # fmt: skip
+_NARROW = (("#", 3), ("trace", 13), ("agent", 12), ("status", 11), ("steps", 5), ("tools", 5),
+           ("tokens", 6), ("duration", 8))  # fmt: skip
+_RIGHT = frozenset({"#", "steps", "tools", "tokens", "duration"})
+
+
+def row_header(width: int) -> Text:
+    """Return the line above the list of traces."""
+    return _cells([Text(name) for name, _ in _COLUMNS] + [Text("input")], width, "bold")
+
+
+def row(n: int, trace: ReasoningTrace, width: int) -> Text:
+    """Return a trace as one line of the list."""
+    metrics = known(trace.metrics) or TraceMetrics()
+    inside = isinstance((known(trace.metadata) or {}).get("parent_trace_id"), str)
+    agent = _text.clean(known(trace.agent_id) or "-")
+    asked = NO_INPUT if trace.input is UNSET else _text.value(trace.input)
+    return _cells(
+        [
+            Text(str(n), "dim"),
+            Text(_text.short_id(trace.trace_id)),
+            Text(("└ " if inside else "") + agent, "bold"),
+            status_text(trace.status),
+            Text(str(len(trace.steps))),
+            Text(str(len(trace.tool_calls()))),
+            Text(_text.number(known(metrics.total_tokens))),
+            Text(_text.duration(known(metrics.total_duration_ms))),
+            Text(asked, "dim" if trace.input is UNSET else ""),
+        ],
+        width,
+    )
+
+
+def _cells(cells: list[Text], width: int, style: str = "") -> Text:
+    columns = _COLUMNS if width >= 110 else _NARROW
+    line = Text(style=style)
+    for cell, (name, columns_wide) in zip(cells, columns, strict=False):
+        cell.truncate(columns_wide, overflow="ellipsis")
+        gap = " " * (columns_wide - cell.cell_len)
+        line.append_text(Text.assemble(gap, cell) if name in _RIGHT else Text.assemble(cell, gap))
+        line.append("  ")
+    line.append_text(cells[-1])
+    return line

@@ -1,0 +1,277 @@
+"""`show`: the steps of recorded runs, for people."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from agentool_otel.cli import _spans, _text
+from agentool_otel.cli._output import Reading, report, say, view
+from agentool_otel.cli._reading import open_spans, trace_files
+from agentool_otel.cli._steps import row, row_header, trace_lines
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.rebuild import Rebuilt, rebuild
+from agentool_otel.rebuild.tree import Node, grow
+from agentool_otel.sources import by_trace
+
+__all__ = ["command", "print_explanation", "print_trace"]
+
+
+class _Run(NamedTuple):
+    trace: ReasoningTrace
+    rebuilt: Rebuilt | None
+    """None where it was read as a document."""
+
+
+class _Runs:
+    """The runs of a source, spans or documents."""
+
+    def __init__(self, source: str | None):
+        self._files = trace_files(source)
+        self._reading = None
+        if self._files is None:
+            self._reading = Reading(open_spans([source] if source is not None else []))
+
+    @property
+    def name(self) -> str:
+        return self._files.name if self._files is not None else self._spans.source.name
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self._files.problems if self._files is not None else self._spans.source.problems
+
+    @property
+    def of_spans(self) -> bool:
+        return self._files is None
+
+    @property
+    def spans_read(self) -> int:
+        return self._reading.count if self._reading is not None else 0
+
+    def runs(self) -> Iterator[_Run]:
+        if self._files is not None:
+            for trace in self._files.traces():
+                yield _Run(trace, None)
+            return
+        with self._spans as reading:
+            for rebuilt in rebuild(reading.spans()):
+                yield _Run(rebuilt.trace, rebuilt)
+
+    def trees(self) -> Iterator[list[Node]]:
+        """Yield the spans of one OTel trace after another."""
+        with self._spans as reading:
+            for spans in by_trace(reading.spans()):
+                yield grow(spans)
+
+    @property
+    def _spans(self) -> Reading:
+        if self._reading is None:
+            raise ConfigurationError(
+                f"{self.name} holds ReasoningTrace documents, which have no spans; "
+                f"hint: agentool-otel export {self.name} -o spans.jsonl"
+            )
+        return self._reading
+
+
+@click.command()
+@click.argument("source", required=False)
+@click.argument("trace", required=False)
+@click.option("--spans", is_flag=True, help="Show the spans as a tree instead of the steps.")
+@click.option("--explain", is_flag=True, help="Show where every field of the steps came from.")
+@click.option("--full", is_flag=True, help="Show contents in full, on as many lines as they take.")
+@click.option("--json", "as_json", is_flag=True, help="Print the traces as JSON Lines.")
+def command(
+    source: str | None, trace: str | None, spans: bool, explain: bool, full: bool, as_json: bool
+) -> int:
+    """Show the steps of recorded runs.
+
+    Several runs are listed; with only one, or with TRACE (its number in the list, its id or the
+    beginning of it), the run is shown in full.
+    """
+    if trace is None and source is not None and _names_a_trace(source):
+        source, trace = None, source
+    runs = _Runs(source)
+    console = view()
+    if as_json:
+        for run in _selected(runs, trace):
+            sys.stdout.buffer.write(run.trace.to_json().encode() + b"\n")
+        sys.stdout.buffer.flush()
+    elif spans and trace is None:
+        _print_trees(console, runs)
+    elif spans:
+        for run in _selected(runs, trace):
+            _print_tree_of(console, run, runs)
+    elif explain:
+        for run in _selected(runs, trace):
+            if run.rebuilt is None:
+                raise ConfigurationError(
+                    f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
+                )
+            print_explanation(console, run.rebuilt)
+    elif trace is not None:
+        for run in _selected(runs, trace):
+            print_trace(console, run.trace, full)
+    else:
+        _print_all(console, runs, source, full)
+    report(runs.problems)
+    return 1 if runs.problems else 0
+
+
+def print_trace(console: Console, trace: ReasoningTrace, full: bool = False) -> None:
+    """Print a trace and its steps."""
+    for line in trace_lines(trace, full):
+        if full:
+            console.print(line, soft_wrap=True)
+        else:
+            _print_line(console, line)
+
+
+def print_explanation(console: Console, rebuilt: Rebuilt) -> None:
+    """Print where each field of a trace came from."""
+    fidelity = rebuilt.fidelity
+    _print_line(console, Text(f"trace {_text.clean(fidelity.trace_id)}", "bold"))
+    dialects = ", ".join(fidelity.dialects) or "none recognised"
+    console.print(f"  {_text.count(fidelity.spans, 'span')}, dialects: {dialects}", soft_wrap=True)
+    counts = ", ".join(f"{n} {outcome}" for outcome, n in fidelity.summary().items())
+    console.print(f"  fields: {counts or 'none'}", soft_wrap=True)
+    place = None
+    types = {step.step_id: step.type for step in rebuilt.trace.steps}
+    for note in fidelity.notes:
+        if note.step_id != place or place is None:
+            if note.step_id != place:
+                kind = types.get(note.step_id or "", "")
+                heading = f"  {_text.clean(note.step_id or '')}  {_text.clean(kind)}"
+                _print_line(console, Text(heading, "bold"))
+            place = note.step_id
+        origin = " ".join(
+            part for part in (note.attribute, f"({note.rule})" if note.rule else None) if part
+        )
+        span = f"span {note.span_id[:8]}" if note.span_id else ""
+        style = "" if note.outcome == "kept" else "yellow"
+        mark = " " if note.outcome == "kept" else "!"
+        _print_line(
+            console,
+            Text.assemble(
+                f"    {note.field:<18}", (f"{mark} {note.outcome:<13}", style),
+                (f"{span:<14}  ", "dim"), _text.clean(origin),
+            ),
+        )  # fmt: skip
+    if fidelity.unread:
+        console.print("  attributes that nothing was made of:", soft_wrap=True)
+        for name, times in sorted(fidelity.unread.items()):
+            _print_line(console, Text(f"    {_text.clean(name)}  on {_text.count(times, 'span')}"))
+    console.print()
+
+
+def _print_all(console: Console, runs: _Runs, source: str | None, full: bool) -> None:
+    made = runs.runs()
+    first, second = next(made, None), next(made, None)
+    if first is None:
+        if runs.of_spans and runs.spans_read:
+            where = f" {source}" if source is not None else ""
+            say(f"no agent runs among the {_text.count(runs.spans_read, 'span')} of {runs.name}")
+            say(f" hint: agentool-otel show{where} --spans shows the spans")
+        else:
+            say(f"nothing is recorded in {runs.name}")
+        return
+    if second is None:
+        print_trace(console, first.trace, full)
+        return
+    _print_line(console, row_header(console.width))
+    n = 0
+    for some in ([first, second], made):
+        for run in some:
+            n += 1
+            _print_line(console, row(n, run.trace, console.width))
+    if console.is_terminal:
+        where = f" {source}" if source is not None else ""
+        say(f"\nagentool-otel show{where} 1    the steps of run 1", dim=True)
+
+
+def _print_line(console: Console, line: Text) -> None:
+    line.truncate(console.width, overflow="ellipsis")
+    console.print(line, no_wrap=True, crop=True)
+
+
+# -------------------------------------------------------------------------------- one of many
+
+
+def _names_a_trace(text: str) -> bool:
+    """True for an argument that can only be a TRACE of the default source."""
+    if os.path.exists(text) or not re.fullmatch(r"\d{1,6}|[0-9a-f]{4,32}(:[0-9a-f]*)?", text):
+        return False
+    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool").is_dir()
+
+
+def _selected(runs: _Runs, wanted: str | None) -> Iterator[_Run]:
+    """Yield the runs asked for: all, or the one that has a number, an id or the start of one.
+
+    Raises:
+        ConfigurationError: if none or several do.
+    """
+    if wanted is None:
+        yield from runs.runs()
+        return
+    matches: list[_Run] = []
+    numbered: _Run | None = None
+    seen = 0
+    for run in runs.runs():
+        seen += 1
+        if run.trace.trace_id == wanted:
+            yield run
+            return
+        if str(seen) == wanted:
+            numbered = run
+        if _begins(run.trace.trace_id, wanted) and len(matches) < 10:
+            matches.append(run)
+    if numbered is not None:
+        yield numbered
+    elif len(matches) == 1:
+        yield matches[0]
+    elif matches:
+        ids = ", ".join(_text.short_id(run.trace.trace_id) for run in matches)
+        raise ConfigurationError(f"several traces begin with {wanted!r}: {ids}")
+    else:
+        raise ConfigurationError(
+            f"no trace {wanted!r} among the {seen:,} of {runs.name}"
+            "; hint: agentool-otel show lists them"
+        )
+
+
+def _begins(trace_id: str, wanted: str) -> bool:
+    """True where an id begins as asked, or its two halves do: `51eecce3:7a5d`."""
+    if trace_id.startswith(wanted):
+        return True
+    trace, colon, span = wanted.partition(":")
+    return bool(colon) and trace_id.startswith(trace) and trace_id.partition(":")[2].startswith(span)
+
+
+# -------------------------------------------------------------------------------------- spans
+
+
+def _print_trees(console: Console, runs: _Runs) -> None:
+    for nodes in runs.trees():
+        title = f"trace {_text.clean(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
+        console.print(_spans.forest(title, _spans.roots_of(nodes)))
+    if not runs.spans_read:
+        say(f"nothing is recorded in {runs.name}")
+
+
+def _print_tree_of(console: Console, run: _Run, runs: _Runs) -> None:
+    """Print the spans of one run: those below its own, or the bare calls it was made of."""
+    rebuilt = run.rebuilt
+    if rebuilt is None:
+        raise ConfigurationError(f"{runs.name} holds documents, which have no spans")
+    root, nodes = rebuilt.nodes
+    tops = [root] if root is not None else [node for node in nodes if node.parent not in nodes]
+    console.print(_spans.forest(f"trace {_text.clean(run.trace.trace_id)}", tops))
