@@ -58,7 +58,7 @@ def carry_into_threads() -> None:
     import threading
 
     start = threading.Thread.start
-    submit = concurrent.futures.ThreadPoolExecutor.submit
+    submit: Callable[..., Any] = concurrent.futures.ThreadPoolExecutor.submit
 
     @functools.wraps(start)
     def carrying_start(self: threading.Thread) -> None:

@@ -70,15 +70,12 @@ class _Commands(click.Group):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
         _show_warnings()
         _forgive_encodings()
         try:
-            code = super().main(
-                args, prog_name, complete_var, False, windows_expand_args, **extra
-            )
+            code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:
             error.show()
             code = error.exit_code

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from agentool_otel.sources import Source
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Reading", "data_file", "report", "say", "view"]
+__all__ = ["Reading", "collected", "data_file", "reason", "report", "say", "view"]
 
 _PLAIN_WIDTH = 120
 """Columns where nobody told how many there are."""
@@ -43,9 +45,9 @@ def view() -> Console:
     return _View(highlight=False, markup=False, emoji=False, width=width)
 
 
-def say(text: str, **style: bool | str) -> None:
+def say(text: str, fg: str | None = None, bold: bool = False, dim: bool = False) -> None:
     """Print words on stderr."""
-    click.secho(text, err=True, **style)
+    click.secho(text, err=True, fg=fg, bold=bold or None, dim=dim or None)
 
 
 def report(problems: Sequence[Problem]) -> None:
@@ -67,6 +69,36 @@ def data_file(path: Path | None) -> Generator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         yield file
+
+
+@contextmanager
+def collected(logger_name: str) -> Generator[list[str]]:
+    """Collect the warnings of a logger instead of letting them be shown."""
+    said: list[str] = []
+
+    class Collect(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            cause = record.exc_info[1] if record.exc_info else None
+            said.append(record.getMessage() + (f" ({cause})" if cause is not None else ""))
+
+    logger = logging.getLogger(logger_name)
+    handlers, propagate = logger.handlers, logger.propagate
+    logger.handlers, logger.propagate = [Collect(logging.WARNING)], False
+    try:
+        yield said
+    finally:
+        logger.handlers, logger.propagate = handlers, propagate
+
+
+_CAUSE = re.compile(r"(?:Errno -?\d+\] |code: \d+, reason: |details: |status = )([^\"')\],]+)")
+
+
+def reason(said: Sequence[str]) -> str:
+    """Return why an exporter failed, from what it logged: the cause itself where that is found."""
+    for message in said:
+        if found := _CAUSE.search(message):
+            return _text.line(found[1])
+    return _text.line(said[0]) if said else "no reason was given"
 
 
 class Reading:

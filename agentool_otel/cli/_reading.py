@@ -27,7 +27,17 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import Source, open_source
 from agentool_otel.sources.otlp_file import OtlpFiles
 
-__all__ = ["Item", "Sources", "TraceFiles", "items", "open_spans", "paths", "trace_files"]
+__all__ = [
+    "Item",
+    "Sources",
+    "TraceFiles",
+    "holds_spans",
+    "items",
+    "open_spans",
+    "opened",
+    "paths",
+    "trace_files",
+]
 
 _HEAD = 1 << 16
 _SPANS = re.compile(rb'"(?:resource_?(?:Spans|spans|Logs|logs|Metrics|metrics)|spanId|span_id)"')
@@ -52,21 +62,10 @@ class Sources:
                 self._refused.append((place, error))
         if not self._sources:
             raise self._refused[0][1]
-        self._failed: list[tuple[str, AgentoolError]] = []
-
-    @property
-    def problems(self) -> list[Problem]:
-        failed = [Problem(place, str(error)) for place, error in self._refused + self._failed]
-        return failed + [problem for _, source in self._sources for problem in source.problems]
-
-    @property
-    def bytes_total(self) -> int | None:
+        self.problems = [Problem(place, str(error)) for place, error in self._refused]
+        self.bytes_read = 0
         sizes = [source.bytes_total for _, source in self._sources]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
-
-    @property
-    def bytes_read(self) -> int:
-        return sum(source.bytes_read for _, source in self._sources)
+        self.bytes_total = None if None in sizes else sum(size or 0 for size in sizes)
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of all sources, in their order.
@@ -74,14 +73,22 @@ class Sources:
         Raises:
             AgentoolError: if none of them can be read.
         """
-        self._failed.clear()
+        self.problems = [Problem(place, str(error)) for place, error in self._refused]
+        failed: list[AgentoolError] = []
+        before = 0
         for place, source in self._sources:
             try:
-                yield from source.spans()
+                for span in source.spans():
+                    self.bytes_read = before + source.bytes_read
+                    yield span
             except AgentoolError as error:
-                self._failed.append((place, error))
-        if len(self._failed) == len(self._sources):
-            raise self._failed[0][1]
+                failed.append(error)
+                if not source.problems:
+                    self.problems.append(Problem(place, str(error)))
+            before += source.bytes_read
+            self.problems += source.problems
+        if len(failed) == len(self._sources):
+            raise failed[0]
 
 
 def open_spans(places: Sequence[str]) -> Source:
@@ -163,7 +170,8 @@ def _trimmed(text: bytes) -> bytes:
 
 def _expanded(value: Any, where: str) -> Iterator[Item]:
     if isinstance(value, list):
-        for n, member in enumerate(cast("list[Any]", value)):
+        members: list[Any] = [*value]
+        for n, member in enumerate(members):
             yield Item(f"{where} item {n}", member)
     else:
         yield Item(where, value)
@@ -212,11 +220,12 @@ class TraceFiles:
 def _trace(item: Item) -> ReasoningTrace:
     if item.error is not None:
         raise DecodeError("a ReasoningTrace as JSON", item.error)
-    if isinstance(item.value, dict) and ("resourceSpans" in item.value):
+    value: Any = item.value
+    if isinstance(value, dict) and "resourceSpans" in value:
         raise DecodeError(
             "a ReasoningTrace", "recorded spans; hint: agentool-otel rebuild turns them into traces"
         )
-    return decode(ReasoningTrace, item.value)
+    return decode(ReasoningTrace, cast("object", value))
 
 
 def trace_files(place: str | None) -> TraceFiles | None:
@@ -235,6 +244,23 @@ def trace_files(place: str | None) -> TraceFiles | None:
     except (AgentoolError, OSError, EOFError, ValueError, zlib.error):
         return None  # the source says what is wrong with it
     return TraceFiles([path]) if _holds_traces(head) else None
+
+
+def holds_spans(place: Path | None) -> bool:
+    """True for a file, or standard input, that begins as a recording does, not as a document.
+
+    Raises:
+        AgentoolError: if it cannot be opened.
+    """
+    if place is None:
+        head = _stdin().peek(_HEAD)[:_HEAD]
+    else:
+        with opened(place) as stream:
+            head = stream.read(_HEAD)
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if start not in (b"{", b"["):
+        return bool(head.strip()) and not head[:1].isalnum() and start != b'"'
+    return _SPANS.search(head[:2000]) is not None
 
 
 def _holds_traces(head: bytes) -> bool:
@@ -290,20 +316,20 @@ def opened(place: Path | None) -> Generator[BinaryIO]:
         yield _unpacked(file)
 
 
-def _unpacked(stream: io.BufferedReader) -> BinaryIO:
+def _unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
     if stream.peek(2)[:2] == b"\x1f\x8b":
         return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
     return stream
 
 
-_buffers: dict[int, tuple[object, io.BufferedReader]] = {}
+_buffers: dict[int, tuple[object, io.BufferedReader[Any]]] = {}
 
 
-def _stdin() -> io.BufferedReader:
+def _stdin() -> io.BufferedReader[Any]:
     """Return standard input, buffered so that its beginning can be looked at; always the same."""
     raw: Any = sys.stdin.buffer
     if isinstance(raw, io.BufferedReader):
-        return raw
+        return raw  # pyright: ignore[reportUnknownVariableType] # of bytes
     kept = _buffers.get(0)
     if kept is None or kept[0] is not raw:
         kept = _buffers[0] = (raw, io.BufferedReader(raw))

@@ -45,20 +45,30 @@ def roots_of(nodes: Sequence[Node]) -> list[Node]:
 def forest(title: str, roots: Sequence[Node]) -> Tree:
     """Return the trees below some spans, in order of start, under a title."""
     tree = Tree(Text(title, "dim"), guide_style="dim")
-    waiting: list[tuple[Tree, Node]] = [(tree, root) for root in reversed(roots)]
+    waiting: list[tuple[Tree, Node | Text]] = [(tree, root) for root in reversed(roots)]
     while waiting:
-        above, node = waiting.pop()
-        branch = above.add(_label(node))
-        for event in node.span.events:
-            thought = event.attributes.get(agentool.STEP_CONTENT)
-            if event.name == agentool.STEP_EVENT and isinstance(thought, str):
-                kind = str(event.attributes.get(agentool.STEP_TYPE, "step"))
-                label = Text.assemble(
-                    (f"· {_text.clean(kind)} ", "magenta"), (_text.line(thought), "dim")
-                )
-                branch.add(_fitted(label))
-        waiting.extend((branch, child) for child in reversed(node.children))
+        above, item = waiting.pop()
+        if isinstance(item, Text):
+            above.add(item)
+            continue
+        branch = above.add(_label(item))
+        inside = _thoughts(item)
+        inside += [(child.start_ns or 0, child) for child in item.children]
+        inside.sort(key=lambda timed: timed[0], reverse=True)
+        waiting.extend((branch, below) for _, below in inside)
     return tree
+
+
+def _thoughts(node: Node) -> list[tuple[int, Node | Text]]:
+    """The steps that have no span of their own but an event on this one, with their times."""
+    found: list[tuple[int, Node | Text]] = []
+    for event in node.span.events:
+        content = event.attributes.get(agentool.STEP_CONTENT)
+        if event.name == agentool.STEP_EVENT and isinstance(content, str):
+            kind = _text.clean(str(event.attributes.get(agentool.STEP_TYPE, "step")))
+            label = Text.assemble((f"· {kind}", "magenta"), f"  {_text.line(content)}")
+            found.append((event.time_ns or 0, _fitted(label)))
+    return found
 
 
 def _label(node: Node) -> Text:
@@ -92,7 +102,9 @@ def _told(operation: Operation) -> str:
             said = operation.transfer_message
             return f"→ {_text.clean(target)}" + (f": {_text.line(said)}" if said else "")
         case ToolExecution() | McpRequest():
-            told = "" if operation.arguments is UNSET else f"({_text.arguments(operation.arguments)})"
+            told = (
+                "" if operation.arguments is UNSET else f"({_text.arguments(operation.arguments)})"
+            )
             if operation.result is not UNSET:
                 told += f" → {_text.value(operation.result)}"
             return told

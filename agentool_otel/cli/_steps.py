@@ -16,6 +16,7 @@ from agentool_otel.model.times import to_ns
 __all__ = ["NO_INPUT", "row", "row_header", "status_text", "trace_lines"]
 
 _LABEL = 9
+_INDENT = 18
 _TYPES = {
     "reasoning": "magenta",
     "tool_call": "cyan",
@@ -73,8 +74,9 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     links = known(trace.metadata) or {}
     if isinstance(above := links.get("parent_trace_id"), str):
         yield _field("part of", _text.clean(above))
-    if isinstance(below := links.get("sub_traces"), list):
-        yield _field("has runs", ", ".join(_text.value(item) for item in below))
+    below: Any = links.get("sub_traces")
+    if isinstance(below, list):
+        yield _field("has runs", _text.ids([*below]))
     if links.get("incomplete"):
         yield _field("note", "incomplete: the program ended before this run did")
 
@@ -104,15 +106,29 @@ def _step(
     if at is not None and first is not None:
         offset = f"+{_text.duration((at - first) / 1e6)}" if at >= first else "before"
     head = Text.assemble(
-        (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.clean(step.type):<13}", style)
+        (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.clean(step.type):<14}", style)
     )
-    body = _body(step, names)
-    yield head + body
-    if full:
-        for label, content in _contents(step):
-            for k, line in enumerate(_text.pretty(content).split("\n")):
-                yield Text.assemble(" " * 17, ("" if k else label, "dim"), "\n" if 0 else "", *(
-                    [] if k else ["  "]), (" " * (len(label) + 2) if k else ""), line)
+    if not full:
+        yield head + _body(step, names)
+        return
+    yield head + _brief(step, names)
+    for label, content in _contents(step):
+        yield Text(f"{' ' * _INDENT}{label}", "dim")
+        for line in _text.pretty(content).split("\n"):
+            yield Text(" " * (_INDENT + 2) + line)
+
+
+def _brief(step: Step, names: dict[Any, str]) -> Text:
+    """What a step is about, its contents being shown below."""
+    call, result = known(step.tool_call), known(step.tool_result)
+    if call is not None:
+        return Text(_text.clean(call.name), "bold")
+    if result is not None:
+        failed = known(result.error) is not None
+        name = _text.clean(names.get(result.call_id, ""))
+        return Text(f"✗ ERROR {name}", "red") if failed else Text(name)
+    target = known(step.to_agent)
+    return Text(f"→ {_text.clean(target)}" if target is not None else _said(step.key))
 
 
 def _body(step: Step, names: dict[Any, str]) -> Text:
@@ -185,16 +201,19 @@ def _start(trace: ReasoningTrace) -> int | None:
 
 # -------------------------------------------------------------------------------------- list
 
-_COLUMNS = (("#", 4), ("trace", 13), ("agent", 18), ("status", 16), ("steps", 5), ("tools", 5),
-            ("tokens", 8), ("duration", 9))  # fmt: skip
-_NARROW = (("#", 3), ("trace", 13), ("agent", 12), ("status", 11), ("steps", 5), ("tools", 5),
-           ("tokens", 6), ("duration", 8))  # fmt: skip
+_COLUMNS = {"#": 4, "trace": 13, "agent": 18, "status": 16, "steps": 5, "tools": 5, "tokens": 8,
+            "duration": 9}  # fmt: skip
+_NARROW = {"#": 3, "trace": 13, "agent": 12, "status": 9, "steps": 5, "tools": 5, "tokens": 6,
+           "duration": 8}  # fmt: skip
+_WIDE = 110
+_LEAST = 16
+"""Columns that the input is worth leaving others out for."""
 _RIGHT = frozenset({"#", "steps", "tools", "tokens", "duration"})
 
 
 def row_header(width: int) -> Text:
     """Return the line above the list of traces."""
-    return _cells([Text(name) for name, _ in _COLUMNS] + [Text("input")], width, "bold")
+    return _cells([*map(Text, _COLUMNS), Text("input")], width, "bold")
 
 
 def row(n: int, trace: ReasoningTrace, width: int) -> Text:
@@ -220,11 +239,16 @@ def row(n: int, trace: ReasoningTrace, width: int) -> Text:
 
 
 def _cells(cells: list[Text], width: int, style: str = "") -> Text:
-    columns = _COLUMNS if width >= 110 else _NARROW
+    columns = dict(_COLUMNS if width >= _WIDE else _NARROW)
+    for name in ("tokens", "tools", "steps"):
+        if width - sum(columns.values()) - 2 * len(columns) < _LEAST:
+            del columns[name]
     line = Text(style=style)
-    for cell, (name, columns_wide) in zip(cells, columns, strict=False):
-        cell.truncate(columns_wide, overflow="ellipsis")
-        gap = " " * (columns_wide - cell.cell_len)
+    for cell, name in zip(cells, _COLUMNS, strict=False):
+        if name not in columns:
+            continue
+        cell.truncate(columns[name], overflow="ellipsis")
+        gap = " " * (columns[name] - cell.cell_len)
         line.append_text(Text.assemble(gap, cell) if name in _RIGHT else Text.assemble(cell, gap))
         line.append("  ")
     line.append_text(cells[-1])

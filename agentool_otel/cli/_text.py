@@ -19,6 +19,7 @@ __all__ = [
     "clean",
     "count",
     "duration",
+    "ids",
     "known",
     "line",
     "number",
@@ -38,7 +39,7 @@ _LONGEST = 4000  # characters of a value that are looked at for a single line
 
 def known(value: T | UnsetType | None) -> T | None:
     """Return a member of a document, None where it is absent."""
-    return None if value is UNSET else cast("T | None", value)
+    return None if isinstance(value, UnsetType) else value
 
 
 def clean(text: str) -> str:
@@ -107,6 +108,11 @@ def duration(ms: float | None) -> str:
     minutes, seconds = divmod(round(ms / 1000), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s"
+
+
+def ids(of: list[Any]) -> str:
+    """Return ids, one after another."""
+    return ", ".join(map(value, of))
 
 
 def size(of_bytes: int) -> str:

@@ -253,7 +253,9 @@ def _begins(trace_id: str, wanted: str) -> bool:
     if trace_id.startswith(wanted):
         return True
     trace, colon, span = wanted.partition(":")
-    return bool(colon) and trace_id.startswith(trace) and trace_id.partition(":")[2].startswith(span)
+    return (
+        bool(colon) and trace_id.startswith(trace) and trace_id.partition(":")[2].startswith(span)
+    )
 
 
 # -------------------------------------------------------------------------------------- spans
@@ -272,6 +274,11 @@ def _print_tree_of(console: Console, run: _Run, runs: _Runs) -> None:
     rebuilt = run.rebuilt
     if rebuilt is None:
         raise ConfigurationError(f"{runs.name} holds documents, which have no spans")
-    root, nodes = rebuilt.nodes
-    tops = [root] if root is not None else [node for node in nodes if node.parent not in nodes]
+    inside = rebuilt._run
+    tops = [inside.root] if inside.root is not None else _tops(inside.nodes)
     console.print(_spans.forest(f"trace {_text.clean(run.trace.trace_id)}", tops))
+
+
+def _tops(nodes: list[Node]) -> list[Node]:
+    known = {id(node) for node in nodes}
+    return [node for node in nodes if all(id(above) not in known for above in node.ancestors())]

@@ -233,9 +233,9 @@ def _part_from(block: Any) -> list[Part]:
     """One content block of OpenAI, Anthropic or Bedrock shape as GenAI parts."""
     match block:
         case {"toolUse": {"name": str(name), **use}}:
-            return [call_part(name, use.get("input"), use.get("toolUseId"))]
+            return [call_part(name, use.get("input"), _text(use.get("toolUseId")))]
         case {"toolResult": {**result}}:
-            return [tool_response(result.get("content"), result.get("toolUseId"))]
+            return [tool_response(result.get("content"), _text(result.get("toolUseId")))]
         case {"reasoningContent": {"reasoningText": {"text": str(thought)}}}:
             return [reasoning(thought)]
         case {"type": "tool_use", "name": str(name)}:
@@ -259,10 +259,15 @@ def _calls_from(calls: Any) -> list[Part]:
     made: list[Part] = []
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
-            function = call.get("function") if isinstance(call.get("function"), dict) else call
+            inner = call.get("function")
+            function: dict[str, Any] = inner if isinstance(inner, dict) else call
             name = str(function.get("name", "unknown"))
             made.append(call_part(name, _json_or_text(function.get("arguments")), call.get("id")))
     return made
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _finish_reason(value: Any) -> str | None:

@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from agentool_otel._json import loads
 from agentool_otel.model.spans import Attributes, SpanRecord
 
-__all__ = ["PLACEHOLDERS", "Reader"]
+__all__ = ["PLACEHOLDERS", "Deferred", "Reader"]
+
+_check = msgspec.json.Decoder(msgspec.Raw).decode
 
 PLACEHOLDERS = frozenset({"<not specified>", "<not serializable>", "<REDACTED>", "N/A"})
 """Texts by which SDKs say that a value was not captured; they are not values."""
+
+
+class Deferred(Sequence[Any]):
+    """A JSON array that is parsed when somebody looks into it.
+
+    A model call's history is most of its span and seldom needed: what is in it has been said by
+    earlier spans.
+    """
+
+    __slots__ = ("_items", "text")
+
+    def __init__(self, text: str):
+        self.text = text
+        self._items: list[Any] | None = None
+
+    @property
+    def items(self) -> list[Any]:
+        if self._items is None:
+            self._items = list(loads(self.text))
+        return self._items
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.items[index]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __eq__(self, other: object) -> bool:
+        return self.items == (other.items if isinstance(other, Deferred) else other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list
+
+    def __repr__(self) -> str:
+        return repr(self.items)
 
 
 class Reader:
@@ -100,6 +137,18 @@ class Reader:
         if isinstance(value, dict):
             return [value]
         return value if isinstance(value, list) else None
+
+    def deferred(self, key: str) -> Sequence[Any] | None:
+        """The same, parsed only when looked into; its syntax is checked now."""
+        text = self.rest.get(key)
+        if isinstance(text, str) and text[:1] == "[" and text[-1:] == "]":
+            try:
+                _check(text)
+            except (msgspec.DecodeError, UnicodeError, RecursionError):
+                return self.array(key)
+            del self.rest[key]
+            return Deferred(text)
+        return self.array(key)
 
     def json(self, key: str, *, keep_text: bool = True) -> Any | UnsetType:
         """A JSON value, structured, as text, or as text of text; UNSET if absent.

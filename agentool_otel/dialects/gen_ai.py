@@ -13,12 +13,12 @@ What the vocabulary cannot carry:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects import _gen_ai_older as older
 from agentool_otel.dialects._dialect import NOT_MINE, Confidence, Written
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._reading import Deferred, Reader
 from agentool_otel.model.operations import (
     UNSET,
     AgentCreation,
@@ -77,6 +77,14 @@ def _array(name: str, attribute: str) -> Field:
     return Field(name, attribute, Reader.array, dumps)
 
 
+def _deferred(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.deferred, _dump_deferred)
+
+
+def _dump_deferred(value: Any) -> str:
+    return value.text if isinstance(value, Deferred) else dumps(value)
+
+
 def _json(name: str, attribute: str) -> Field:
     return Field(name, attribute, Reader.json, dumps)
 
@@ -84,10 +92,10 @@ def _json(name: str, attribute: str) -> Field:
 _SERVER = (_text("server_address", core.SERVER_ADDRESS), _int("server_port", core.SERVER_PORT))
 _PROVIDER = _text("provider", gen_ai.PROVIDER_NAME)
 _MODEL = _text("request_model", gen_ai.REQUEST_MODEL)
-_SYSTEM = _array("system", gen_ai.SYSTEM_INSTRUCTIONS)
-_INPUT = _array("input", gen_ai.INPUT_MESSAGES)
+_SYSTEM = _deferred("system", gen_ai.SYSTEM_INSTRUCTIONS)
+_INPUT = _deferred("input", gen_ai.INPUT_MESSAGES)
 _OUTPUT = _array("output", gen_ai.OUTPUT_MESSAGES)
-_TOOLS = _array("tools", gen_ai.TOOL_DEFINITIONS)
+_TOOLS = _deferred("tools", gen_ai.TOOL_DEFINITIONS)
 _FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
 _OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
 _PREVIOUS = _text("previous_response_id", gen_ai.REQUEST_PREVIOUS_RESPONSE_ID)
@@ -223,7 +231,6 @@ _USAGE = (
     _int("cache_write_tokens", gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
     _int("reasoning_tokens", gen_ai.USAGE_REASONING_OUTPUT_TOKENS),
 )
-_USAGE_KEYS = frozenset(field.attribute for field in _USAGE)
 
 _REMOTE_ONLY = frozenset(
     {"provider", "agent_version", "previous_response_id", "server_address", "server_port"}
@@ -277,55 +284,33 @@ class GenAI:
 
     def read(self, span: Reader) -> Operation:
         older.upgrade(span)
-        common = _read_common(span)
         name = span.text(gen_ai.OPERATION_NAME)
         kind = span.span.kind
         if (
-            mcp.METHOD_NAME in span.rest
+            name in (None, "execute_tool")
+            and mcp.METHOD_NAME in span.rest
             and kind in ("CLIENT", "SERVER")
-            and name in (None, "execute_tool")
         ):
-            side = "client" if kind == "CLIENT" else "server"
-            method = span.text(mcp.METHOD_NAME) or ""
-            content = _read_payload(span)
-            # Spec: the peer of an MCP server is client.address; only a client names its server.
-            where = _read_fields(span, _SERVER) if side == "client" else {}
-            fields = _read_fields(span, FIELDS[McpRequest])
-            return McpRequest(
-                side=side, method=method, **fields, **where, **content, **common, extra=span.rest
-            )
+            return _read_mcp(span)
         if name == "execute_tool" or (name is None and gen_ai.TOOL_NAME in span.rest):
-            return _read_tool(span, common)
+            return _read_tool(span)
         if name in _INFERENCE:
-            return _read_inference(span, name or "chat", common)
+            return _read_inference(span, name or "chat")
         if name in _MEMORY:
-            fields = _read_fields(span, FIELDS[MemoryOperation])
-            return MemoryOperation(operation=name or "", **fields, **common, extra=span.rest)
+            fields = _read_fields(span, _TABLES[MemoryOperation])
+            return MemoryOperation(operation=name or "", **fields, extra=span.rest)
         if name in ("agent_handoff", "handoff"):
-            return _read_handoff(span, common)
+            return _read_handoff(span)
         if name in _CLASSES:
-            return self._read_class(span, _CLASSES[name or ""], common)
+            return _read_class(span, _CLASSES[name or ""])
         if gen_ai.EVALUATION_NAME in span.rest:
-            return EvaluationResult(
-                **_read_fields(span, FIELDS[EvaluationResult]), **common, extra=span.rest
-            )
+            fields = _read_fields(span, _TABLES[EvaluationResult])
+            return EvaluationResult(**fields, extra=span.rest)
         if name is None and (gen_ai.REQUEST_MODEL in span.rest or gen_ai.OUTPUT_MESSAGES in span.rest):
-            return _read_inference(span, "chat", common)
+            return _read_inference(span, "chat")
         if name is not None:
             span.rest[gen_ai.OPERATION_NAME] = name
-        return Unclassified(**common, extra=span.rest)
-
-    def _read_class(self, span: Reader, cls: type, common: Attributes) -> Operation:
-        fields = _read_fields(span, FIELDS[cls])
-        if cls is AgentInvocation:
-            fields["remote"] = span.span.kind == "CLIENT"
-            fields["usage"] = _read_usage(span)
-            if fields.get("agent_id") is None:
-                fields["agent_id"] = span.text(agentool.AGENT_ID)
-        elif cls is Embeddings:
-            fields["usage"] = _read_usage(span)
-        operation: Operation = cls(**fields, **common, extra=span.rest)
-        return operation
+        return Unclassified(**_read_fields(span, _COMMON_TABLE), extra=span.rest)
 
     def write(self, operation: Operation) -> Written:
         """Return span name, kind and attributes.
@@ -341,20 +326,51 @@ class GenAI:
 # ------------------------------------------------------------------------------------- reading
 
 
-def _read_fields(span: Reader, fields: tuple[Field, ...]) -> dict[str, Any]:
+_Entry = tuple[str, Callable[[Reader, str], Any], bool]
+"""Field, how to read it, and whether it is one of `Usage`."""
+
+
+def _table(*groups: tuple[Field, ...]) -> dict[str, _Entry]:
+    table = {field.attribute: (field.name, field.read, False) for group in groups for field in group}
+    return table
+
+
+_TABLES: dict[type, dict[str, _Entry]] = {
+    cls: _table(fields, _COMMON) for cls, fields in FIELDS.items()
+}
+_TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, _SERVER)
+for _cls in (Inference, Embeddings, AgentInvocation):
+    _TABLES[_cls] |= {field.attribute: (field.name, field.read, True) for field in _USAGE}
+_COMMON_TABLE = _table(_COMMON)
+
+
+def _read_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
+    """Return the fields of an operation, with what every operation shares; usage as `Usage`.
+
+    Goes through the attributes there are rather than through those there could be.
+    """
     values: dict[str, Any] = {}
+    usage: dict[str, Any] = {}
     rest = span.rest
-    for name, attribute, read, _ in fields:
-        if attribute not in rest:
+    for key in tuple(rest):
+        entry = table.get(key)
+        if entry is None:
             continue
-        value = read(span, attribute)
+        name, read, of_usage = entry
+        value = read(span, key)
         if value is not UNSET and (value is not None or read is Reader.json):
-            values[name] = value
+            (usage if of_usage else values)[name] = value
+    if gen_ai.USAGE_TOTAL_TOKENS in rest and table is not _COMMON_TABLE:
+        total = span.integer(gen_ai.USAGE_TOTAL_TOKENS)
+        if total is not None:
+            usage["total_tokens"] = total
+    if usage:
+        values["usage"] = Usage(**usage)
+    _read_error(span, values)
     return values
 
 
-def _read_common(span: Reader) -> dict[str, Any]:
-    values = _read_fields(span, _COMMON)
+def _read_error(span: Reader, values: dict[str, Any]) -> None:
     record = span.span
     error = span.text(core.ERROR_TYPE) if core.ERROR_TYPE in span.rest else None
     if error is None and record.status == STATUS_ERROR:
@@ -363,21 +379,29 @@ def _read_common(span: Reader) -> dict[str, Any]:
         values["error_type"] = error
         if record.status_message is not None:
             values["error_message"] = record.status_message
-    return values
 
 
-def _read_usage(span: Reader) -> Usage | None:
-    values = _read_fields(span, _USAGE)
-    total = span.integer("gen_ai.usage.total_tokens")
-    if not values and total is None:
-        return None
-    return Usage(**values, total_tokens=total)
+def _read_inference(span: Reader, operation: str) -> Inference:
+    fields = _read_fields(span, _TABLES[Inference])
+    return Inference(operation=operation, **fields, extra=span.rest)
 
 
-def _read_inference(span: Reader, operation: str, common: dict[str, Any]) -> Inference:
-    fields = _read_fields(span, FIELDS[Inference])
-    usage = _read_usage(span)
-    return Inference(operation=operation, usage=usage, **fields, **common, extra=span.rest)
+def _read_mcp(span: Reader) -> McpRequest:
+    side: Literal["client", "server"] = "client" if span.span.kind == "CLIENT" else "server"
+    method = span.text(mcp.METHOD_NAME) or ""
+    payload = _read_payload(span)
+    fields = _read_fields(span, _TABLES[McpRequest])
+    return McpRequest(side=side, method=method, **fields, **payload, extra=span.rest)
+
+
+def _read_class(span: Reader, cls: type) -> Operation:
+    fields = _read_fields(span, _TABLES[cls])
+    if cls is AgentInvocation:
+        fields["remote"] = span.span.kind == "CLIENT"
+        if "agent_id" not in fields and (agent_id := span.text(agentool.AGENT_ID)) is not None:
+            fields["agent_id"] = agent_id
+    operation: Operation = cls(**fields, extra=span.rest)
+    return operation
 
 
 def _read_payload(span: Reader) -> dict[str, Any]:
@@ -410,16 +434,16 @@ def _parsed_twice(text: str) -> Any:
     return value if isinstance(value, dict) else text
 
 
-def _read_tool(span: Reader, common: dict[str, Any]) -> ToolExecution:
+def _read_tool(span: Reader) -> ToolExecution:
     name = span.text(gen_ai.TOOL_NAME)
     if name is None:
         name = span.span.name.removeprefix("execute_tool").strip() or "unknown"
     payload = _read_payload(span)
-    fields = _read_fields(span, FIELDS[ToolExecution])
-    return ToolExecution(name=name, **payload, **fields, **common, extra=span.rest)
+    fields = _read_fields(span, _TABLES[ToolExecution])
+    return ToolExecution(name=name, **payload, **fields, extra=span.rest)
 
 
-def _read_handoff(span: Reader, common: dict[str, Any]) -> ToolExecution:
+def _read_handoff(span: Reader) -> ToolExecution:
     """Handoff spans of the openai-agents instrumentations.
 
     Source: contrib openai-agents v2 and OpenLLMetry, `gen_ai.operation.name` = agent_handoff.
@@ -427,8 +451,9 @@ def _read_handoff(span: Reader, common: dict[str, Any]) -> ToolExecution:
     target = span.text("gen_ai.handoff.to_agent")
     source = span.text("gen_ai.handoff.from_agent")
     name = f"transfer_to_{target}" if target else "transfer"
+    fields = _read_fields(span, _COMMON_TABLE)
     return ToolExecution(
-        name=name, transfer_target=target, agent_name=source, **common, extra=span.rest
+        name=name, transfer_target=target, agent_name=source, **fields, extra=span.rest
     )
 
 

@@ -152,8 +152,8 @@ def _record_inference(
     usage = operation.usage
     tokens = {**said, "gen_ai.token.modality": "unknown"}
     for name, value in (
-        ("input_tokens", usage and usage.input_tokens),
-        ("output_tokens", usage and usage.output_tokens),
+        ("input_tokens", None if usage is None else usage.input_tokens),
+        ("output_tokens", None if usage is None else usage.output_tokens),
     ):
         meters.histogram(f"{base}operation.{name}", value or 0, {**said, **failed}, _TOKENS,
                          "{token}")  # fmt: skip

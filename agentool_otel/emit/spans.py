@@ -47,7 +47,7 @@ def start_span(
 
 def set_all(span: trace.Span, attributes: dict[str, Any]) -> None:
     """Set attributes that are valid by construction: plain texts, numbers, lists of texts."""
-    bounded = getattr(span, "_attributes", None)
+    bounded: Any = getattr(span, "_attributes", None)
     lock = getattr(span, "_lock", None)
     held = getattr(bounded, "_dict", None)
     if (
@@ -99,7 +99,7 @@ def _make_short_way(tracer: Any) -> _Short | None:
     scope = getattr(tracer, "_instrumentation_scope", None)
     if span_class is None or scope is None or limits is None or type(tracer) is not sdk.Tracer:
         return None
-    sampler = tracer.sampler
+    sampler: Any = tracer.sampler
     if type(sampler) is sampling.ParentBased:
         sampler = getattr(sampler, "_local_parent_sampled", None)
     if sampler is not sampling.ALWAYS_ON:

@@ -28,7 +28,7 @@ class Pipeline(SpanProcessor):
         """Empty the present destination and use another."""
         previous, self._inner = self._inner, None
         if previous is not None:
-            previous.shutdown()
+            _close(previous)
         self.exporter = exporter
         if exporter is not None:
             queue = None if os.environ.get("OTEL_BSP_MAX_QUEUE_SIZE") else _QUEUE
@@ -50,4 +50,9 @@ class Pipeline(SpanProcessor):
     def shutdown(self) -> None:
         inner, self._inner = self._inner, None
         if inner is not None:
-            inner.shutdown()
+            _close(inner)
+
+
+def _close(processor: SpanProcessor) -> None:
+    """Empty and end a processor; through the base type, whose method is typed."""
+    processor.shutdown()

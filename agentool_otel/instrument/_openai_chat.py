@@ -266,6 +266,7 @@ class ChatReading:
         ):
             if name in fields:
                 extra[attribute] = fields[name]
+        said = [it.message(why) for it, why in zip(choices, reasons, strict=True)]
         known = failed or any(reasons)
         return replace(
             self._request,
@@ -273,7 +274,7 @@ class ChatReading:
             response_model=fields.get("model"),
             # Spec: one per choice; `error` for one that ended abnormally or never said
             finish_reasons=[it or "error" for it in reasons] or None if known else None,
-            output=[it.message(why) for it, why in zip(choices, reasons, strict=True)] or None,
+            output=said if any(it["parts"] for it in said) else None,
             usage=usage_of(
                 self._usage,
                 "prompt_tokens",

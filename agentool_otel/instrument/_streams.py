@@ -27,9 +27,15 @@ if TYPE_CHECKING:
 
         def __init__(self, wrapped: Any) -> None: ...
 
+elif hasattr(wrapt, "BaseObjectProxy"):
+    _Proxy = wrapt.BaseObjectProxy
 else:
-    # The plain proxy of wrapt 2 has no `__iter__` of its own: an async stream is not Iterable.
-    _Proxy = getattr(wrapt, "BaseObjectProxy", wrapt.ObjectProxy)
+
+    class _Proxy(wrapt.ObjectProxy):
+        """The proxy of wrapt 1, which would be iterable whatever is inside."""
+
+        __iter__ = None
+
 
 __all__ = ["is_raw", "is_stream", "raw", "stream"]
 

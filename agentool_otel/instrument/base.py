@@ -116,7 +116,7 @@ class AgentInstrumentor:
             mine = tuple(patch for patch in self.patches if patch.module == module)
             for patch in mine:
                 self.attached[_name(patch)] = Attached(_name(patch), "waiting")
-            if module not in sys.modules and not _exists(module.partition(".")[0]):
+            if module not in sys.modules and not _exists(module):
                 for patch in mine:
                     self.attached[_name(patch)] = Attached(_name(patch), "missing", "not installed")
                 continue
@@ -163,10 +163,19 @@ def _name(patch: Patch) -> str:
     return f"{patch.module}.{patch.target}"
 
 
-def _exists(package: str) -> bool:
-    """True if a package can be imported; an empty folder of that name does not count."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return False
-    return spec is not None and spec.origin is not None
+def _exists(module: str) -> bool:
+    """True if a module's package can be imported; an empty folder of that name does not count.
+
+    Of a namespace package, which has no code of its own, the part below it has to exist: `langgraph`
+    is one. Looking for that imports the namespace, which runs nothing.
+    """
+    package, _, rest = module.partition(".")
+    while True:
+        try:
+            spec = importlib.util.find_spec(package)
+        except (ImportError, ValueError):
+            return False
+        if spec is None or spec.origin is not None or not rest:
+            return spec is not None and spec.origin is not None
+        head, _, rest = rest.partition(".")
+        package = f"{package}.{head}"

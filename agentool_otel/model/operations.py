@@ -13,6 +13,7 @@ program, and a frozen dataclass with this many fields costs several times more t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -86,10 +87,10 @@ class Inference(_Common, frozen=True, kw_only=True):
     response_id: str | None = None
     previous_response_id: str | None = None
     finish_reasons: list[str] | None = None
-    system: list[Part] | None = None
-    input: list[Message] | None = None
+    system: Sequence[Part] | None = None
+    input: Sequence[Message] | None = None
     output: list[Message] | None = None
-    tools: list[Json] | None = None
+    tools: Sequence[Json] | None = None
     """Tool definitions offered to the model: {type, name, description?, parameters?}."""
     usage: Usage | None = None
     cost_usd: float | None = None
@@ -188,10 +189,10 @@ class AgentInvocation(_Common, frozen=True, kw_only=True):
     agent_version: str | None = None
     agent_description: str | None = None
     request_model: str | None = None
-    system: list[Part] | None = None
-    input: list[Message] | None = None
+    system: Sequence[Part] | None = None
+    input: Sequence[Message] | None = None
     output: list[Message] | None = None
-    tools: list[Json] | None = None
+    tools: Sequence[Json] | None = None
     finish_reasons: list[str] | None = None
     usage: Usage | None = None
     """A roll-up over the run where the source carries one; never added to the leaves."""
@@ -207,7 +208,7 @@ class WorkflowInvocation(_Common, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "workflow"
     workflow_name: str | None = None
-    input: list[Message] | None = None
+    input: Sequence[Message] | None = None
     output: list[Message] | None = None
 
 
@@ -228,7 +229,7 @@ class AgentCreation(_Common, frozen=True, kw_only=True):
     agent_id: str | None = None
     agent_version: str | None = None
     agent_description: str | None = None
-    system: list[Part] | None = None
+    system: Sequence[Part] | None = None
     server_address: str | None = None
     server_port: int | None = None
 

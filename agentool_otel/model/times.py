@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 
 __all__ = ["from_ns", "same_text", "to_ns"]
 
@@ -54,11 +55,17 @@ def from_ns(ns: int) -> str:
     if not _FIRST_NS <= ns < _END_NS:
         raise ValueError(f"time outside the years 1 to 9999: {ns!r} ns")
     seconds, fraction = divmod(ns, _SECOND_NS)
+    text = _to_the_second(seconds)
+    return f"{text}.{fraction:09}".rstrip("0") + "Z" if fraction else text + "Z"
+
+
+@lru_cache(maxsize=1024)
+def _to_the_second(seconds: int) -> str:
+    """Cached, because the times of a trace lie close together."""
     days, second = divmod(seconds, _DAY_S)
     minute, second = divmod(second, 60)
     hour, minute = divmod(minute, 60)
-    text = f"{date.fromordinal(days + _EPOCH_DAY)}T{hour:02}:{minute:02}:{second:02}"
-    return f"{text}.{fraction:09}".rstrip("0") + "Z" if fraction else text + "Z"
+    return f"{date.fromordinal(days + _EPOCH_DAY)}T{hour:02}:{minute:02}:{second:02}"
 
 
 def same_text(text: str) -> bool:

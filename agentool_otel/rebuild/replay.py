@@ -12,7 +12,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from time import time_ns
-from typing import Any
+from typing import Any, cast
 
 from msgspec import UNSET
 from opentelemetry import trace as otel
@@ -46,6 +46,9 @@ _BLOCK = 100
 
 _SCHEMA_VERSION = "0.1"
 
+Trace = ReasoningTrace | Mapping[str, Any]
+"""A trace as a document or as its JSON object."""
+
 
 class PlannedSpan:
     """One span to be: everything but its ids."""
@@ -66,7 +69,7 @@ class PlannedSpan:
 
 
 def replay(
-    traces: ReasoningTrace | Mapping[str, Any] | Iterable[ReasoningTrace],
+    traces: Trace | Iterable[Trace],
     tracer_provider: otel.TracerProvider | None = None,
 ) -> None:
     """Write traces as spans with their original times.
@@ -81,9 +84,10 @@ def replay(
         DecodeError: if something is not a trace.
     """
     provider = tracer_provider or session.provider or otel.get_tracer_provider()
-    single = isinstance(traces, (ReasoningTrace, Mapping, str, bytes))
-    for item in [traces] if single else traces:
-        document = ReasoningTrace.from_dict(item)  # type: ignore[arg-type]
+    one = isinstance(traces, (ReasoningTrace, Mapping))
+    several = cast("Iterable[Trace]", [traces] if one else traces)
+    for item in several:
+        document = item if isinstance(item, ReasoningTrace) else ReasoningTrace.from_dict(item)
         _emit(document.trace_id, plan(document), provider)
 
 
@@ -200,6 +204,8 @@ class _Planner:
                             content=step.get("content", UNSET),
                         ),
                     )
+                case _:
+                    pass  # told by an event alone
 
     def _pairs(self) -> dict[int, int]:
         """Pair tool calls with their results by id; among equal ids first come, first served."""
@@ -208,12 +214,16 @@ class _Planner:
             match step:
                 case {"type": "tool_result", "tool_result": {"call_id": str(call_id)}}:
                     results.setdefault(call_id, []).append(n)
+                case _:
+                    pass
         pairs: dict[int, int] = {}
         for n, step in enumerate(self._steps):
             match step:
                 case {"type": "tool_call", "tool_call": {"id": str(call_id), "name": str(name)}}:
                     if _plain(name) and results.get(call_id):
                         pairs[n] = results[call_id].pop(0)
+                case _:
+                    pass
         return pairs
 
     def _lay_out_call(self, n: int, result: int | None) -> None:
@@ -341,7 +351,7 @@ def _emit(trace_id: str, spans: list[PlannedSpan], provider: otel.TracerProvider
     tracer = provider.get_tracer(SCOPE, __version__)
     if hasattr(tracer, "id_generator"):
         tracer = copy.copy(tracer)
-        tracer.id_generator = _Ids(trace_id)
+        cast(Any, tracer).id_generator = _Ids(trace_id)
     context: Context | None = Context()
     root: otel.Span | None = None
     for planned in spans:

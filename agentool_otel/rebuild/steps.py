@@ -88,14 +88,14 @@ def leaf_inferences(nodes: list[Node]) -> list[Node]:
     calls = [node for node in nodes if isinstance(node.operation, Inference)]
     outer = {id(up) for node in calls for up in node.ancestors()}
     leaves = [node for node in calls if id(node) not in outer]
-    return sorted(leaves, key=_turn)
+    if len({node.start_ns for node in leaves}) < len(leaves):
+        # At one and the same time, the call that was told more is the later one.
+        leaves.sort(key=lambda node: _told(node.operation))
+    return sorted(leaves, key=lambda node: node.start_ns or 0)
 
 
-def _turn(node: Node) -> tuple[int, int, str]:
-    """Model calls by time; at one and the same time the longer history is the later one."""
-    operation = node.operation
-    told = len(operation.input or ()) if isinstance(operation, Inference) else 0
-    return (node.start_ns or 0, told, node.span.span_id)
+def _told(operation: Operation) -> int:
+    return len(operation.input or ()) if isinstance(operation, Inference) else 0
 
 
 class StepBuilder:
@@ -126,13 +126,22 @@ class StepBuilder:
         for node in self._nodes:
             self._read_node(node)
         self._merge_nested_runs()
-        for node in inferences:
-            self._read_input(node)
+        if not self._spans_tell_all():
+            for node in inferences:
+                self._read_input(node)
         for call in self._calls:
             self._finish_call(call)
         self._tie_results()
         self._read_events()
         return _in_order(self._drafts)
+
+    def _spans_tell_all(self) -> bool:
+        """True where every call has a span with a result and the clock says what came when: then
+        the histories sent to the model, most of what there is to parse, have nothing to add."""
+        if any(call.node is None or not _has_result(call.node.operation) for call in self._calls):
+            return False
+        starts = [node.start_ns for node in self._nodes]
+        return None not in starts and len(set(starts)) == len(starts)
 
     # ---- model calls
     def _read_output(self, node: Node) -> None:
@@ -583,6 +592,12 @@ def _tool_error(operation: Operation) -> str | None:
     if operation.error_type is None:
         return None
     return operation.error_message or operation.error_type
+
+
+def _has_result(operation: Operation) -> bool:
+    if isinstance(operation, (ToolExecution, McpRequest)):
+        return operation.result is not UNSET or operation.error_type is not None
+    return False
 
 
 def _names_transfer(name: str) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel._json import loads
+from agentool_otel._json import dumps, loads
 from agentool_otel.model.documents import STATUSES, ReasoningTrace
 from agentool_otel.model.messages import Message, parts_of, text_of
 from agentool_otel.model.operations import (
@@ -48,12 +49,21 @@ class RunSpans:
 class Rebuilt:
     """A rebuilt trace and, when asked for, the report on where each field came from."""
 
-    __slots__ = ("_fidelity", "_run", "trace")
+    __slots__ = ("_fidelity", "_run", "_trace", "document")
 
     def __init__(self, run: RunSpans, subtraces: dict[int, str]):
         self._run = run
         self._fidelity: Fidelity | None = None
-        self.trace: ReasoningTrace = ReasoningTrace.from_dict(_document(run, subtraces))
+        self._trace: ReasoningTrace | None = None
+        self.document = _document(run, subtraces)
+        """The trace as a JSON object: what `trace.to_dict()` gives, without making the document."""
+
+    @property
+    def trace(self) -> ReasoningTrace:
+        """The trace; made from `document` when first asked for."""
+        if self._trace is None:
+            self._trace = ReasoningTrace.from_dict(self.document)
+        return self._trace
 
     @property
     def fidelity(self) -> Fidelity:
@@ -61,6 +71,10 @@ class Rebuilt:
         if self._fidelity is None:
             self._fidelity = _report(self._run)
         return self._fidelity
+
+    def to_json(self) -> str:
+        """Return the trace as one line of JSON."""
+        return dumps(self.document)
 
 
 def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
@@ -167,7 +181,7 @@ def _output(root: Node | None, inferences: list[Node]) -> Any:
     return UNSET
 
 
-def _last_text(messages: list[Message], role: str | None) -> Any:
+def _last_text(messages: Sequence[Message], role: str | None) -> Any:
     """The text of the last message of a role that has any; of any role if none of it does."""
     fallback: Any = UNSET
     for message in reversed(messages):
@@ -221,15 +235,18 @@ def _metrics(
 ) -> dict[str, Any]:
     """Totals of the run: from its leaves where they say anything, else from its roll-ups."""
     made: dict[str, Any] = {}
-    leaves = [node.operation for node in inferences]
-    leaves += [node.operation for node in nodes if isinstance(node.operation, Embeddings)]
-    tokens = _sum(_total(operation.usage) for operation in leaves if hasattr(operation, "usage"))
+    leaves = [
+        node.operation
+        for node in (*inferences, *(n for n in nodes if isinstance(n.operation, Embeddings)))
+        if isinstance(node.operation, (Inference, Embeddings))
+    ]
+    tokens = _sum(_total(operation.usage) for operation in leaves)
     if tokens is None:
         tokens = _number(said.get(agentool.METRICS_TOTAL_TOKENS))
     if tokens is None and root is not None and isinstance(root.operation, AgentInvocation):
         tokens = _total(root.operation.usage)
     _set(made, "total_tokens", tokens)
-    cost = _sum(operation.cost_usd for operation in leaves if hasattr(operation, "cost_usd"))
+    cost = _sum(operation.cost_usd for operation in leaves)
     if cost is None:
         cost = _number(said.get(agentool.METRICS_TOTAL_COST_USD))
     _set(made, "total_cost_usd", cost)

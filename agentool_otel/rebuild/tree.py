@@ -20,11 +20,12 @@ class Node:
 
     def __init__(self, span: SpanRecord):
         self.span = span
+        self.dialect: str | None = None
+        self.operation: Operation
         try:
             self.dialect, self.operation = classify(span)
         except DialectConflict:
-            self.dialect = None
-            self.operation: Operation = Unclassified(extra=dict(span.attributes))
+            self.operation = Unclassified(extra=dict(span.attributes))
         self.parent: Node | None = None
         self.children: list[Node] = []
         attributes = span.attributes

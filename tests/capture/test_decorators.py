@@ -131,7 +131,7 @@ class Box:
     def static(extra: int) -> int:
         return extra
 
-    @tool
+    @tool  # type: ignore[prop-decorator]  # mypy knows no decorator above @property
     @property
     def heavy(self) -> bool:
         return self.weight > 1

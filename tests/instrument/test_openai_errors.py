@@ -181,3 +181,20 @@ def test_every_patch_finds_its_target_or_may_miss_it(client: Any) -> None:
     states = {it.state for it in OpenAIInstrumentor().attached.values()}
     assert states <= {"attached", "waiting", "absent"}
     assert "attached" in states
+
+
+def test_a_bug_of_ours_costs_the_telemetry_and_not_the_call(
+    client: Any, spans: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentool_otel.emit.session import session
+    from agentool_otel.instrument._openai_chat import ChatReading
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("a bug of ours")
+
+    session.strict = False
+    monkeypatch.setattr(ChatReading, "add", fail)
+    monkeypatch.setattr(ChatReading, "whole", fail)
+    assert client.chat.completions.create(**ASK).choices
+    assert len(list(client.chat.completions.create(**ASK, stream=True))) > 2
+    assert [span.name for span in spans.finished()] == ["chat gpt-5"] * 2

@@ -6,6 +6,8 @@ import asyncio
 import gc
 import json
 import threading
+from collections.abc import AsyncIterator, Iterable
+from time import time_ns
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,8 +55,8 @@ def test_an_async_stream_is_still_the_type_it_was(calls: Any, spans: Any) -> Non
     async def look(client: Any) -> None:
         async with await client.chat.completions.create(**STREAM) as stream:
             assert isinstance(stream, openai.AsyncStream)
-            assert not hasattr(stream, "__next__")
-            assert not hasattr(stream, "__iter__")
+            assert isinstance(stream, AsyncIterator)
+            assert not isinstance(stream, Iterable)
 
     if calls.asynchronous:
         calls.run(look)
@@ -177,12 +179,10 @@ def test_a_stream_nobody_reads_is_one_span(calls: Any, spans: Any) -> None:
 def test_a_forgotten_stream_ends_when_its_last_chunk_came(client: Any, spans: Any) -> None:
     stream = client.chat.completions.create(**STREAM)
     next(stream)
-    ended = threading.Event()
-    ended.wait(0.05)
+    came = time_ns()
     del stream
     gc.collect()
-    span = spans.only()
-    assert span.end_time - span.start_time < 50_000_000
+    assert spans.only().end_time <= came
 
 
 def test_garbage_collected_inside_the_sdk_is_ended_by_another_thread(
@@ -398,7 +398,8 @@ def test_no_stream_of_fragments_is_too_odd(given_chunks: list[Any], failed: bool
     for it in given_chunks:
         reading.add(it)
     operation = reading.operation(failed)
-    assert len(operation.output or ()) == len(operation.finish_reasons or operation.output or ())
+    assert {message["role"] for message in operation.output or ()} <= {"assistant"}
+    assert all(operation.finish_reasons or ["none is said"])
 
 
 @given(st.lists(st.text(st.sampled_from('{"a":1} ')), min_size=1, max_size=4), st.data())

@@ -1,0 +1,106 @@
+"""Runs before the program in every Python that `agentool-otel run` starts, directly or not.
+
+Python imports a module of this name from PYTHONPATH at its start. It instruments, leaves a note for
+`run` about how that went, and gives way to the `sitecustomize` the user may have. Nothing that goes
+wrong here reaches the program. It may run in any Python, so it is standard library only and simple.
+
+Source of the mechanism: CPython Lib/site.py, `execsitecustomize`.
+"""
+
+import atexit
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+from typing import Any, Dict  # noqa: UP035 - any Python may start this file
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_VARIABLE = "AGENTOOL_OTEL_RUN"
+
+
+def _leave() -> None:
+    """Take our folder off the path of this process; its children still inherit PYTHONPATH."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _HERE]
+
+
+def _chain() -> None:
+    """Run the sitecustomize that would have run without us."""
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    ours = sys.modules.get("sitecustomize")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if ours is not None:
+            sys.modules["sitecustomize"] = ours
+        raise
+
+
+def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
+    folder = options.get("notes") or ""
+
+    def note(**what: Any) -> None:
+        """Leave word of this process for `run`; the last word counts."""
+        try:
+            path = os.path.join(folder, str(os.getpid()))
+            with open(path + ".part", "w", encoding="utf-8") as file:
+                json.dump(what, file)
+            os.replace(path + ".part", path)
+        except OSError:  # `run` has ended before us
+            pass
+
+    def at_exit() -> None:
+        try:
+            import agentool_otel
+
+            said = agentool_otel.status()
+            note(destination=said["destination"], spans=said["spans"], content=said["content"])
+        except Exception as error:
+            note(error=f"{type(error).__name__}: {error}")
+
+    def after_fork() -> None:
+        note()
+
+    try:
+        import agentool_otel
+
+        atexit.register(at_exit)  # before the SDK's own, so that it runs after it
+        agentool_otel.instrument(**options.get("instrument", {}))
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        if isinstance(error, ImportError):
+            what = f"agentool_otel cannot be used by {sys.executable} ({error})"
+        told = os.getppid() == options.get("runner")
+        note(error=what, told=told)
+        if told:
+            sys.stderr.write(f"agentool-otel: not recording: {what}\n")
+        return
+    note()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=after_fork)
+
+
+def _start() -> None:
+    try:
+        options: Dict[str, Any] = json.loads(os.environ.get(_VARIABLE, ""))  # noqa: UP006
+    except ValueError:
+        return
+    if not options.get("children", True):
+        os.environ.pop(_VARIABLE, None)
+        rest = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        rest = [entry for entry in rest if entry and os.path.abspath(entry) != _HERE]
+        os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+        if not rest:
+            del os.environ["PYTHONPATH"]
+    _instrument(options)
+
+
+_leave()
+try:
+    _chain()
+finally:
+    _start()

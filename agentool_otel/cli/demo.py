@@ -1,0 +1,114 @@
+"""`demo`: an agent runs here and now, and everything that is recorded of it is shown."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.rule import Rule
+from rich.text import Text
+
+from agentool_otel.cli import _spans, _text
+from agentool_otel.cli._output import view
+from agentool_otel.cli.show import print_trace
+from agentool_otel.rebuild import rebuild
+from agentool_otel.rebuild.tree import grow
+from agentool_otel.sources import by_trace, open_source
+
+__all__ = ["command"]
+
+_QUESTION = "Where should Ada go this weekend?"
+
+
+@click.command()
+def command() -> int:
+    """Run a small agent here and now and show what is recorded.
+
+    It needs no key and no network. The recording is a new folder below .agentool/ (AGENTOOL_DIR).
+    """
+    folder = _new_folder()
+    answer = _record(folder)
+    console = view()
+    console.print(f'An agent was asked "{_QUESTION}"', soft_wrap=True)
+    console.print(f'It answered        "{answer}"', soft_wrap=True)
+
+    console.print()
+    console.print(Rule("its spans", align="left", style="dim"))
+    source = open_source(folder)
+    spans = list(source.spans())
+    for records in by_trace(spans):
+        nodes = grow(records)
+        console.print(_spans.forest(f"trace {records[0].trace_id}", _spans.roots_of(nodes)))
+
+    for number, rebuilt in enumerate(rebuild(spans)):
+        console.print()
+        title = (
+            "its steps, rebuilt from the spans" if number == 0 else "the agent it handed over to"
+        )
+        console.print(Rule(title, align="left", style="dim"))
+        print_trace(console, rebuilt.trace)
+
+    console.print()
+    console.print(Rule("where it is", align="left", style="dim"))
+    recording = next(folder.iterdir())
+    size = _text.size(recording.stat().st_size)
+    console.print(f"{_text.count(len(spans), 'span')}, {size} of OTLP/JSON lines:", soft_wrap=True)
+    console.print(f"  {_relative(recording)}", style="bold", soft_wrap=True)
+    console.print("Try next:")
+    where = _relative(folder)
+    for line, what in (
+        (f"agentool-otel show {where} 1 --full", "the first run with all its contents"),
+        (f"agentool-otel rebuild {where}", "the runs as ReasoningTrace JSON Lines"),
+        ("agentool-otel run -- python your_app.py", "your own agent, unchanged"),
+    ):
+        shown = Text.assemble("  ", (f"{line:<54}", "bold"), (f"  {what}", "dim"))
+        console.print(shown, soft_wrap=True)
+    return 0
+
+
+def _new_folder() -> Path:
+    base = Path(os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
+    stamp = time.strftime("demo-%Y%m%d-%H%M%S")
+    folder, n = base / stamp, 1
+    while folder.exists():
+        n += 1
+        folder = base / f"{stamp}-{n}"
+    folder.mkdir(parents=True, mode=0o700)
+    return folder
+
+
+def _record(folder: Path) -> str:
+    """Run the agent, recorded as a program of its own would be."""
+    import agentool_otel
+
+    with _environment(AGENTOOL_DIR=str(folder)):
+        from agentool_otel.cli._demo_agent import plan_trip
+
+        agentool_otel.instrument(service_name="demo", content=True, include=())
+        answer = plan_trip(_QUESTION)
+        agentool_otel.uninstrument()
+    return answer
+
+
+@contextmanager
+def _environment(**variables: str) -> Generator[None]:
+    """Set variables for a while, and none of OpenTelemetry's: the demo stays on this machine."""
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith("OTEL_"):
+            del os.environ[name]
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _relative(path: Path) -> str:
+    shown = os.path.relpath(path)
+    return str(path) if shown.startswith("..") else shown

@@ -1,0 +1,334 @@
+"""`doctor`: what is attached, where spans go, and whether a span arrives."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from rich.console import Console
+from rich.text import Text
+
+from agentool_otel import _json
+from agentool_otel._version import __version__
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import collected, reason, view
+from agentool_otel.emit.content import CAPTURE_VARIABLE, requested
+from agentool_otel.errors import AgentoolError, ConfigurationError
+from agentool_otel.export.otlp import OtlpTarget, span_exporter, target_from_environment
+from agentool_otel.export.recording import RecordingExporter
+from agentool_otel.instrument._setup import instrumentors
+from agentool_otel.sources import open_source
+
+__all__ = ["command"]
+
+_PACKAGES = ("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-exporter-otlp", "wrapt",
+             "msgspec", "orjson")  # fmt: skip
+_TRACERS = re.compile(
+    r"openinference-.+|traceloop-sdk|logfire|langfuse|langsmith|agentops|arize-.+|ddtrace|weave|"
+    r"mlflow(-.+)?|opik|lmnr|openlit|sentry-sdk|langwatch|promptlayer|helicone.*|"
+    r"opentelemetry-(distro|instrumentation(-.+)?|util-genai)"
+)
+_SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
+_EFFECTS = {
+    "AGENTOOL_DIR": "folder of the recordings",
+    "AGENTOOL_OTEL_STRICT": "errors of this package are raised (for its own tests)",
+    CAPTURE_VARIABLE: "whether messages, arguments and results are captured",
+    "OTEL_SDK_DISABLED": "true: nothing is recorded at all",
+    "OTEL_TRACES_EXPORTER": "otlp, console or none instead of a recording",
+    "OTEL_METRICS_EXPORTER": "none: no metrics beside the spans",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "spans go there instead of into a recording",
+    "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf or grpc",
+    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf or grpc",
+    "OTEL_EXPORTER_OTLP_HEADERS": "sent with every request",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "sent with every request",
+    "OTEL_SERVICE_NAME": "service.name of the spans",
+    "OTEL_RESOURCE_ATTRIBUTES": "further attributes of the resource",
+    "OTEL_TRACES_SAMPLER": "which runs are recorded",
+    "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "frameworks that are left alone",
+    "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "attributes beyond it are lost",
+    "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
+    "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
+}
+_GOOD = frozenset({"attached", "absent", "inherited"})
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+@click.option("--endpoint", help="Try this OTLP endpoint instead of the configured destination.")
+def command(as_json: bool, endpoint: str | None) -> int:
+    """Report what is attached and whether spans arrive.
+
+    Frameworks are imported to see what attaches to them, and one span is sent to where spans would
+    go and, where that is a recording, read back.
+    """
+    found: dict[str, Any] = {
+        "versions": _versions(),
+        "frameworks": _frameworks(),
+        "other_tracing": _other_tracing(),
+        "environment": _environment(os.environ),
+        **_destination(endpoint),
+    }
+    if as_json:
+        sys.stdout.buffer.write(_json.dumps(found).encode() + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        _print(view(), found)
+    attached = all(
+        patch["state"] in _GOOD for it in found["frameworks"] for patch in it.get("patches", ())
+    )
+    loaded = not any(it.get("error") for it in found["frameworks"])
+    return 0 if attached and loaded and found["self_test"]["ok"] is not False else 1
+
+
+# --------------------------------------------------------------------------------- gathering
+
+
+def _versions() -> dict[str, str | None]:
+    versions: dict[str, str | None] = {"agentool-otel": __version__}
+    versions["python"] = f"{platform.python_version()} ({sys.executable})"
+    for package in _PACKAGES:
+        versions[package] = _version(package)
+    return versions
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _frameworks() -> list[dict[str, Any]]:
+    """Attach to every installed framework in this process and report how that went."""
+    found: list[dict[str, Any]] = []
+    with collected("agentool_otel") as logged:
+        known = instrumentors()
+    for message in logged:
+        found.append({"name": message.split()[1], "error": message})
+    for name, instrumentor in sorted(known.items()):
+        entry: dict[str, Any] = {
+            "name": name,
+            "installed": instrumentor.version,
+            "supports": list(instrumentor.supports),
+        }
+        found.append(entry)
+        if instrumentor.version is None:
+            continue
+        instrumentor.instrument()
+        _import({patch.module for patch in instrumentor.patches})
+        waiting = [patch for patch in instrumentor.attached.values() if patch.state == "waiting"]
+        _import({patch.target for patch in waiting})
+        optional = {
+            f"{patch.module}.{patch.target}" for patch in instrumentor.patches if patch.optional
+        }
+        entry["patches"] = [
+            {
+                "target": patch.target,
+                "state": "absent"
+                if patch.target in optional and patch.state in ("waiting", "missing")
+                else patch.state,
+                "detail": patch.detail,
+            }
+            for patch in instrumentor.attached.values()
+        ]
+        instrumentor.uninstrument()
+    return found
+
+
+def _import(modules: set[str]) -> None:
+    """Import what can be imported of some modules, so that what waits for them attaches."""
+    for module in sorted(modules):
+        with suppress(Exception):  # some versions lack it; the state of the patch says so
+            importlib.import_module(module)
+
+
+def _other_tracing() -> list[dict[str, str]]:
+    """Return installed packages that trace agents too, and may record a call a second time."""
+    names = {
+        str(dist.metadata["Name"]).lower().replace("_", "-"): dist.version
+        for dist in importlib.metadata.distributions()
+    }
+    return [
+        {"name": name, "version": version}
+        for name, version in sorted(names.items())
+        if _TRACERS.fullmatch(name)
+    ]
+
+
+def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the variables that change what we do; of secret ones only that they are set."""
+    return [
+        {
+            "name": name,
+            "value": "(set, not shown)" if _SECRET.search(name) else _USERINFO.sub("", value),
+            "effect": _EFFECTS.get(name, ""),
+        }
+        for name, value in sorted(environ.items())
+        if name.startswith(("OTEL_", "AGENTOOL_"))
+    ]
+
+
+def _destination(endpoint: str | None) -> dict[str, Any]:
+    """Return where spans would go, what goes along, and how a test span fared."""
+    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
+    test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
+    network = False
+    try:
+        target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
+        target = target or target_from_environment(os.environ)
+        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+            where = "nowhere: OTEL_SDK_DISABLED=true"
+        elif target is not None:
+            network = True
+            where = f"{_USERINFO.sub('', str(target))} ({target.protocol})"
+            test = _try_endpoint(target)
+        elif exporter == "none":
+            where = "nowhere: OTEL_TRACES_EXPORTER=none"
+        elif exporter == "console":
+            where, test["said"] = "the console: OTEL_TRACES_EXPORTER=console", "not tried"
+        elif exporter:
+            raise ConfigurationError(
+                f"OTEL_TRACES_EXPORTER={exporter} is not supported: use otlp, console or none"
+            )
+        else:
+            folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+            where = f"recordings in {folder.absolute()}"
+            test = _try_recording(folder)
+    except AgentoolError as error:
+        where, test = "not known", {"ok": False, "said": str(error)}
+    asked = requested(os.environ)
+    capture = not network if asked is None else asked
+    reason = f"{CAPTURE_VARIABLE} says so"
+    if asked is None:
+        reason = "spans leave this machine" if network else "spans stay on this machine"
+        reason += f"; {CAPTURE_VARIABLE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
+    return {
+        "destination": where,
+        "content": {"captured": capture, "because": reason},
+        "self_test": test,
+    }
+
+
+def _try_recording(folder: Path) -> dict[str, Any]:
+    """Write a span the way a program would, in a folder of its own, and read it back."""
+    above = folder.absolute()
+    while not above.exists():
+        above = above.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".agentool-doctor-", dir=above) as trial:
+            span_id = _send_span(RecordingExporter(trial))
+            read = [span.span_id for span in open_source(trial).spans()]
+    except (OSError, AgentoolError) as error:
+        return {"ok": False, "said": f"nothing can be recorded there: {error}"}
+    if read != [span_id]:
+        return {"ok": False, "said": f"a span was recorded and not found again (found {len(read)})"}
+    return {"ok": True, "said": "a span was recorded there, read back and removed"}
+
+
+def _try_endpoint(target: OtlpTarget) -> dict[str, Any]:
+    exporter = span_exporter(target)
+    began = time.monotonic()
+    with collected("opentelemetry.exporter") as said, collected("agentool_otel.export.otlp"):
+        span_id = _send_span(exporter)
+    took = _text.duration((time.monotonic() - began) * 1000)
+    if exporter.failed:
+        return {"ok": False, "said": f"the endpoint did not take a span: {reason(said)}"}
+    return {
+        "ok": True,
+        "said": f"the endpoint accepted span {span_id} 'agentool-otel doctor' in {took}",
+    }
+
+
+def _send_span(exporter: SpanExporter) -> str:
+    resource = Resource({"service.name": "agentool-otel-doctor"})
+    provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    with provider.get_tracer("agentool_otel.doctor").start_as_current_span(
+        "agentool-otel doctor"
+    ) as span:
+        span_id = f"{span.get_span_context().span_id:016x}"
+    provider.shutdown()
+    return span_id
+
+
+# ---------------------------------------------------------------------------------- printing
+
+
+def _print(console: Console, found: dict[str, Any]) -> None:
+    def heading(text: str) -> None:
+        console.print(text, style="bold")
+
+    def line(*parts: str | tuple[str, str]) -> None:
+        console.print(Text.assemble("  ", *parts), soft_wrap=True)
+
+    heading("Versions")
+    for name, version in found["versions"].items():
+        line(f"{name:<28}", version or ("not installed", "yellow"))
+
+    heading("Frameworks")
+    for framework in found["frameworks"]:
+        _print_framework(console, framework)
+
+    heading("Other tracing packages")
+    for package in found["other_tracing"]:
+        line(f"{package['name']:<28}{package['version']}")
+    if found["other_tracing"]:
+        line(("where one of them is switched on too, a call may be recorded twice", "dim"))
+    else:
+        line(("none", "dim"))
+
+    heading("Environment")
+    for variable in found["environment"]:
+        name, value = variable["name"], _text.clean(variable["value"])
+        line(f"{name}={value}", (f"  {variable['effect']}", "dim"))
+    if not found["environment"]:
+        line(("no OTEL_* and no AGENTOOL_* variables are set", "dim"))
+
+    heading("Where spans go")
+    line(f"{'destination':<14}{_text.clean(found['destination'])}")
+    captured = "captured" if found["content"]["captured"] else "not captured"
+    line(f"{'content':<14}{captured}", (f" ({found['content']['because']})", "dim"))
+    test = found["self_test"]
+    mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))
+    line(f"{'self-test':<14}", (f"{mark} {_text.clean(test['said'])}", style))
+
+
+def _print_framework(console: Console, framework: dict[str, Any]) -> None:
+    def line(*parts: str | tuple[str, str]) -> None:
+        console.print(Text.assemble("  ", *parts), soft_wrap=True)
+
+    name = f"{framework['name']:<14}"
+    if framework.get("error"):
+        line(name, (f"✗ {_text.line(framework['error'])}", "red"))
+        return
+    supports = ", ".join(framework["supports"]) or "any version"
+    if framework["installed"] is None:
+        line((f"- {name}not installed (supports {supports})", "dim"))
+        return
+    patches: list[dict[str, str]] = framework["patches"]
+    wrong = [patch for patch in patches if patch["state"] not in _GOOD]
+    mark, style = ("✗", "red") if wrong else ("✓", "green")
+    line((f"{mark} ", style), (name, "bold"), f"{framework['installed']} (supports {supports})")
+    for patch in patches:
+        good = patch["state"] in _GOOD
+        style = "dim" if patch["state"] == "absent" else "" if good else "red"
+        state = f"{patch['state']:<10}" if good else f"{patch['state'].upper():<10}"
+        detail = f"  {patch['detail']}" if patch["detail"] else ""
+        line("    ", (state, style), (patch["target"], style), (detail, "dim"))

@@ -1,0 +1,116 @@
+"""`export`: ReasoningTrace documents to spans, in a file or at an OTLP endpoint."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from pathlib import Path
+
+import click
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import collected, data_file, reason, report, say
+from agentool_otel.cli._reading import TraceFiles, paths
+from agentool_otel.cli._text import known
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.export._otlp_json import encode_spans
+from agentool_otel.export.otlp import OtlpTarget, SplittingExporter, span_exporter
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.rebuild.replay import replay
+
+__all__ = ["command"]
+
+_BATCH = 512
+_UNSET = SpanLimits.UNSET
+_NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
+
+
+@click.command()
+@click.argument("traces", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File for the spans."
+)
+@click.option("--endpoint", help="OTLP endpoint: http://host:4318 or grpc://host:4317.")
+def command(traces: tuple[str, ...], output: Path | None, endpoint: str | None) -> int:
+    """Turn ReasoningTrace documents into spans with their original times.
+
+    TRACES are files of JSON or JSON Lines, folders of them, or `-`. The spans are OTLP/JSON Lines
+    unless they go to an endpoint. Ids follow from the trace's own, so sending one twice is sending
+    it once.
+    """
+    if output is not None and endpoint is not None:
+        raise ConfigurationError("name either --output or --endpoint")
+    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        raise ConfigurationError("OTEL_SDK_DISABLED=true: no spans are made; hint: unset it")
+    files = TraceFiles(list(chain.from_iterable(paths(place) for place in traces)))
+    if endpoint is not None:
+        return _send(files, OtlpTarget.at(endpoint, os.environ))
+    count = spans = 0
+    with data_file(output) as out:
+        for trace in files.traces():
+            made = _spans_of(trace)
+            out.write(encode_spans(made) + b"\n")
+            count += 1
+            spans += len(made)
+    report(files.problems)
+    where = f" in {output}" if output is not None else ""
+    say(f"{_text.count(count, 'trace')}, {_text.count(spans, 'span')}{where}")
+    return 1 if files.problems else 0
+
+
+def _send(files: TraceFiles, target: OtlpTarget) -> int:
+    exporter = span_exporter(target)
+    traces = sent = 0
+    waiting: list[ReadableSpan] = []
+    counted = 0
+    with collected("opentelemetry.exporter") as said, collected("agentool_otel.export.otlp"):
+        documents = files.traces()
+        for trace in documents:
+            waiting += _spans_of(trace)
+            counted += 1
+            if len(waiting) >= _BATCH:
+                if not _delivered(exporter, waiting):
+                    break
+                waiting, traces, sent = [], counted, sent + len(waiting)
+        if waiting and _delivered(exporter, waiting):
+            waiting, traces, sent = [], counted, sent + len(waiting)
+        left = counted - traces + (sum(1 for _ in documents) if waiting else 0)
+    report(files.problems)
+    say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
+    if left:
+        label = click.style("error:", fg="red", bold=True)
+        say(f"{label} {target} did not take the spans: {reason(said)}")
+        say(f"{_text.count(left, 'trace')} not delivered")
+        say(
+            " hint: is a collector listening there? Start it and run this again: what has arrived "
+            "already is not doubled. Or write the spans to a file with -o FILE"
+        )
+    return 1 if left or files.problems else 0
+
+
+def _delivered(exporter: SplittingExporter, spans: list[ReadableSpan]) -> bool:
+    failed = exporter.failed
+    exporter.export(spans)
+    return exporter.failed == failed
+
+
+def _spans_of(trace: ReasoningTrace) -> list[ReadableSpan]:
+    """Return the spans of a trace, complete whatever the environment says about limits."""
+    kept = _Kept()
+    service = known(trace.agent_id)
+    resource = Resource({"service.name": service} if service else {})
+    provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, span_limits=_NO_LIMITS)
+    provider.add_span_processor(kept)
+    replay(trace, provider)
+    return kept.spans
+
+
+class _Kept(SpanProcessor):
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+
+    def on_end(self, span: ReadableSpan) -> None:
+        self.spans.append(span)

@@ -1,0 +1,267 @@
+"""`run`: record a Python program without changing it.
+
+The program runs as a child with `_bootstrap/sitecustomize.py` first on PYTHONPATH, which
+instruments before its first line. Its streams are its own, its exit code is passed on, and what
+it and its child processes recorded is summed up at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import say
+
+__all__ = ["command"]
+
+_BOOTSTRAP = Path(__file__).parent / "_bootstrap"
+_NOT_FOUND = 127
+_NOT_RUNNABLE = 126
+_COUNTED = 50_000_000
+"""Bytes of recording up to which its spans and runs are counted."""
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("program", metavar="[--] COMMAND [ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("--endpoint", help="OTLP endpoint: http://host:4318 or grpc://host:4317.")
+@click.option(
+    "--content/--no-content",
+    default=None,
+    help="Record messages, arguments and results; by default only where they stay local.",
+)
+@click.option("--service-name", help="service.name of the spans.")
+@click.option(
+    "--children/--no-children",
+    default=True,
+    help="Record Python processes that the program starts too (default).",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Do not say where the recording is.")
+def command(
+    program: tuple[str, ...],
+    endpoint: str | None,
+    content: bool | None,
+    service_name: str | None,
+    children: bool,
+    quiet: bool,
+) -> int:
+    """Record a Python program without changing it.
+
+    COMMAND is what you would type without us: python app.py, python -m app, pytest, uvicorn
+    app:app, or a script. Without an endpoint, here or in OTEL_EXPORTER_OTLP_ENDPOINT, the
+    spans are recorded in .agentool/ (AGENTOOL_DIR).
+    """
+    if not program:
+        raise click.UsageError(
+            "no command to run\n hint: agentool-otel run -- python app.py",
+            click.get_current_context(),
+        )
+    if endpoint is not None:
+        from agentool_otel.export.otlp import OtlpTarget
+
+        OtlpTarget.at(endpoint, os.environ)
+    arguments = _runnable(program)
+    if isinstance(arguments, int):
+        return arguments
+    given = {"endpoint": endpoint, "content": content, "service_name": service_name}
+    options: dict[str, Any] = {
+        "instrument": {name: value for name, value in given.items() if value is not None},
+        "runner": os.getpid(),
+        "children": children,
+    }
+    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
+    with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
+        options["notes"] = notes
+        try:
+            code = _run(arguments, _environment(options, folder))
+        except PermissionError:
+            say(f"error: {program[0]} is not executable")
+            return _NOT_RUNNABLE
+        except OSError as error:
+            say(f"error: {program[0]} cannot be run: {error.strerror or error}")
+            return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
+        if not quiet:
+            with suppress(OSError):  # stderr may be closed by now
+                _sum_up(_read(Path(notes)), folder)
+    return code
+
+
+def _runnable(program: Sequence[str]) -> list[str] | int:
+    """Return the command as it can be started, or the exit code after saying why it cannot."""
+    name = program[0]
+    script = Path(name)
+    if script.suffix == ".py" and script.is_file() and not os.access(script, os.X_OK):
+        return [sys.executable, *program]
+    if shutil.which(name) is not None:
+        return list(program)
+    if name in ("python", "python3"):
+        return [sys.executable, *program[1:]]
+    if script.is_file():
+        say(f"error: {name} is not executable; hint: agentool-otel run -- python {name}")
+        return _NOT_RUNNABLE
+    say(f"error: command not found: {name}")
+    return _NOT_FOUND
+
+
+def _environment(options: dict[str, Any], folder: Path) -> dict[str, str]:
+    path = [str(_BOOTSTRAP)]
+    if before := os.environ.get("PYTHONPATH"):
+        path.append(before)
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path),
+        "AGENTOOL_OTEL_RUN": json.dumps(options),
+        "AGENTOOL_DIR": str(folder),  # absolute: the program may change its folder
+    }
+
+
+# ---------------------------------------------------------------------------------- the child
+
+
+def _run(arguments: list[str], environment: dict[str, str]) -> int:
+    """Run the command to its end and return its exit code, 128 + n if signal n ended it."""
+    child: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
+
+    def forward(number: int, _: object) -> None:
+        if number in _FROM_TERMINAL and _in_foreground():
+            return  # the terminal has sent it to the child as well
+        if child is None:
+            early.append(number)
+        else:
+            with suppress(OSError):
+                child.send_signal(number)
+
+    with _handled(forward):
+        child = subprocess.Popen(arguments, env=environment)
+        for number in early:
+            child.send_signal(number)
+        code = child.wait()
+    return code if code >= 0 else 128 - code
+
+
+_FROM_TERMINAL = [getattr(signal, name) for name in ("SIGINT", "SIGQUIT") if hasattr(signal, name)]
+_FORWARDED = [
+    *_FROM_TERMINAL,
+    *(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)),
+]
+
+
+@contextmanager
+def _handled(handler: Any) -> Generator[None]:
+    before = {
+        number: signal.signal(number, handler)
+        for number in _FORWARDED
+        if signal.getsignal(number) is not signal.SIG_IGN  # nohup: stays so, for the child too
+    }
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _in_foreground() -> bool:
+    """True if the keys of a terminal reach us, and so our child too."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        return os.name == "nt"
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+# ------------------------------------------------------------------------------------ the end
+
+
+def _read(notes: Path) -> dict[int, dict[str, Any]]:
+    """Return what each Python process said, by its id."""
+    said: dict[int, dict[str, Any]] = {}
+    for note in notes.iterdir():
+        if note.name.isdecimal():
+            with suppress(OSError, ValueError):
+                said[int(note.name)] = json.loads(note.read_bytes())
+    return said
+
+
+def _sum_up(said: dict[int, dict[str, Any]], folder: Path) -> None:
+    failed = [note for note in said.values() if "error" in note]
+    if not said:
+        say(
+            "agentool-otel: nothing recorded: no Python was started that reads PYTHONPATH",
+            fg="yellow",
+        )
+        say("  hint: name a Python program, and leave out python's options -I, -E and -S")
+        return
+    for error in sorted({note["error"] for note in failed if not note.get("told")}):
+        say(f"agentool-otel: {error}", fg="yellow")
+    files = [file for pid in said for file in sorted(folder.glob(f"traces-*-{pid}-*.jsonl"))]
+    sent = [note for note in said.values() if note.get("destination") not in (None, str(folder))]
+    if files:
+        _sum_up_files(files, folder)
+    elif sent:
+        _sum_up_sent(sent)
+    elif len(failed) < len(said):
+        say("agentool-otel: 0 spans: no agent, tool or model call was seen")
+        say("  hint: agentool-otel doctor shows which frameworks are attached")
+
+
+def _sum_up_files(files: list[Path], folder: Path) -> None:
+    where = os.path.relpath(folder)
+    where = str(folder) if where.startswith("..") else where
+    size = sum(file.stat().st_size for file in files)
+    what = _text.size(size)
+    if size <= _COUNTED:
+        spans, runs = _counted(files)
+        what = f"{_text.count(spans, 'span')}, {_text.count(runs, 'run')}"
+    names = [os.path.join(where, file.name) for file in files]
+    place = names[0] if len(names) == 1 else f"{_text.count(len(names), 'file')} in {where}"
+    say(f"agentool-otel: {what} recorded in {place}")
+    source = names[0] if len(names) == 1 else where
+    say(f"  agentool-otel show {source}", bold=True)
+
+
+def _counted(files: list[Path]) -> tuple[int, int]:
+    from agentool_otel.cli._output import Reading
+    from agentool_otel.errors import AgentoolError
+    from agentool_otel.rebuild import rebuild
+    from agentool_otel.sources.otlp_file import OtlpFiles
+
+    reading = Reading(OtlpFiles(files), bar=False)
+    runs = 0
+    with suppress(AgentoolError):
+        runs = sum(1 for _ in rebuild(reading.spans()))
+    return reading.count, runs
+
+
+def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
+    for destination in sorted({str(note["destination"]) for note in notes}):
+        spans = [note["spans"] for note in notes if note["destination"] == destination]
+        created = sum(count["created"] for count in spans)
+        failed = sum(count["failed"] for count in spans)
+        if destination.startswith("the application"):
+            say(f"agentool-otel: spans went to {destination}")
+        elif failed:
+            say(
+                f"agentool-otel: {failed:,} of {_text.count(created, 'span')} could not be "
+                f"delivered to {destination}",
+                fg="yellow",
+            )
+            say("  hint: agentool-otel doctor tells whether the endpoint answers")
+        else:
+            say(f"agentool-otel: {_text.count(created, 'span')} sent to {destination}")

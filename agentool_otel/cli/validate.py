@@ -1,0 +1,178 @@
+"""`validate`: any document or recording."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import click
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import report, view
+from agentool_otel.cli._reading import Item, holds_spans, items, opened, paths
+from agentool_otel.conformance import check
+from agentool_otel.dialects import classify
+from agentool_otel.emit.session import SCOPE
+from agentool_otel.errors import AgentoolError, DialectConflict, SourceUnreachable
+from agentool_otel.model.problems import Problem
+from agentool_otel.model.validation import findings, identify
+from agentool_otel.sources.otlp_file import OtlpFiles
+
+__all__ = ["command"]
+
+_SUFFIXES = (".json", ".jsonl", ".pb", ".gz")
+_SHOWN = 20
+_MEMBERS = 8
+_KNOWN = (
+    "ReasoningTrace (trace_id, steps), EvalCase (case_id, assertions), EvalResult (case_id, "
+    "assertion_results), ToolSpec (name, description, parameters), ToolRegistry (registry_id, "
+    "tools), ToolCall, ToolResult, Step, and OTLP recordings (resourceSpans)"
+)
+
+
+class _Verdict(NamedTuple):
+    """What is said about one file."""
+
+    summary: str
+    good: bool
+    lines: list[str]
+    readable: bool = True
+    problems: tuple[Problem, ...] = ()
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--strict", is_flag=True, help="Let warnings and breaches of conventions fail too.")
+def command(files: tuple[str, ...], strict: bool) -> int:
+    """Check documents and recordings of any kind, told by their content.
+
+    Documents are checked against the agentool spec, one in a file, a list, or one on every line;
+    spans of this package in a recording against OpenTelemetry's GenAI conventions.
+    """
+    console = view()
+    verdicts: list[_Verdict] = []
+    for place in files:
+        try:
+            found = paths(place, _SUFFIXES)
+        except AgentoolError as error:
+            verdicts.append(_Verdict(str(error), False, [], readable=False))
+            console.print(f"✗ {_text.clean(str(error))}", style="red", soft_wrap=True)
+            continue
+        for path in found:
+            label = "standard input" if path is None else str(path)
+            verdict = _verdict(path, label, strict)
+            verdicts.append(verdict)
+            style = "" if verdict.good else "red"
+            mark = "✓" if verdict.good else "✗"
+            summary = f"{mark} {_text.clean(f'{label}: {verdict.summary}')}"
+            console.print(summary, style=style, soft_wrap=True)
+            for line in verdict.lines[:_SHOWN]:
+                console.print(f"    {_text.clean(line)}", soft_wrap=True)
+            if len(verdict.lines) > _SHOWN:
+                console.print(f"    ... and {len(verdict.lines) - _SHOWN:,} more", soft_wrap=True)
+            report(verdict.problems)
+    if not any(verdict.readable for verdict in verdicts):
+        return 3
+    return 0 if all(verdict.good for verdict in verdicts) else 1
+
+
+def _verdict(path: Path | None, label: str, strict: bool) -> _Verdict:
+    try:
+        if holds_spans(path):
+            return _recording(path, label, strict)
+        with opened(path) as stream:
+            return _documents(items(stream, label), label, strict)
+    except (AgentoolError, OSError, EOFError, zlib.error) as error:
+        return _Verdict(str(error), False, [], readable=False)
+
+
+# --------------------------------------------------------------------------------- documents
+
+
+def _documents(found: Iterator[Item], label: str, strict: bool) -> _Verdict:
+    kinds: Counter[str] = Counter()
+    lines: list[str] = []
+    invalid = warned = parsed = 0
+    for item in found:
+        at = item.where.removeprefix(label).strip()
+        at = f"{at}: " if at else ""
+        if item.error is not None:
+            invalid += 1
+            lines.append(f"{at}error: {item.error}")
+            continue
+        parsed += 1
+        kind = _kind(item.value)
+        if kind is None:
+            invalid += 1
+            lines.append(f"{at}error: {_unknown(item.value)}")
+            continue
+        kinds[kind] += 1
+        wrong = findings(item.value)
+        invalid += any(finding.level == "error" for finding in wrong)
+        warned += any(finding.level == "warning" for finding in wrong)
+        lines += [f"{at}{finding}" for finding in wrong]
+    total = sum(kinds.values())
+    if not parsed and not invalid:
+        return _Verdict("empty", False, [], readable=False)
+    names = ", ".join(kind if n == total == 1 else f"{n:,} {kind}" for kind, n in kinds.items())
+    good = not invalid and not (strict and warned)
+    said = [names] if names else []
+    if invalid:
+        said.append(f"{invalid:,} not valid" if total + invalid > 1 else "not valid")
+    if warned:
+        said.append("with warnings" if total == 1 else f"{warned:,} with warnings")
+    return _Verdict(", ".join(said) + (" ok" if good else ""), good, lines, readable=parsed > 0)
+
+
+def _kind(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return None
+    kind = identify(cast("Mapping[str, Any]", value))
+    return kind.__name__ if kind is not None else None
+
+
+def _unknown(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return f"not a document but {type(value).__name__}; accepted are {_KNOWN}"
+    names = list(cast("Mapping[str, Any]", value))
+    seen = ", ".join(names[:_MEMBERS]) + (", ..." if len(names) > _MEMBERS else "")
+    return f"an unknown document with members {seen or '(none)'}; accepted are {_KNOWN}"
+
+
+# -------------------------------------------------------------------------------- recordings
+
+
+def _recording(path: Path | None, label: str, strict: bool) -> _Verdict:
+    if path is None:
+        raise SourceUnreachable("a recording is checked as a file; hint: save it and name the file")
+    source = OtlpFiles([path])
+    spans = ours = 0
+    dialects: Counter[str] = Counter()
+    breaches: Counter[str] = Counter()
+    for span in source.spans():
+        spans += 1
+        try:
+            dialects[classify(span)[0] or "no dialect"] += 1
+        except DialectConflict:
+            dialects["several dialects"] += 1
+        if span.scope.partition(".")[0] == SCOPE:
+            ours += 1
+            breaches.update(str(violation) for violation in check(span))
+    spoken = ", ".join(f"{n:,} {name}" for name, n in dialects.most_common())
+    summary = f"OTLP recording, {_text.count(spans, 'span')} ({spoken or 'none'})"
+    if ours:
+        held = "conform to" if not breaches else f"break in {len(breaches):,} ways"
+        summary += f"; {ours:,} of this package {held} the GenAI conventions"
+    problems = tuple(source.problems)
+    if problems:
+        summary += f"; {_text.count(len(problems), 'problem')}"
+    word = "error" if strict else "note"
+    lines = [
+        f"{word}: {breach}" + (f" ({times:,} times)" if times > 1 else "")
+        for breach, times in breaches.most_common()
+    ]
+    good = not problems and not (strict and breaches)
+    return _Verdict(summary, good, lines, problems=problems)

@@ -1,0 +1,570 @@
+"""The callback handler: LangChain's runs become spans. Loaded when LangChain is, never before.
+
+Its methods never attach a context except inside a frame (`_langchain_frames`), and never raise
+except in our own tests. Plain chains and graph nodes have no span; they pass their parent on.
+
+Source: langchain-core callbacks/base.py and manager.py, langgraph pregel/main.py at 1.0 and 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from opentelemetry.context import Context
+
+from agentool_otel.emit.content import encode, jsonable
+from agentool_otel.emit.live import LiveSpan, begin, current_run, str_of
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.instrument import _langchain_messages as messages
+from agentool_otel.instrument import _langchain_models as models
+from agentool_otel.instrument._langchain_frames import Frame, current_frame
+from agentool_otel.instrument._langchain_runs import (
+    LiveRun,
+    Plumbing,
+    Runs,
+    context_below,
+    imported,
+    interruption,
+)
+from agentool_otel.instrument._openai_values import get, items, number, record, string
+from agentool_otel.model.operations import (
+    UNSET,
+    AgentInvocation,
+    Inference,
+    Operation,
+    Retrieval,
+    ToolExecution,
+)
+from agentool_otel.semconv import agentool
+
+__all__ = ["Handler"]
+
+SCOPE = "agentool_otel.instrument.langchain"
+
+_OWNED = frozenset({"openai", "anthropic", "google-genai", "litellm", "botocore"})
+"""Clients whose calls below a model run are that run."""
+
+_INTERNAL = frozenset({"__start__", "__end__", "model", "tools"})
+"""Nodes of a prebuilt agent; going from one to another hands nothing over."""
+
+_CONVERSATION = ("thread_id", "session_id", "conversation_id")
+
+
+class Handler(BaseCallbackHandler):
+    """One for the process; runs are told apart by their ids."""
+
+    run_inline = True  # in the caller's own task or thread, so that a frame is the caller's
+
+    def __init__(self, runs: Runs) -> None:
+        self.raise_error = session.strict
+        self.enabled = True
+        self.runs = runs
+
+    def __copy__(self) -> Handler:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Handler:
+        return self
+
+    @property
+    def _idle(self) -> bool:
+        """Switched off; runs that had started before still end."""
+        return not self.enabled and not len(self.runs)
+
+    @property
+    def ignore_chain(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_llm(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_agent(self) -> bool:  # LangChain's word for tools
+        return self._idle
+
+    @property
+    def ignore_retriever(self) -> bool:
+        return self._idle
+
+    @property
+    def ignore_retry(self) -> bool:
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        return True
+
+    # ---- graphs, nodes and chains
+    def on_chain_start(
+        self,
+        serialized: Any,
+        inputs: Any,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        name: str | None = None,
+        **_: Any,
+    ) -> None:
+        with guarded("starting a LangChain run"):
+            if not self.enabled:
+                return
+            above = self.runs.above(parent_run_id)
+            frame = current_frame("graph")
+            if frame is not None:
+                self._start_graph(frame, above, inputs, run_id, metadata or {}, name)
+            elif isinstance(above, LiveRun):
+                node = string(metadata, "langgraph_node")
+                node = node if node == name else None
+                transfer = above.transfers.pop(node, None) if node is not None else None
+                self.runs.add(run_id, Plumbing(above, run_id, node, transfer))
+            elif above is not None:
+                self.runs.add(run_id, above)
+
+    def _start_graph(
+        self,
+        frame: Frame,
+        above: LiveRun | Plumbing | None,
+        inputs: Any,
+        run_id: UUID,
+        metadata: dict[str, Any],
+        name: str | None,
+    ) -> None:
+        parent = _context(above)
+        if isinstance(above, Plumbing) and above.transfer is not None:
+            parent, above.transfer = above.transfer, None
+        operation = AgentInvocation(
+            agent_name=_name_of(frame.subject, above, metadata, name),
+            conversation_id=_conversation(metadata),
+        )
+        live = begin(operation, scope=SCOPE, parent=parent)
+        run = self._add(live, operation, run_id, above, frame)
+        if run is None or not _wanted(run):
+            return
+        asked = messages.new_input(inputs)
+        if asked is not None:
+            run.fields["input"] = asked
+        elif inputs is not None:
+            run.live.essentials[agentool.INPUT] = encode(_plain(inputs))
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain run"):
+            run = self.runs.take(run_id)
+            if isinstance(run, Plumbing):
+                if run.run_id == run_id and run.node is not None:
+                    self._hand_over(run, _targets(outputs))
+            elif run is not None:
+                fields: dict[str, Any] = {}
+                extra: dict[str, Any] = {}
+                if _wanted(run):
+                    said = messages.last_answer(outputs)
+                    if said is not None:
+                        fields["output"] = said
+                    elif outputs is not None and not get(outputs, "messages"):
+                        extra[agentool.OUTPUT] = encode(_plain(outputs))
+                run.end(fields, extra=extra)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain run"):
+            run = self.runs.take(run_id)
+            parent_command = imported("langgraph.errors", "ParentCommand")
+            hands_over = parent_command is not None and isinstance(error, parent_command)
+            targets = _targets(error.args[0] if error.args else None, True) if hands_over else []
+            if isinstance(run, LiveRun):
+                run.end({}, error)
+                if run.agent is not None:  # its node will say it again
+                    run.agent.handed.update(targets)
+            elif run is not None and run.run_id == run_id and run.node is not None:
+                if hands_over:
+                    self._hand_over(run, targets)
+                elif (why := interruption(error)) is not None:
+                    run.run.interrupted = why
+
+    def _hand_over(self, node: Plumbing, targets: Sequence[str]) -> None:
+        """Record that a node goes to another by command, unless its tool is the handoff."""
+        graph = node.run
+        for target in targets:
+            if target in graph.handed:
+                graph.handed.discard(target)
+            elif target != node.node and not _internal(target) and not _internal(node.node):
+                operation = ToolExecution(
+                    name=f"transfer_to_{target}",
+                    transfer_target=target,
+                    agent_name=node.node,
+                    conversation_id=graph.operation.conversation_id,
+                )
+                live = begin(operation, scope=SCOPE, parent=graph.context)
+                if live is not None:
+                    live.end(operation)
+                    graph.transfers[target] = live.context
+
+    # ---- models
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any],
+        messages: list[list[Any]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain model call"):
+            if self.enabled:
+                asked = messages[0] if messages else []
+                self._start_model(
+                    "chat", serialized, asked, run_id, parent_run_id, metadata, kwargs
+                )
+
+    def on_llm_start(
+        self,
+        serialized: dict[str, Any],
+        prompts: list[str],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain model call"):
+            if self.enabled:
+                self._start_model(
+                    "text_completion", serialized, prompts, run_id, parent_run_id, metadata, kwargs
+                )
+
+    def _start_model(
+        self,
+        kind: str,
+        serialized: Any,
+        asked: Iterable[Any],
+        run_id: UUID,
+        parent_run_id: UUID | None,
+        metadata: dict[str, Any] | None,
+        kwargs: dict[str, Any],
+    ) -> None:
+        metadata = metadata or {}
+        params: dict[str, Any] = kwargs.get("invocation_params") or {}
+        above = self.runs.above(parent_run_id)
+        operation = Inference(
+            operation=kind,
+            conversation_id=_conversation(metadata),
+            **models.asked(serialized, metadata, params),
+        )
+        live = begin(operation, scope=SCOPE, parent=_context(above), owner=_OWNED)
+        run = self._add(live, operation, run_id, above, current_frame("model"))
+        if run is None:
+            return
+        if params.get("stream") is True:
+            run.fields["stream"] = True
+        if _wanted(run):
+            run.fields["input"] = messages.conversation(asked)
+            run.fields["tools"] = models.offered(params)
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
+        run = self.runs.get(run_id)
+        if isinstance(run, LiveRun) and run.first_chunk_s is None and chunk is not None:
+            run.chunk()
+
+    def on_stream_event(self, event: Any, *, run_id: UUID, **_: Any) -> None:
+        run = self.runs.get(run_id)
+        if isinstance(run, LiveRun) and run.first_chunk_s is None:
+            run.chunk()
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain model call"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                run.end(_answer(run, response))
+
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
+        with guarded("finishing a LangChain model call"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                run.end(_answer(run, kwargs.get("response")), error)
+
+    # ---- tools
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        inputs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain tool"):
+            if not self.enabled:
+                return
+            above = self.runs.above(parent_run_id)
+            parent = _context(above)
+            frame = current_frame("tool")
+            name = string(serialized, "name") or kwargs.get("name") or "unknown"
+            given: Any = input_str if inputs is None else {
+                key: value for key, value in inputs.items() if not _injected(value)
+            }  # fmt: skip
+            around = current_run(parent)
+            call_id = string(kwargs, "tool_call_id") or (frame.call_id if frame else None)
+            arguments = UNSET if around is None and not session.policy.capture else jsonable(given)
+            if around is not None and around.requested:
+                asked_as = around.call_id(name, encode(arguments))
+                call_id = call_id or asked_as
+            operation = ToolExecution(
+                name=name,
+                call_id=call_id,
+                tool_type="function",
+                description=string(serialized, "description") or None,
+                agent_name=around.agent_name if around is not None else None,
+                conversation_id=_conversation(metadata or {}),
+            )
+            live = begin(operation, scope=SCOPE, parent=parent)
+            run = self._add(live, operation, run_id, above, frame)
+            if run is not None and _wanted(run):
+                run.fields["arguments"] = arguments
+
+    def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain tool"):
+            run = self.runs.take(run_id)
+            if not isinstance(run, LiveRun):
+                return
+            fields: dict[str, Any] = {}
+            targets = [target for target in _targets(output, True) if not _internal(target)]
+            if targets:
+                fields["transfer_target"] = targets[0]
+                _make_handoff(run.live, targets[0])
+                if run.agent is not None:
+                    run.agent.handed.update(targets)
+            reply = _reply(output, getattr(run.operation, "call_id", None))
+            if string(reply, "status") == "error":
+                fields["error_type"] = "tool_error"
+                if _wanted(run):
+                    said = get(reply, "content")
+                    fields["tool_error"] = said if isinstance(said, str) else encode(said)
+            elif _wanted(run) and reply is not UNSET:
+                content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
+                fields["result"] = messages.structured(content)
+            if getattr(run.operation, "call_id", None) is None:
+                fields["call_id"] = string(reply, "tool_call_id")
+            run.end(fields)
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain tool"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                failed = _wanted(run) and interruption(error) is None
+                run.end({"tool_error": str_of(error)} if failed else {}, error)
+
+    # ---- retrievers
+    def on_retriever_start(
+        self,
+        serialized: Any,
+        query: str,
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        metadata: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        with guarded("starting a LangChain retrieval"):
+            if not self.enabled:
+                return
+            metadata = metadata or {}
+            above = self.runs.above(parent_run_id)
+            operation = Retrieval(
+                data_source_id=string(kwargs, "name") or string(metadata, "ls_retriever_name"),
+                conversation_id=_conversation(metadata),
+            )
+            live = begin(operation, scope=SCOPE, parent=_context(above))
+            run = self._add(live, operation, run_id, above, current_frame("retriever"))
+            if run is not None and _wanted(run):
+                run.fields["query"] = query if isinstance(query, str) else encode(query)
+
+    def on_retriever_end(self, documents: Any, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain retrieval"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                found = [_document(each) for each in items(documents)] if _wanted(run) else None
+                run.end({"documents": found})
+
+    def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
+        with guarded("finishing a LangChain retrieval"):
+            run = self.runs.take(run_id)
+            if isinstance(run, LiveRun):
+                run.end({}, error)
+
+    # ---- insides
+    def _add(
+        self,
+        live: LiveSpan | None,
+        operation: Operation,
+        run_id: UUID,
+        above: LiveRun | Plumbing | None,
+        frame: Frame | None,
+    ) -> LiveRun | None:
+        """Keep a run that has started; without a span it is plumbing of the run around it."""
+        around = above.run if isinstance(above, Plumbing) else above
+        if live is None:
+            if around is not None:
+                self.runs.add(run_id, Plumbing(around, run_id, None, None))
+            if frame is not None:
+                frame.open = False
+            return None
+        run = LiveRun(run_id, live, operation, _graph(around))
+        self.runs.add(run_id, run)
+        if frame is not None:
+            frame.claim(run)
+        return run
+
+
+def _graph(run: LiveRun | None) -> LiveRun | None:
+    """Return the innermost graph that holds a run."""
+    if run is None or isinstance(run.operation, AgentInvocation):
+        return run
+    return run.agent
+
+
+def _context(above: LiveRun | Plumbing | None) -> Context:
+    return context_below(above.run if isinstance(above, Plumbing) else above)
+
+
+def _wanted(run: LiveRun) -> bool:
+    """True if content is to be read; a span that is not recorded costs no reading."""
+    return run.live.recording and session.policy.capture
+
+
+def _conversation(metadata: dict[str, Any]) -> str | None:
+    for name in _CONVERSATION:
+        value = metadata.get(name)
+        if isinstance(value, (str, int)) and value != "":
+            return str(value)
+    return None
+
+
+def _name_of(
+    graph: Any, above: LiveRun | Plumbing | None, metadata: dict[str, Any], run_name: str | None
+) -> str | None:
+    """Return the name of a graph; one that has none is called by its node, or by its run."""
+    own = string(graph, "name")
+    if own and own != "LangGraph":
+        return own
+    if isinstance(above, Plumbing) and above.node is not None:
+        return above.node
+    if above is None and (said := string(metadata, "lc_agent_name")):
+        return said
+    return run_name or own
+
+
+def _internal(node: str | None) -> bool:
+    """True for a node that a prebuilt agent has made, middleware's among them."""
+    return node is None or node in _INTERNAL or ".before_" in node or ".after_" in node
+
+
+def _commands(value: Any) -> list[Any]:
+    command = imported("langgraph.types", "Command")
+    if command is None:
+        return []
+    return [each for each in (value, *items(value)) if isinstance(each, command)]
+
+
+def _targets(value: Any, parent: bool = False) -> list[str]:
+    """Return the nodes that the commands in a result go to.
+
+    Args:
+        value: what a node or a tool gave.
+        parent: whether commands to the graph around this one count.
+    """
+    found: dict[str, None] = {}
+    for command in _commands(value):
+        if command.graph is not None and not parent:
+            continue
+        goto: Any = command.goto
+        for target in items(goto) or [goto]:
+            name = target if isinstance(target, str) else string(target, "node")
+            if name and name != "__end__":
+                found[name] = None
+    return list(found)
+
+
+def _make_handoff(live: LiveSpan, target: str) -> None:
+    """Make a tool call that has turned out to hand over a handoff on its run's timeline."""
+    run, index = live.run, live.index
+    if run is None or index is None:
+        return
+    live.answers = False  # a handoff has no result
+    run.tool_calls -= 1
+    for _, event in reversed(run.timeline._pending):
+        if event.get(agentool.STEP_INDEX) == index:
+            event[agentool.STEP_TYPE] = "handoff"
+            event[agentool.TRANSFER_TARGET] = target
+            break
+
+
+def _reply(output: Any, call_id: str | None) -> Any:
+    """Return what a tool gave: its message where a command carries one, UNSET for no reply."""
+    commands = _commands(output)
+    if not commands:
+        return output
+    for command in commands:
+        for each in items(get(command.update, "messages")):
+            answered = string(each, "tool_call_id")
+            if answered is not None and call_id in (None, answered):
+                return each
+    return UNSET
+
+
+def _injected(value: Any) -> bool:
+    """True for an argument that LangGraph has put in, which no model asked for."""
+    for module, name in (
+        ("langchain.tools", "ToolRuntime"),
+        ("langgraph.prebuilt.tool_node", "ToolRuntime"),
+        ("langgraph.store.base", "BaseStore"),
+    ):
+        kind = imported(module, name)
+        if isinstance(kind, type) and isinstance(value, kind):
+            return True
+    return False
+
+
+def _plain(value: Any) -> Any:
+    """Return a graph's state in JSON terms, messages as the conventions have them."""
+    fields = record(value)
+    if fields is not None:
+        return {str(key): _plain(each) for key, each in fields.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in items(value)]
+    base = imported("langchain_core.messages", "BaseMessage")
+    if isinstance(base, type) and isinstance(value, base):
+        return messages.from_message(value)
+    return jsonable(value)
+
+
+def _document(document: Any) -> dict[str, Any]:
+    metadata = get(document, "metadata")
+    made: dict[str, Any] = {"content": string(document, "page_content")}
+    if identity := string(document, "id"):
+        made["id"] = identity
+    for name in ("score", "relevance_score", "similarity_score"):
+        score = number(metadata, name)
+        if score is not None:
+            made["score"] = score
+            break
+    if metadata:
+        made["metadata"] = jsonable(metadata)
+    return made
+
+
+def _answer(run: LiveRun, response: Any) -> dict[str, Any]:
+    fields = models.answered(response) if run.live.recording else {}
+    if run.first_chunk_s is not None:
+        fields["stream"] = True
+        fields["time_to_first_chunk_s"] = run.first_chunk_s
+    return fields
