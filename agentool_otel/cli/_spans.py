@@ -73,7 +73,8 @@ def _thoughts(node: Node) -> list[tuple[int, Node | Text]]:
 
 def _label(node: Node) -> Text:
     span, operation = node.span, node.operation
-    label = Text(_text.line(span.name) or "(span without a name)", _NAMES.get(operation.kind, ""))
+    name = _text.line(span.name) or "(span without a name)"
+    label = Text.assemble((name, _NAMES.get(operation.kind, "")))
     length = "not finished"
     if node.start_ns is not None and node.end_ns is not None:
         length = _text.duration((node.end_ns - node.start_ns) / 1e6)

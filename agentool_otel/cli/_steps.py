@@ -153,15 +153,14 @@ def _body(step: Step, names: dict[Any, str]) -> Text:
 
 def _result(result: Any, name: str | None) -> Text:
     took = known(result.duration_ms)
-    time = Text(f"  ({_text.duration(took)})" if took is not None else "", "dim")
-    who = f"{_text.clean(name)} " if name else ""
+    time = f"({_text.duration(took)}) " if took is not None else ""
+    who = f"{_text.clean(name)} {time}" if name else time
     error = known(result.error)
     if error is not None:
-        return Text.assemble((f"✗ ERROR {who}→ {_text.value(error)}", "red"), time)
+        return Text(f"✗ ERROR {who}→ {_text.value(error)}", "red")
     if result.output is UNSET:
-        return Text.assemble((f"{who}→ ", "dim"), ("(result not captured)", "dim"), time)
-    shown = _text.value(result.output)
-    return Text.assemble((f"{who}", "dim"), "→ ", shown, time)
+        return Text(f"{who}→ (result not captured)", "dim")
+    return Text.assemble((who, "dim"), "→ ", _text.value(result.output))
 
 
 def _contents(step: Step) -> Iterator[tuple[str, Any]]:

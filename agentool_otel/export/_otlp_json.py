@@ -24,6 +24,7 @@ __all__ = ["encode_spans"]
 _IS_REMOTE_KNOWN = 0x100
 _IS_REMOTE = 0x200
 _CACHED = 1000
+_dumps = orjson.dumps
 
 
 def encode_spans(spans: Sequence[ReadableSpan]) -> bytes:
@@ -167,21 +168,29 @@ def _attributes(attributes: Mapping[str, Any] | None) -> bytes:
 
 
 def _pairs(attributes: Mapping[str, Any]) -> bytes:
-    return b",".join(
-        [b'{"key":%b,"value":%b}' % (_key(key), _value(value)) for key, value in attributes.items()]
-    )
+    known = _keys.get
+    try:
+        return b",".join(
+            [
+                b'{"key":%b,"value":{"stringValue":%b}}' % (known(key) or _key(key), _dumps(value))
+                if value.__class__ is str  # most are, and calls would double the time
+                else b'{"key":%b,"value":%b}' % (known(key) or _key(key), _value(value))
+                for key, value in attributes.items()
+            ]
+        )
+    except TypeError:  # a lone surrogate somewhere
+        pairs = [(_key(key), _value(value)) for key, value in attributes.items()]
+        return b",".join([b'{"key":%b,"value":%b}' % pair for pair in pairs])
 
 
 _keys: dict[str, bytes] = {}
 
 
 def _key(key: str) -> bytes:
-    known = _keys.get(key)
-    if known is None:
-        if len(_keys) >= _CACHED:
-            _keys.clear()
-        known = _keys[key] = _text(str(key))
-    return known
+    if len(_keys) >= _CACHED:
+        _keys.clear()
+    encoded = _keys[key] = _text(str(key))
+    return encoded
 
 
 def _value(value: Any) -> bytes:

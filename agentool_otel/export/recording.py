@@ -8,7 +8,7 @@ from __future__ import annotations
 
 # After a fork the SDK's TracerProvider starts threads in its at-fork hook. Unless this module was
 # there before the provider, its lock is still held then and the child hangs (seen with SDK 1.45).
-import concurrent.futures.thread  # noqa: F401
+import concurrent.futures.thread  # noqa: F401 # pyright: ignore[reportUnusedImport]
 import logging
 import os
 import platform

@@ -133,7 +133,7 @@ def offered(params: Mapping[str, Any]) -> list[Any] | None:
 
 
 def answered(result: Any) -> dict[str, Any]:
-    """Return what a model gave, an `LLMResult`: one choice or several, or as far as a stream got."""
+    """Return what a model gave, an `LLMResult`: its choices, or as far as a stream got."""
     fields: dict[str, Any] = {}
     reasons: list[str] = []
     output: list[Message] = []

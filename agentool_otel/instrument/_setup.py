@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -284,9 +285,17 @@ def _prepare_metrics(target: OtlpTarget) -> None:
 
 
 def _resource(service_name: str | None) -> Any:
+    """The resource of our own provider; a program that names no service is named after its script."""
     from opentelemetry.sdk.resources import Resource
 
-    return Resource.create({"service.name": service_name} if service_name else {})
+    if service_name:
+        return Resource.create({"service.name": service_name})
+    resource = Resource.create()
+    if str(resource.attributes.get("service.name", "")).startswith("unknown_service"):
+        script = Path(sys.argv[0] if sys.argv else "").stem
+        if script not in ("", "-c", "-m", "__main__"):
+            return resource.merge(Resource({"service.name": script}))
+    return resource
 
 
 def _say(topic: str, text: str) -> None:

@@ -231,10 +231,10 @@ class ToolSpec(Document, frozen=True, kw_only=True):
 class ToolCall(Document, frozen=True, kw_only=True):
     """An agent's request to run a tool."""
 
-    name: str
-    """Name of the tool."""
     id: Maybe[str] = UNSET
     """Unique in its trace; the result repeats it as `call_id`."""
+    name: str
+    """Name of the tool."""
     arguments: Json = UNSET
     """An object of named arguments; what the model wrote where that is not one."""
     timestamp: Maybe[str] = UNSET
@@ -268,10 +268,10 @@ class ToolExchange(Document, frozen=True, kw_only=True):
 class Step(Document, frozen=True, kw_only=True):
     """One thing an agent did. Which members are there depends on `type`."""
 
-    type: StepTypeWord
-    """What kind of step this is; an unknown word is carried."""
     step_id: Maybe[str] = UNSET
     """Unique in its trace."""
+    type: StepTypeWord
+    """What kind of step this is; an unknown word is carried."""
     timestamp: Maybe[str] = UNSET
     """RFC 3339 time of the step. The order of steps is their order in the list, not this."""
     content: Json = UNSET
@@ -314,8 +314,6 @@ class ReasoningTrace(Document, frozen=True, kw_only=True):
 
     trace_id: str
     """Unique identifier of the run."""
-    steps: list[Step]
-    """What the agent did, in order."""
     agent_id: Maybe[str] = UNSET
     """The agent that ran."""
     session_id: Maybe[str] = UNSET
@@ -330,6 +328,8 @@ class ReasoningTrace(Document, frozen=True, kw_only=True):
     """What it answered, as text."""
     status: Maybe[StatusWord] = UNSET
     """How the run ended; an unknown word is carried."""
+    steps: list[Step]
+    """What the agent did, in order."""
     metrics: Maybe[TraceMetrics] = UNSET
     """Totals of the run."""
     metadata: Maybe[Object] = UNSET
@@ -405,18 +405,18 @@ class Assertion(Document, frozen=True, kw_only=True):
 class EvalCase(Document, frozen=True, kw_only=True):
     """A test case for an agent: properties of a good run, not an exact answer."""
 
-    case_id: str
-    """Unique in its evaluation."""
-    assertions: list[Assertion]
-    """All must hold."""
     eval_id: Maybe[str] = UNSET
     """The evaluation this case belongs to."""
+    case_id: str
+    """Unique in its evaluation."""
     description: Maybe[str] = UNSET
     """What the case is about, for people."""
     input: Json = UNSET
     """What the agent is asked, as text."""
     context: Maybe[Object] = UNSET
     """What the agent is given besides."""
+    assertions: list[Assertion]
+    """All must hold."""
     tags: Maybe[list[str]] = UNSET
     """Words to select cases by."""
     difficulty: Maybe[DifficultyWord] = UNSET
@@ -439,16 +439,16 @@ class AssertionResult(Document, frozen=True, kw_only=True):
 class EvalResult(Document, frozen=True, kw_only=True):
     """What a judge made of one run."""
 
+    eval_id: Maybe[str] = UNSET
+    """The evaluation this belongs to."""
     case_id: str
     """The case the run was held against."""
+    trace_id: Maybe[str] = UNSET
+    """The run that was judged."""
     passed: bool | None
     """Whether all assertions held; null when that could not be evaluated."""
     assertion_results: list[AssertionResult]
     """One per assertion, in the order of the case."""
-    eval_id: Maybe[str] = UNSET
-    """The evaluation this belongs to."""
-    trace_id: Maybe[str] = UNSET
-    """The run that was judged."""
     composite_score: Maybe[Number] = UNSET
     """0 to 1 over all assertions."""
     judge_model: Maybe[str] = UNSET

@@ -213,7 +213,12 @@ class StepBuilder:
                 draft = self._draft("tool_result", node.start_ns, _RESULT, node)
                 draft.body["tool_result"] = {"call_id": call.id}
                 if response is not UNSET:
-                    draft.body["tool_result"]["output"] = response
+                    output = _unpacked(response)
+                    draft.body["tool_result"]["output"] = output
+                    if output is not response:
+                        draft.notes.append(
+                            ("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
+                        )
                 draft.notes.append(
                     ("inferred", "timestamp", gen_ai.INPUT_MESSAGES, "start of the next model call")
                 )
@@ -584,6 +589,16 @@ def _parsed(arguments: Any) -> Any:
         except ValueError:
             return arguments
     return arguments
+
+
+def _unpacked(response: Any) -> Any:
+    """A result as the tool gave it: providers take text only, so programs send JSON as text."""
+    if isinstance(response, str) and response[:1] in ("{", "["):
+        try:
+            return loads(response)
+        except ValueError:
+            return response
+    return response
 
 
 def _tool_error(operation: Operation) -> str | None:

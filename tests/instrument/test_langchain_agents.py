@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -64,6 +65,12 @@ def searcher(asynchronous: bool = False, body: Callable[[str], Any] = "found {}"
     return search
 
 
+def an_agent(chat: Any, *tools: Any, **options: Any) -> Any:
+    from langchain.agents import create_agent
+
+    return create_agent(chat, list(tools), **options)
+
+
 def no_span() -> bool:
     from opentelemetry.trace import get_current_span
 
@@ -112,10 +119,8 @@ WAYS = ("invoke", "stream", "ainvoke", "astream")
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_agent_with_a_tool_is_one_tree(spans: Any, model: Any, chat: Any, way: str) -> None:
-    from langchain.agents import create_agent
-
     model.push(call("search", query="otel"), "A standard.")
-    run_it(create_agent(chat, [searcher(way.startswith("a"))], name="researcher"), way)
+    run_it(an_agent(chat, searcher(way.startswith("a")), name="researcher"), way)
     assert spans.tree().replace("   ", " ").splitlines()[0] == "invoke_agent researcher"
     assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
         "invoke_agent researcher",
@@ -128,10 +133,8 @@ def test_an_agent_with_a_tool_is_one_tree(spans: Any, model: Any, chat: Any, way
 def test_an_agent_says_what_it_was_asked_and_what_it_answered(
     spans: Any, model: Any, chat: Any
 ) -> None:
-    from langchain.agents import create_agent
-
     model.push(call("search", query="otel"), "A standard.")
-    agent = create_agent(chat, [searcher()], name="researcher")
+    agent = an_agent(chat, searcher(), name="researcher")
     agent.invoke(ASKED, {"configurable": {"thread_id": "t-1"}})
     run = named(spans, "invoke_agent researcher")
     assert value(run, "gen_ai.input.messages") == [
@@ -151,10 +154,8 @@ def test_an_agent_says_what_it_was_asked_and_what_it_answered(
 
 
 def test_a_tool_says_what_it_was_given_and_what_it_gave(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     model.push(Turn(tool_calls=(ToolCall("search", {"query": "otel"}, id="call_7"),)), "Done.")
-    create_agent(chat, [searcher(body=lambda q: {"hits": [q]})], name="researcher").invoke(ASKED)
+    an_agent(chat, searcher(body=lambda q: {"hits": [q]}), name="researcher").invoke(ASKED)
     tool = named(spans, "execute_tool search")
     assert tool.attributes["gen_ai.tool.call.id"] == "call_7"
     assert tool.attributes["gen_ai.tool.description"] == "Search the web."
@@ -165,10 +166,8 @@ def test_a_tool_says_what_it_was_given_and_what_it_gave(spans: Any, model: Any, 
 
 
 def test_text_that_a_tool_gives_stays_text(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     model.push(call("search", query="otel"), "Done.")
-    create_agent(chat, [searcher()]).invoke(ASKED)
+    an_agent(chat, searcher()).invoke(ASKED)
     tool = named(spans, "execute_tool search")
     assert value(tool, "gen_ai.tool.call.result") == {"result": "found otel"}
     assert list(tool.attributes["agentool.tool.wrapped"]) == ["result"]
@@ -178,11 +177,9 @@ def test_text_that_a_tool_gives_stays_text(spans: Any, model: Any, chat: Any) ->
 def test_parallel_tool_calls_are_siblings_with_the_ids_of_the_request(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
-    from langchain.agents import create_agent
-
     calls = [ToolCall("search", {"query": f"q{n}"}, id=f"call_{n}") for n in range(5)]
     model.push(Turn(tool_calls=tuple(calls)), "Done.")
-    run_it(create_agent(chat, [searcher(way.startswith("a"))], name="researcher"), way)
+    run_it(an_agent(chat, searcher(way.startswith("a")), name="researcher"), way)
     run = named(spans, "invoke_agent researcher")
     tools = [span for span in spans.finished() if span.name == "execute_tool search"]
     assert {span.parent.span_id for span in tools} == {run.context.span_id}
@@ -196,8 +193,6 @@ def test_parallel_tool_calls_are_siblings_with_the_ids_of_the_request(
 def test_what_a_user_traces_inside_a_tool_is_below_it(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
-    from langchain.agents import create_agent
-
     import agentool_otel
     from agentool_otel.emit.session import session
 
@@ -210,7 +205,7 @@ def test_what_a_user_traces_inside_a_tool_is_below_it(
         return len(query)
 
     model.push(call("search", query="otel"), "Done.")
-    run_it(create_agent(chat, [searcher(way.startswith("a"), body)]), way)
+    run_it(an_agent(chat, searcher(way.startswith("a"), body)), way)
     mine, tool = named(spans, "mine"), named(spans, "execute_tool search")
     assert mine.parent.span_id == tool.context.span_id
     assert named(spans, "execute_tool rank").parent.span_id == mine.context.span_id
@@ -219,13 +214,11 @@ def test_what_a_user_traces_inside_a_tool_is_below_it(
 def test_a_tool_that_fails_is_an_error_and_so_is_its_agent(
     spans: Any, model: Any, chat: Any
 ) -> None:
-    from langchain.agents import create_agent
-
     def body(query: str) -> str:
         raise LookupError("nothing found")
 
     model.push(call("search", query="otel"))
-    agent = create_agent(chat, [searcher(body=body)], name="researcher")
+    agent = an_agent(chat, searcher(body=body), name="researcher")
     with pytest.raises(LookupError):
         agent.invoke(ASKED)
     assert [span.attributes.get("error.type") for span in spans.finished()] == [
@@ -257,10 +250,8 @@ def test_an_error_that_a_tool_answers_with_is_a_tool_error(spans: Any, chat: Any
 
 
 def test_a_model_that_fails_ends_the_whole_tree(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     model.push(Turn(status=500))
-    agent = create_agent(chat, [searcher()], name="researcher")
+    agent = an_agent(chat, searcher(), name="researcher")
     with pytest.raises(Exception, match="injected failure"):
         agent.invoke(ASKED)
     chat_span, run = spans.finished()
@@ -274,15 +265,14 @@ def test_a_model_that_fails_ends_the_whole_tree(spans: Any, model: Any, chat: An
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_interrupt_is_not_an_error(spans: Any, model: Any, chat: Any, way: str) -> None:
-    from langchain.agents import create_agent
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.types import Command, interrupt
 
     config = {"configurable": {"thread_id": "t-1"}}
     model.push(call("search", query="otel"), "Done.")
-    agent = create_agent(
+    agent = an_agent(
         chat,
-        [searcher(way.startswith("a"), lambda query: f"{query} {interrupt('May I?')}")],
+        searcher(way.startswith("a"), lambda query: f"{query} {interrupt('May I?')}"),
         name="researcher",
         checkpointer=InMemorySaver(),
     )
@@ -303,10 +293,8 @@ def test_an_interrupt_is_not_an_error(spans: Any, model: Any, chat: Any, way: st
 
 
 def test_a_stream_that_is_closed_early_ends_its_spans(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     model.push(call("search", query="otel"), "Done.")
-    stream = create_agent(chat, [searcher()], name="researcher").stream(ASKED)
+    stream = an_agent(chat, searcher(), name="researcher").stream(ASKED)
     next(stream)
     assert no_span()
     stream.close()
@@ -318,10 +306,8 @@ def test_a_stream_that_is_closed_early_ends_its_spans(spans: Any, model: Any, ch
 def test_an_async_stream_may_be_closed_in_another_task(
     spans: Any, model: Any, chat: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from langchain.agents import create_agent
-
     async def main() -> None:
-        stream = create_agent(chat, [searcher(True)], name="researcher").astream(ASKED)
+        stream = an_agent(chat, searcher(True), name="researcher").astream(ASKED)
         await anext(stream)
         await asyncio.create_task(stream.aclose())
         assert no_span()
@@ -334,7 +320,6 @@ def test_an_async_stream_may_be_closed_in_another_task(
 
 
 def test_a_cancelled_agent_ends_as_cancelled(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
     from langchain_core.tools import tool
 
     started = asyncio.Event()
@@ -347,9 +332,7 @@ def test_a_cancelled_agent_ends_as_cancelled(spans: Any, model: Any, chat: Any) 
         return query
 
     async def main() -> None:
-        task = asyncio.create_task(
-            create_agent(chat, [search], name="researcher").ainvoke(ASKED)  # type: ignore[arg-type]
-        )
+        task = asyncio.create_task(an_agent(chat, search, name="researcher").ainvoke(ASKED))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -388,7 +371,7 @@ def graph(name: str = "team", **nodes: Any) -> Any:
     """A graph that starts at its first node; the others are reached by commands."""
     from langgraph.graph import START, MessagesState, StateGraph
 
-    built = StateGraph(MessagesState)
+    built: Any = StateGraph(MessagesState)
     for node, body in nodes.items():
         built.add_node(node, body)
     built.add_edge(START, next(iter(nodes)))
@@ -459,14 +442,13 @@ def test_going_to_a_node_by_command_is_a_handoff(
 def test_an_agent_that_is_handed_to_is_below_the_handoff(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
-    from langchain.agents import create_agent
     from langgraph.types import Command
 
     def first(state: Any) -> Any:
         return Command(goto="writer", update={"messages": [chat.invoke(state["messages"])]})
 
     model.push("Facts.", "Prose.")
-    run_it(graph(researcher=first, writer=create_agent(chat, [], name="writer")), way)
+    run_it(graph(researcher=first, writer=an_agent(chat, name="writer")), way)
     assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  chat gpt-5",
@@ -481,7 +463,6 @@ def test_an_agent_that_is_handed_to_is_below_the_handoff(
 def test_a_tool_that_returns_a_command_is_the_handoff(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
-    from langchain.agents import create_agent
     from langchain_core.messages import ToolMessage
     from langchain_core.tools import tool
     from langgraph.types import Command
@@ -493,8 +474,8 @@ def test_a_tool_that_returns_a_command_is_the_handoff(
         return Command(goto="writer", graph=Command.PARENT, update={"messages": [handed]})
 
     model.push(Turn(tool_calls=(ToolCall("ask_writer", {}, id="call_1"),)), "Prose.")
-    researcher = create_agent(chat, [ask_writer], name="researcher")
-    run_it(graph(researcher=researcher, writer=create_agent(chat, [], name="writer")), way)
+    researcher = an_agent(chat, ask_writer, name="researcher")
+    run_it(graph(researcher=researcher, writer=an_agent(chat, name="writer")), way)
     assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  invoke_agent researcher",
@@ -530,15 +511,13 @@ def test_a_node_of_a_subgraph_may_hand_over_in_the_graph_around_it(spans: Any) -
 def test_agents_called_inside_nodes_and_tools_are_nested(
     spans: Any, model: Any, chat: Any, way: str
 ) -> None:
-    from langchain.agents import create_agent
-
-    inner = create_agent(chat, [], name="helper")
+    inner = an_agent(chat, name="helper")
 
     def body(query: str) -> str:
         return str(inner.invoke({"messages": [("user", query)]})["messages"][-1].content)
 
     model.push(call("search", query="otel"), "From the helper.", "Done.")
-    outer = create_agent(chat, [searcher(way.startswith("a"), body)], name="researcher")
+    outer = an_agent(chat, searcher(way.startswith("a"), body), name="researcher")
 
     def ask(state: Any) -> Any:
         return outer.invoke(state)
@@ -565,8 +544,11 @@ def test_a_graph_without_messages_says_its_state(spans: Any) -> None:
     class State(TypedDict):
         count: int
 
-    built = StateGraph(State)
-    built.add_node("add", lambda state: {"count": state["count"] + 1})
+    def add(state: Any) -> Any:
+        return {"count": state["count"] + 1}
+
+    built: Any = StateGraph(State)
+    built.add_node("add", add)
     built.add_edge(START, "add")
     built.compile(name="counter").invoke({"count": 1})
     assert spans.json("agentool.input") == {"count": 1}
@@ -574,21 +556,17 @@ def test_a_graph_without_messages_says_its_state(spans: Any) -> None:
 
 
 def test_a_graph_without_a_name_goes_by_its_node(spans: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
-    graph(writer=create_agent(chat, [])).invoke(ASKED)
+    graph(writer=an_agent(chat)).invoke(ASKED)
     assert spans.tree().splitlines()[1].split("  in=")[0].rstrip() == "  invoke_agent writer"
 
 
 def test_batches_and_threads_keep_their_runs_apart(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     model.rule(lambda request: request.last_user)
-    agent = create_agent(chat, [], name="echo")
+    agent = an_agent(chat, name="echo")
     asked = [{"messages": [("user", f"q{n}")]} for n in range(8)]
     configs: Any = [{"configurable": {"thread_id": f"t{n}"}} for n in range(8)]
-    agent.batch(asked, configs)  # type: ignore[arg-type]
-    asyncio.run(agent.abatch(asked, configs))  # type: ignore[arg-type]
+    agent.batch(asked, configs)
+    asyncio.run(agent.abatch(asked, configs))
     runs = [span for span in spans.finished() if span.name == "invoke_agent echo"]
     calls = [span for span in spans.finished() if span.name == "chat gpt-5"]
     assert (len(runs), len(calls)) == (16, 16)
@@ -602,12 +580,10 @@ def test_batches_and_threads_keep_their_runs_apart(spans: Any, model: Any, chat:
 
 
 def test_an_agent_joins_the_users_own_run(spans: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     import agentool_otel
 
     with agentool_otel.run("mine"):
-        create_agent(chat, [], name="helper").invoke(ASKED)
+        an_agent(chat, name="helper").invoke(ASKED)
     assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
         "invoke_agent mine",
         "  invoke_agent helper",
@@ -616,7 +592,6 @@ def test_an_agent_joins_the_users_own_run(spans: Any, chat: Any) -> None:
 
 
 def test_what_langgraph_puts_into_a_tool_is_no_argument(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
     from langchain.tools import ToolRuntime, tool
 
     def search(query: Any, runtime: Any) -> str:
@@ -625,29 +600,25 @@ def test_what_langgraph_puts_into_a_tool_is_no_argument(spans: Any, model: Any, 
 
     search.__annotations__ = {"query": str, "runtime": ToolRuntime, "return": str}
     model.push(call("search", query="otel"), "Done.")
-    create_agent(chat, [tool(search)]).invoke(ASKED)  # type: ignore[arg-type]
+    an_agent(chat, tool(search)).invoke(ASKED)
     tool_span = named(spans, "execute_tool search")
     assert value(tool_span, "gen_ai.tool.call.arguments") == {"query": "otel"}
 
 
 def test_without_content_only_names_and_numbers_are_left(spans: Any, model: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     spans.without_content()
     model.push(call("search", query="otel"), "Done.")
-    create_agent(chat, [searcher()], name="researcher").invoke(ASKED)
+    an_agent(chat, searcher(), name="researcher").invoke(ASKED)
     assert len(spans.finished()) == 4
     for span in spans.finished():
         assert "otel" not in str(dict(span.attributes)).lower().replace("agentool_otel", "")
 
 
 def test_switched_off_it_records_nothing(spans: Any, chat: Any) -> None:
-    from langchain.agents import create_agent
-
     from agentool_otel.instrument.langchain import LangChainInstrumentor
     from agentool_otel.instrument.openai import OpenAIInstrumentor
 
-    agent = create_agent(chat, [], name="researcher")
+    agent = an_agent(chat, name="researcher")
     LangChainInstrumentor().uninstrument()
     OpenAIInstrumentor().uninstrument()
     agent.invoke(ASKED)
@@ -658,9 +629,8 @@ def test_switched_off_it_records_nothing(spans: Any, chat: Any) -> None:
 
 
 def test_every_patch_finds_its_target(spans: Any) -> None:
-    import langchain_core.retrievers
-    import langgraph.store.base.batch  # noqa: F401
-
+    for module in ("langchain_core.retrievers", "langgraph.store.base.batch"):
+        import_module(module)
     from agentool_otel.instrument.langchain import LangChainInstrumentor
 
     states = {found.state for found in LangChainInstrumentor().attached.values()}

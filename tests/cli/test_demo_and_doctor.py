@@ -1,0 +1,70 @@
+"""`demo`, `doctor` and the example: what a newcomer sees first."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.conftest import agentool
+
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "plain_agent.py"
+STEP_TYPES = ("reasoning", "tool_call", "tool_result", "handoff", "memory_read", "memory_write")
+
+
+def test_the_demo_shows_spans_steps_and_where_they_are() -> None:
+    result = agentool("demo")
+    assert result.returncode == 0
+    assert "└── invoke_agent trip-planner" in result.stdout
+    for kind in STEP_TYPES:
+        assert kind in result.stdout
+    (folder,) = Path(".agentool").iterdir()
+    (recording,) = folder.iterdir()
+    assert str(recording) in result.stdout
+    assert "agentool-otel rebuild" in result.stdout
+
+
+def test_the_demo_stays_on_this_machine_whatever_is_configured(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "AGENTOOL_DIR": str(tmp_path / "elsewhere"),
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+        "OTEL_SDK_DISABLED": "true",
+    }
+    result = agentool("demo", env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert list((tmp_path / "elsewhere").glob("demo-*/traces-*.jsonl"))
+
+
+def test_the_example_agent_has_all_step_types_and_says_where_it_is_recorded() -> None:
+    said = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
+    assert "Read 'The Dispossessed' next." in said.stdout
+    assert "recorded in" in said.stdout
+    traces = map(json.loads, agentool("rebuild").stdout.splitlines())
+    seen = {step["type"] for trace in traces for step in trace["steps"]}
+    assert seen == set(STEP_TYPES)
+
+
+def test_the_doctor_reports_every_part_and_a_span_that_arrived() -> None:
+    result = agentool("doctor", "--json")
+    found = json.loads(result.stdout)
+    assert found["self_test"]["ok"] is True
+    assert found["content"]["captured"] is True
+    assert {"langchain", "openai"} <= {framework["name"] for framework in found["frameworks"]}
+    assert not Path(".agentool").exists()
+
+
+def test_the_doctor_tells_an_endpoint_that_does_not_answer_and_no_secret() -> None:
+    environment = {
+        **os.environ,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:hunter2@127.0.0.1:1",
+        "OTEL_EXPORTER_OTLP_HEADERS": "authorization=hunter2",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "3",
+    }
+    result = agentool("doctor", env=environment)
+    assert result.returncode == 1
+    assert "✗ the endpoint did not take a span: Connection refused" in result.stdout
+    assert "not captured (spans leave this machine" in result.stdout
+    assert "hunter2" not in result.stdout + result.stderr

@@ -1,0 +1,185 @@
+"""`rebuild`, `show` and what becomes of input that is not as it should be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke, agentool
+
+
+def test_rebuild_writes_one_json_line_per_run(invoke: Invoke, recording: Path) -> None:
+    result = invoke("rebuild", recording)
+    (trace,) = map(json.loads, result.stdout.splitlines())
+    assert result.exit_code == 0
+    assert trace["agent_id"] == "adder"
+    assert "1 trace, 3 spans, no problems" in result.stderr
+
+
+def test_rebuild_writes_traces_and_fidelity_to_files(invoke: Invoke, recording: Path) -> None:
+    result = invoke("rebuild", recording, "-o", "out/t.jsonl", "--fidelity", "out/f.jsonl")
+    assert result.stdout == ""
+    trace, report = (json.loads(Path(f"out/{name}.jsonl").read_text()) for name in "tf")
+    assert trace["trace_id"] == report["trace_id"]
+    assert report["summary"]["kept"] > 0
+
+
+def test_a_run_spread_over_two_sources_is_one_trace(invoke: Invoke, recorded: bytes) -> None:
+    whole = json.loads(recorded)
+    spans = whole["resourceSpans"][0]["scopeSpans"][0].pop("spans")
+    for n, some in enumerate((spans[:1], spans[1:])):
+        whole["resourceSpans"][0]["scopeSpans"][0]["spans"] = some
+        Path(f"part{n}.jsonl").write_text(json.dumps(whole))
+    (trace,) = invoke("rebuild", "part0.jsonl", "part1.jsonl").stdout.splitlines()
+    assert len(json.loads(trace)["steps"]) == 4
+
+
+def test_a_corrupt_line_is_named_and_the_rest_is_delivered(
+    invoke: Invoke, recording: Path, recorded: bytes
+) -> None:
+    recording.write_bytes(b'{"resourceSpans": [broken\n' + recorded)
+    result = invoke("rebuild", recording)
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 1
+    assert f"{recording} line 1" in result.stderr
+
+
+def test_of_a_truncated_file_whole_spans_are_delivered(invoke: Invoke, recording: Path) -> None:
+    recording.write_bytes(recording.read_bytes()[:-300])
+    result = invoke("rebuild", recording)
+    traces = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 1
+    assert sum(trace["metrics"]["tool_call_count"] for trace in traces) == 2
+    assert f"problem: {recording}" in result.stderr
+
+
+def test_one_missing_source_of_two_is_a_problem(invoke: Invoke, recording: Path) -> None:
+    result = invoke("rebuild", recording, "nowhere.jsonl")
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 1
+    assert "nowhere.jsonl" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["rebuild", "show", "export", "validate"])
+def test_a_missing_path_ends_with_3_and_says_which(invoke: Invoke, command: str) -> None:
+    result = invoke(command, "nowhere.jsonl")
+    assert result.exit_code == 3
+    assert "nowhere.jsonl does not exist" in result.output
+
+
+def test_without_a_recording_the_next_step_is_named(invoke: Invoke) -> None:
+    result = invoke("show")
+    assert result.exit_code == 3
+    assert "agentool-otel run -- python app.py" in result.stderr
+
+
+def test_standard_input_is_a_source(recorded: bytes) -> None:
+    result = agentool("rebuild", "-", input=recorded.decode())
+    assert json.loads(result.stdout)["agent_id"] == "adder"
+
+
+def test_a_closed_pipe_is_not_an_error(recording: Path, recorded: bytes) -> None:
+    recording.write_bytes(_copies(recorded, 3000))
+    command = f"{sys.executable} -m agentool_otel show {recording} | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert len(result.stdout.splitlines()) == 1
+    assert result.stderr == ""
+
+
+def _copies(recorded: bytes, n: int) -> bytes:
+    """The recording n times, each with a trace id of its own."""
+    trace_id = json.loads(recorded)["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"]
+    return b"".join(recorded.replace(trace_id.encode(), b"%032x" % (i + 1)) for i in range(n))
+
+
+def test_show_gives_every_step_of_a_single_run(invoke: Invoke, recording: Path) -> None:
+    result = invoke("show", recording)
+    assert result.exit_code == 0
+    assert "adder  ✓ success" in result.stdout
+    assert "add(a=1, b=2)" in result.stdout
+    assert "✗ ERROR add" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_show_lists_several_runs_and_takes_a_number_or_the_start_of_an_id(
+    invoke: Invoke, recording: Path, recorded: bytes
+) -> None:
+    recording.write_bytes(_copies(recorded, 3))
+    header, *rows = invoke("show", recording).stdout.splitlines()
+    columns = "# trace agent status steps tools tokens duration input"
+    assert " ".join(header.split()) == columns
+    assert len(rows) == 3
+    by_number = invoke("show", recording, 2).stdout
+    assert by_number == invoke("show", recording, _ids(invoke, recording)[1]).stdout
+    several = invoke("show", recording, "0000000")
+    assert several.exit_code == 2
+    assert "several traces begin with" in several.stderr
+    assert invoke("show", recording, "feed").exit_code == 2
+
+
+def _ids(invoke: Invoke, recording: Path) -> list[str]:
+    lines = invoke("show", recording, "--json").stdout.splitlines()
+    return [json.loads(line)["trace_id"] for line in lines]
+
+
+def test_show_reads_trace_documents_too(invoke: Invoke, recording: Path) -> None:
+    invoke("rebuild", recording, "-o", "traces.jsonl")
+    assert invoke("show", "traces.jsonl").stdout == invoke("show", recording).stdout
+    refused = invoke("show", "traces.jsonl", "--spans")
+    assert refused.exit_code == 2
+    assert "agentool-otel export traces.jsonl" in refused.stderr
+
+
+def test_show_spans_is_a_tree(invoke: Invoke, recording: Path) -> None:
+    lines = invoke("show", recording, "--spans").stdout.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:2]] == ["└── invoke_agent adder"]
+    assert "├── execute_tool add" in lines[2]
+    assert "✗ ValueError: nothing to add" in lines[2]
+    assert "└── execute_tool add" in lines[3]
+
+
+def test_show_explain_names_the_span_a_field_came_from(invoke: Invoke, recording: Path) -> None:
+    shown = invoke("show", recording, "--explain").stdout
+    assert "dialects: gen_ai" in shown
+    assert "kept" in shown
+    assert "span " in shown
+
+
+def test_show_full_cuts_nothing(invoke: Invoke, recording: Path) -> None:
+    trace = json.loads(invoke("rebuild", recording).stdout)
+    trace["output"] = "word " * 400
+    Path("long.json").write_text(json.dumps(trace))
+    assert "…" in invoke("show", "long.json").stdout
+    assert trace["output"] in invoke("show", "long.json", "--full").stdout
+
+
+def test_recorded_control_characters_do_not_reach_the_terminal(
+    invoke: Invoke, recording: Path
+) -> None:
+    trace = json.loads(invoke("rebuild", recording).stdout)
+    trace["output"] = "\x1b]0;owned\x07[bold]plain[/bold]"
+    Path("evil.json").write_text(json.dumps(trace))
+    for option in ("--full", "--json"):
+        assert "\x1b" not in invoke("show", "evil.json", option).stdout
+    assert "[bold]plain[/bold]" in invoke("show", "evil.json").stdout
+
+
+def test_help_imports_no_sdk() -> None:
+    code = (
+        "import sys\nfrom agentool_otel.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in sys.modules if m.startswith(('opentelemetry', 'rich', 'msgspec'))])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_traceback_is_shown_only_when_asked_for() -> None:
+    assert "Traceback" not in agentool("show", "nowhere").stderr
+    assert "Traceback" in agentool("show", "nowhere", "--debug").stderr

@@ -1,0 +1,133 @@
+"""`run`: the child is the program it would have been, and is recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import AGENT, agentool
+
+
+def test_a_script_with_decorators_is_recorded_and_its_streams_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    result = agentool("run", "--", sys.executable, "app.py")
+    assert (result.returncode, result.stdout) == (0, "3\n")
+    assert "3 spans, 1 run recorded in .agentool" in result.stderr
+    assert "agentool-otel show .agentool" in result.stderr
+    assert "adder" in agentool("show").stdout
+
+
+@pytest.mark.parametrize("command", [["app.py"], [sys.executable, "-m", "app"]])
+def test_a_plain_script_path_and_a_module_work_too(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    assert "3 spans, 1 run" in agentool("run", *command).stderr
+
+
+def test_a_console_script_works_too(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    (tmp_path / "test_app.py").write_text(
+        "from app import adder\n\ndef test_it():\n    assert adder('?') == '3'\n"
+    )
+    pytest_script = Path(sys.executable).parent / "pytest"
+    result = agentool("run", "--", pytest_script, "-q", "-p", "no:cacheprovider", "test_app.py")
+    assert result.returncode == 0
+    assert "3 spans, 1 run" in result.stderr
+
+
+def test_standard_input_reaches_the_program() -> None:
+    result = agentool("run", sys.executable, "-c", "print(input() * 2)", input="ab\n")
+    assert result.stdout == "abab\n"
+
+
+@pytest.mark.parametrize("code", [0, 3, 255])
+def test_the_exit_code_is_passed_on(code: int) -> None:
+    assert agentool("run", sys.executable, "-c", f"raise SystemExit({code})").returncode == code
+
+
+def test_a_program_killed_by_a_signal_ends_with_128_and_its_number() -> None:
+    program = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    assert agentool("run", sys.executable, "-c", program).returncode == 137
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_are_forwarded(number: int) -> None:
+    program = (
+        "import signal, sys, time\n"
+        f"signal.signal({int(number)}, lambda *_: sys.exit(9))\n"
+        "print('ready', flush=True)\ntime.sleep(30)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agentool_otel", "run", "-q", sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # no terminal, whose keys would reach the child anyway
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(20) == 9
+
+
+def test_processes_that_the_program_starts_are_recorded_too(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    starter = "import subprocess, sys; subprocess.run([sys.executable, 'app.py'])"
+    assert "3 spans, 1 run" in agentool("run", sys.executable, "-c", starter).stderr
+    alone = agentool("run", "--no-children", sys.executable, "-c", starter)
+    assert "0 spans" in alone.stderr
+
+
+def test_the_users_sitecustomize_runs_as_well_and_ours_leaves_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = True")
+    program = (
+        "import json, sys, sitecustomize\n"
+        "print(json.dumps([mine, sitecustomize.__file__, sys.path]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    shown = agentool("run", sys.executable, "-c", program, env=environment).stdout
+    mine, file, path = json.loads(shown)
+    assert mine
+    assert file == str(tmp_path / "sitecustomize.py")
+    assert not any("_bootstrap" in entry for entry in path)
+
+
+def test_a_program_runs_even_if_it_cannot_be_instrumented() -> None:
+    environment = {**os.environ, "OTEL_TRACES_EXPORTER": "pigeon"}
+    result = agentool("run", sys.executable, "-c", "print('ran')", env=environment)
+    assert (result.returncode, result.stdout) == (0, "ran\n")
+    assert "not recording: ConfigurationError: OTEL_TRACES_EXPORTER=pigeon" in result.stderr
+
+
+def test_a_python_that_ignores_us_is_told_about() -> None:
+    result = agentool("run", sys.executable, "-I", "-c", "print('ran')")
+    assert result.returncode == 0
+    assert "no Python was started that reads PYTHONPATH" in result.stderr
+
+
+def test_content_stays_out_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    agentool("run", "--no-content", "app.py")
+    assert "1 and 2?" not in agentool("rebuild").stdout
+
+
+def test_no_command_is_a_usage_error_with_a_hint() -> None:
+    result = agentool("run")
+    assert result.returncode == 2
+    assert "hint: agentool-otel run -- python app.py" in result.stderr
+
+
+def test_an_unknown_command_ends_with_127() -> None:
+    result = agentool("run", "no-such-program")
+    assert result.returncode == 127
+    assert "command not found: no-such-program" in result.stderr
+
+
+def test_an_endpoint_that_is_no_url_is_told_before_anything_runs() -> None:
+    result = agentool("run", "--endpoint", "nonsense", sys.executable, "-c", "print('ran')")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "'nonsense' is not a URL" in result.stderr

@@ -1,0 +1,71 @@
+"""`validate`: any document or recording, told by its content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
+KINDS = {
+    "eval-case": "EvalCase",
+    "eval-result": "EvalResult",
+    "reasoning-trace": "ReasoningTrace",
+    "tool-exchange": "ToolExchange",
+    "tool-registry": "ToolRegistry",
+    "tool-spec": "ToolSpec",
+}
+
+
+@pytest.mark.parametrize("file", sorted(SPEC.glob("*.json")), ids=lambda file: file.stem)
+def test_every_document_of_the_spec_is_valid(invoke: Invoke, file: Path) -> None:
+    result = invoke("validate", file)
+    assert result.exit_code == 0
+    assert result.stdout == f"✓ {file}: {KINDS[file.stem]} ok\n"
+
+
+def test_json_lines_are_checked_line_by_line(invoke: Invoke) -> None:
+    trace = json.loads((SPEC / "reasoning-trace.json").read_text())
+    wrong = {**trace, "steps": [{"type": 3}]}
+    Path("traces.jsonl").write_text("\n".join(map(json.dumps, (trace, wrong, trace))))
+    result = invoke("validate", "traces.jsonl")
+    assert result.exit_code == 1
+    assert "✗ traces.jsonl: 3 ReasoningTrace, 1 not valid" in result.stdout
+    assert "line 2: error: expected string" in result.stdout
+    assert "at $.steps[0].type" in result.stdout
+
+
+def test_an_unknown_document_is_told_what_is_accepted(invoke: Invoke) -> None:
+    Path("odd.json").write_text('{"colour": "red", "size": 3}')
+    result = invoke("validate", "odd.json")
+    assert result.exit_code == 1
+    assert "an unknown document with members colour, size" in result.stdout
+    assert "accepted are ReasoningTrace" in result.stdout
+
+
+def test_a_contradiction_is_a_warning_and_fails_only_when_strict(invoke: Invoke) -> None:
+    trace = json.loads((SPEC / "reasoning-trace.json").read_text())
+    trace["metrics"]["step_count"] = 99
+    Path("trace.json").write_text(json.dumps(trace))
+    assert invoke("validate", "trace.json").exit_code == 0
+    assert "says 99, the steps hold" in invoke("validate", "trace.json").stdout
+    assert invoke("validate", "trace.json", "--strict").exit_code == 1
+
+
+def test_a_recording_is_counted_and_held_against_the_conventions(
+    invoke: Invoke, recording: Path
+) -> None:
+    result = invoke("validate", recording)
+    assert result.exit_code == 0
+    assert "OTLP recording, 3 spans (3 gen_ai)" in result.stdout
+    assert "3 of this package conform to the GenAI conventions" in result.stdout
+
+
+def test_a_file_that_is_no_json_is_unreadable(invoke: Invoke) -> None:
+    Path("notes.txt").write_text("dear diary")
+    result = invoke("validate", "notes.txt")
+    assert result.exit_code == 3
+    assert "this is not JSON" in result.stdout
