@@ -8,7 +8,7 @@ objects or dicts first takes three to ten times as long.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -26,6 +26,9 @@ _IS_REMOTE = 0x200
 _CACHED = 1000
 _dumps = orjson.dumps
 
+_Resources = dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]]
+"""Encoded spans by resource and scope, each of which is its encoding and that of its schema URL."""
+
 
 def encode_spans(spans: Sequence[ReadableSpan]) -> bytes:
     """Return one ExportTraceServiceRequest without a line break, grouped by resource and scope.
@@ -33,22 +36,27 @@ def encode_spans(spans: Sequence[ReadableSpan]) -> bytes:
     Never fails for what an attribute holds: lone surrogates become U+FFFD, integers above 64 bits
     their digits as a string, objects of other types the name of their type.
     """
-    resources: dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]] = {}
+    resources: _Resources = {}
     for span in spans:
         scopes = resources.setdefault(_resource(span.resource), {})
         scopes.setdefault(_scope(span.instrumentation_scope), []).append(_span(span))
-    return b'{"resourceSpans":[%b]}' % b",".join(
-        b'{"resource":%b,"scopeSpans":[%b]%b}'
-        % (
-            resource,
-            b",".join(
-                b'{"scope":%b,"spans":[%b]%b}' % (scope, b",".join(members), scope_schema)
-                for (scope, scope_schema), members in scopes.items()
-            ),
-            schema,
-        )
-        for (resource, schema), scopes in resources.items()
-    )
+    return b"".join(_document(resources))
+
+
+def _document(resources: _Resources) -> Iterator[bytes]:
+    """Yield the pieces of the document, so that megabytes are put together only once."""
+    before = b'{"resourceSpans":[{"resource":'
+    for (resource, resource_schema), scopes in resources.items():
+        yield before + resource
+        before = b',"scopeSpans":[{"scope":'
+        for (scope, scope_schema), members in scopes.items():
+            yield before + scope + b',"spans":['
+            yield b",".join(members)
+            yield b"]" + scope_schema
+            before = b'},{"scope":'
+        yield b"}]" + resource_schema
+        before = b'},{"resource":'
+    yield b"}]}" if resources else b'{"resourceSpans":[]}'
 
 
 # The object is kept beside its encoding: an id is only unique among living objects.

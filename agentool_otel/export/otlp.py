@@ -150,14 +150,13 @@ class SplittingExporter(SpanExporter):
         self._limit = limit
         self._where = where
         self._told = False
-        self.exported = 0
         self.failed = 0
+        """Spans that were refused or could not be sent."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         result = SpanExportResult.SUCCESS
         for batch in self._batches(spans):
             if self._exporter.export(batch) is SpanExportResult.SUCCESS:
-                self.exported += len(batch)
                 continue
             self.failed += len(batch)
             result = SpanExportResult.FAILURE

@@ -4,10 +4,11 @@ its destination, count what passes, and be emptied."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 __all__ = ["Pipeline"]
 
@@ -23,6 +24,8 @@ class Pipeline(SpanProcessor):
         self._inner: BatchSpanProcessor | None = None
         self.exporter: SpanExporter | None = None
         self.created = 0
+        """Spans that have ended."""
+        self._delivered = _Counted(None)
 
     def send_to(self, exporter: SpanExporter | None, delay_ms: int | None = None) -> None:
         """Empty the present destination and use another."""
@@ -31,10 +34,21 @@ class Pipeline(SpanProcessor):
             _close(previous)
         self.exporter = exporter
         if exporter is not None:
+            self._delivered = exporter = _Counted(exporter, self._delivered)
             queue = None if os.environ.get("OTEL_BSP_MAX_QUEUE_SIZE") else _QUEUE
             if os.environ.get("OTEL_BSP_SCHEDULE_DELAY"):
                 delay_ms = None
             self._inner = BatchSpanProcessor(exporter, queue, delay_ms)
+
+    @property
+    def exported(self) -> int:
+        """Spans that were written or accepted."""
+        return self._delivered.exported
+
+    @property
+    def failed(self) -> int:
+        """Spans that could be neither written nor delivered."""
+        return self._delivered.failed
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         return None
@@ -51,6 +65,34 @@ class Pipeline(SpanProcessor):
         inner, self._inner = self._inner, None
         if inner is not None:
             _close(inner)
+
+
+class _Counted(SpanExporter):
+    """Counts what passes; an exporter that splits batches tells how many of a batch arrived."""
+
+    def __init__(self, exporter: SpanExporter | None, before: _Counted | None = None):
+        self._exporter = exporter
+        self.exported = before.exported if before is not None else 0
+        self.failed = before.failed if before is not None else 0
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        if self._exporter is None:
+            return SpanExportResult.FAILURE
+        failed_before = getattr(self._exporter, "failed", None)
+        result = self._exporter.export(spans)
+        failed = 0 if result is SpanExportResult.SUCCESS else len(spans)
+        if failed_before is not None:
+            failed = getattr(self._exporter, "failed", 0) - failed_before
+        self.failed += failed
+        self.exported += len(spans) - failed
+        return result
+
+    def shutdown(self) -> None:
+        if self._exporter is not None:
+            self._exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        return self._exporter is None or self._exporter.force_flush(timeout_millis)
 
 
 def _close(processor: SpanProcessor) -> None:

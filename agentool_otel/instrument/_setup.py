@@ -110,13 +110,12 @@ def status() -> dict[str, Any]:
         "instrumentors": {},
     }
     if _pipeline is not None:
-        exporter = _pipeline.exporter
         state["spans"] = {
             "created": _pipeline.created,
-            "exported": getattr(exporter, "exported", 0),
-            "failed": getattr(exporter, "failed", 0),
+            "exported": _pipeline.exported,
+            "failed": _pipeline.failed,
         }
-        path = getattr(exporter, "path", None)
+        path = getattr(_pipeline.exporter, "path", None)
         if path is not None:
             state["recording"] = str(path)
     for name, instrumentor in sorted(instrumentors().items()):

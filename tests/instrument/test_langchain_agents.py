@@ -40,7 +40,8 @@ def instrumented(spans: Any) -> Iterator[None]:
 def chat(model: LoopbackModel) -> Any:
     from langchain_openai import ChatOpenAI
 
-    return ChatOpenAI(model="gpt-5", base_url=model.base_url, api_key="none", max_retries=0)
+    options: Any = {"base_url": model.base_url, "api_key": "none", "max_retries": 0}
+    return ChatOpenAI(model="gpt-5", **options)
 
 
 def searcher(asynchronous: bool = False, body: Callable[[str], Any] = "found {}".format) -> Any:

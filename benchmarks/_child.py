@@ -1,0 +1,99 @@
+"""A measurement in an interpreter of its own, so that none meets what another one left behind.
+
+python -m benchmarks._child MODULE FUNCTION ARGUMENTS-AS-JSON
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["ROOT", "ChildError", "in_child", "peak_mb", "rss_mb"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_SETTINGS = ("OTEL_", "AGENTOOL_", "LANGSMITH_", "LANGCHAIN_", "LANGFUSE_", "TRACELOOP_")
+
+
+class ChildError(Exception):
+    """The child failed; the message is the last line it wrote."""
+
+
+def in_child(function: Callable[..., Any], *args: Any, quiet: bool = False) -> Any:
+    """Return what a function of this package returns, as JSON, from a fresh interpreter.
+
+    Args:
+        function: importable from its module; called there with `args`.
+        args: JSON values.
+        quiet: keep the child's words instead of passing them on to stderr.
+
+    Raises:
+        ChildError: it did not return.
+    """
+    command = [sys.executable, "-m", __name__, function.__module__, function.__qualname__]
+    done = subprocess.run(
+        [*command, json.dumps(args)],
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if quiet else None,
+        check=False,
+    )
+    if done.returncode:
+        lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
+        raise ChildError(lines[-1] if lines else f"{function.__module__} exited {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def environment() -> dict[str, str]:
+    """Return this process' environment without what would change the measurement."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_SETTINGS)}
+
+
+def peak_mb() -> float:
+    """Return the highest resident size of this process so far, in MB.
+
+    Where there is a /proc: `ru_maxrss` of a child begins with the size of its parent.
+    """
+    if (found := _status("VmHWM")) is not None:
+        return found
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6
+
+
+def rss_mb() -> float:
+    """Return the resident size of this process now, in MB; the highest so far without a /proc."""
+    found = _status("VmRSS")
+    return peak_mb() if found is None else found
+
+
+def _status(name: str) -> float | None:
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    (kib,) = (line.split()[1] for line in lines if line.startswith(f"{name}:"))
+    return int(kib) * 1024 / 1e6
+
+
+def _main(module: str, function: str, args: str) -> None:
+    # Whatever is printed on the way goes to stderr; only the result goes to stdout.
+    with os.fdopen(os.dup(1), "w") as out:
+        os.dup2(2, 1)
+        result = getattr(importlib.import_module(module), function)(*json.loads(args))
+        json.dump(result, out)
+    sys.stderr.flush()
+    os._exit(0)  # without the farewells of libraries that wait for a network
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

@@ -1,0 +1,53 @@
+"""How long each measurement takes: all of it in some ten minutes, or `--quick` in one or two."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["FULL", "QUICK", "Size"]
+
+
+class Size(NamedTuple):
+    """How often, and how much of, each thing is measured."""
+
+    rounds: int
+    agent_runs: int
+    """Agent runs of ten tool calls per round and case, live and for peers."""
+    interpreters: int
+    """Rounds of fresh interpreters, one per import."""
+    queued: int
+    """Agent runs whose tool spans are held in memory."""
+    endless: int
+    """Agent runs of which a tenth is never finished."""
+    batches: int
+    """Batches of 512 spans exported per round and case."""
+    disturbed_s: float
+    """Seconds per round and case of an application thread beside an exporter."""
+    recordings: tuple[int, ...]
+    """Spans of the recordings that are rebuilt, ascending."""
+    rebuild_rounds: int
+
+
+FULL = Size(
+    rounds=9,
+    agent_runs=300,
+    interpreters=15,
+    queued=500,
+    endless=100_000,
+    batches=10,
+    disturbed_s=3.0,
+    recordings=(20_000, 80_000, 200_000),
+    rebuild_rounds=3,
+)
+
+QUICK = Size(
+    rounds=5,
+    agent_runs=60,
+    interpreters=5,
+    queued=100,
+    endless=20_000,
+    batches=2,
+    disturbed_s=0.5,
+    recordings=(10_000, 40_000),
+    rebuild_rounds=1,
+)

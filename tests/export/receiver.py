@@ -1,0 +1,90 @@
+"""OTLP receivers on this machine: they keep what they are sent, as protobuf."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from concurrent import futures
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+
+class HttpReceiver:
+    """Takes OTLP/HTTP protobuf; refuses requests above `limit` bytes, as real receivers do."""
+
+    def __init__(self, limit: int = 20 << 20, status: int = 200):
+        self.bodies: dict[str, list[bytes]] = {}
+        self.refused = 0
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                if self.headers.get("content-encoding") == "gzip":
+                    body = gzip.decompress(body)
+                refuse = len(body) > limit or status != 200
+                if refuse:
+                    receiver.refused += 1
+                else:
+                    receiver.bodies.setdefault(self.path, []).append(body)
+                self.send_response(413 if len(body) > limit else status)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                return None
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> HttpReceiver:
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def names(self) -> list[str]:
+        return [span.name for body in self.bodies.get("/v1/traces", []) for span in _spans(body)]
+
+
+class GrpcReceiver:
+    """Takes OTLP/gRPC."""
+
+    def __init__(self) -> None:
+        import grpc
+        from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as service
+
+        self.requests: list[bytes] = []
+        receiver = self
+
+        class Servicer(service.TraceServiceServicer):
+            def Export(self, request: Any, context: Any) -> Any:
+                receiver.requests.append(request.SerializeToString())
+                return ExportTraceServiceResponse()
+
+        self._server = grpc.server(futures.ThreadPoolExecutor(1))
+        service.add_TraceServiceServicer_to_server(Servicer(), self._server)
+        port = self._server.add_insecure_port("127.0.0.1:0")
+        self.endpoint = f"grpc://127.0.0.1:{port}"
+
+    def __enter__(self) -> GrpcReceiver:
+        self._server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stop(0)
+
+    def names(self) -> list[str]:
+        return [span.name for body in self.requests for span in _spans(body)]
+
+
+def _spans(body: bytes) -> list[Any]:
+    request = ExportTraceServiceRequest.FromString(body)
+    return [s for r in request.resource_spans for scope in r.scope_spans for s in scope.spans]

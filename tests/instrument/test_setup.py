@@ -1,0 +1,214 @@
+"""`instrument()`: where spans go, in a process of its own for every case."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.rebuild import load
+from tests.export.receiver import HttpReceiver
+
+AGENT = """
+import agentool_otel
+@agentool_otel.tool
+def add(a, b): return a + b
+@agentool_otel.agent
+def clerk(question): return str(add(1, 2))
+"""
+
+
+def run(folder: Path, code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**clean, **environ},
+        cwd=folder,
+        check=True,
+        timeout=60,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_without_an_endpoint_spans_are_recorded_in_the_working_folder(tmp_path: Path) -> None:
+    run(tmp_path, f"{AGENT}agentool_otel.instrument(); clerk('1+2?')")
+    [trace] = load(tmp_path / ".agentool")
+    assert (trace.agent_id, trace.input, trace.output) == ("clerk", "1+2?", "3")
+
+
+def test_the_folder_can_be_chosen(tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    run(tmp_path, f"{AGENT}agentool_otel.instrument(); clerk('?')", AGENTOOL_DIR=str(place))
+    assert len(list(load(place))) == 1
+
+
+def test_a_process_without_spans_leaves_no_file(tmp_path: Path) -> None:
+    run(tmp_path, "import agentool_otel; agentool_otel.instrument()")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_endpoint_gets_the_spans_without_content(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = f"{AGENT}agentool_otel.instrument({receiver.endpoint!r}); clerk('secret?')"
+        run(tmp_path, code, OTEL_METRICS_EXPORTER="none")
+        assert sorted(receiver.names()) == ["execute_tool add", "invoke_agent clerk"]
+        assert b"secret?" not in b"".join(receiver.bodies["/v1/traces"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_content_goes_over_the_network_when_asked_for(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = f"{AGENT}agentool_otel.instrument(); clerk('open?')"
+        run(
+            tmp_path,
+            code,
+            OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+            OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT="SPAN_ONLY",
+        )
+        assert b"open?" in b"".join(receiver.bodies["/v1/traces"])
+
+
+def test_metrics_of_the_convention_go_to_the_endpoint(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        run(tmp_path, f"{AGENT}agentool_otel.instrument({receiver.endpoint!r}); clerk('?')")
+        sent = b"".join(receiver.bodies["/v1/metrics"])
+    for name in (b"gen_ai.execute_tool.duration", b"gen_ai.invoke_agent.tool_calls"):
+        assert name in sent
+
+
+def test_what_is_captured_and_how_to_change_it_is_said_once_at_info(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}import logging; logging.basicConfig(level=logging.INFO)\n"
+        "agentool_otel.instrument(); agentool_otel.instrument()"
+    )
+    said = run(tmp_path, code).stderr.splitlines()
+    assert len(said) == 1
+    assert "content is captured" in said[0]
+    assert "content=False" in said[0]
+
+
+def test_a_healthy_run_says_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, f"{AGENT}agentool_otel.instrument(); clerk('?')")
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+JOIN = """
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+kept = InMemorySpanExporter()
+mine = TracerProvider()
+mine.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(mine)
+"""
+
+
+def test_a_configured_provider_is_joined_and_not_replaced(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}{JOIN}agentool_otel.instrument(); clerk('?')\n"
+        "assert trace.get_tracer_provider() is mine\n"
+        "assert len(kept.get_finished_spans()) == 2\n"
+        "assert 'gen_ai.input.messages' not in kept.get_finished_spans()[1].attributes\n"
+    )
+    run(tmp_path, code)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_joined_provider_can_send_to_an_endpoint_as_well(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = (
+            f"{AGENT}{JOIN}agentool_otel.instrument({receiver.endpoint!r}); clerk('?')\n"
+            "assert len(kept.get_finished_spans()) == 2\n"
+            "assert agentool_otel.flush()\n"
+        )
+        run(tmp_path, code)
+        assert len(receiver.names()) == 2
+
+
+def test_instrumenting_twice_records_once(tmp_path: Path) -> None:
+    run(tmp_path, f"{AGENT}agentool_otel.instrument(); agentool_otel.instrument(); clerk('?')")
+    [trace] = load(tmp_path / ".agentool")
+    assert len(trace.steps) == 2
+
+
+def test_after_uninstrument_nothing_more_is_recorded(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}agentool_otel.instrument(); clerk('a'); agentool_otel.uninstrument(); clerk('b')"
+    )
+    run(tmp_path, code)
+    assert [trace.input for trace in load(tmp_path / ".agentool")] == ["a"]
+
+
+def test_instrument_again_after_uninstrument_records_again(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}agentool_otel.instrument(); agentool_otel.uninstrument()\n"
+        "agentool_otel.instrument(); clerk('b')"
+    )
+    run(tmp_path, code)
+    assert [trace.input for trace in load(tmp_path / ".agentool")] == ["b"]
+
+
+def test_redact_changes_content_and_a_raising_one_drops_it(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}"
+        "def redact(name, text):\n"
+        "    if 'arguments' in name: raise RuntimeError\n"
+        "    return text.replace('1+2?', '***')\n"
+        "agentool_otel.instrument(redact=redact); clerk('1+2?')"
+    )
+    run(tmp_path, code)
+    [trace] = load(tmp_path / ".agentool")
+    assert trace.input == "***"
+    call = trace.steps[0].to_dict()["tool_call"]
+    assert "arguments" not in call
+
+
+def test_the_sdk_switch_turns_everything_off(tmp_path: Path) -> None:
+    run(tmp_path, f"{AGENT}agentool_otel.instrument(); clerk('?')", OTEL_SDK_DISABLED="true")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_status_counts_what_was_made_and_written(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}import json; agentool_otel.instrument(); clerk('?'); agentool_otel.flush()\n"
+        "print(json.dumps(agentool_otel.status()))"
+    )
+    status: dict[str, Any] = json.loads(run(tmp_path, code).stdout)
+    assert status["spans"] == {"created": 2, "exported": 2, "failed": 0}
+    assert status["destination"] == ".agentool"
+    assert {"openai", "langchain"} <= set(status["instrumentors"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("instrument('nowhere')", "is not a URL"),
+        ("instrument(include=['nope'])", "unknown framework 'nope': supported are"),
+    ],
+)
+def test_a_mistake_is_refused_by_name(tmp_path: Path, call: str, message: str) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        run(tmp_path, f"import agentool_otel; agentool_otel.{call}")
+    assert message in failed.value.stderr
+
+
+def test_an_endpoint_that_is_down_costs_seconds_at_exit_and_is_said(tmp_path: Path) -> None:
+    done = run(tmp_path, f"{AGENT}agentool_otel.instrument('http://127.0.0.1:9'); clerk('?')")
+    assert "could not be delivered to http://127.0.0.1:9" in done.stderr
+
+
+def test_importing_the_package_loads_no_sdk_exporter_or_framework(tmp_path: Path) -> None:
+    code = (
+        "import sys, agentool_otel; agentool_otel.tool, agentool_otel.run\n"
+        "heavy = ('opentelemetry.sdk', 'opentelemetry.exporter', 'wrapt', 'openai', 'langchain',\n"
+        "         'langgraph', 'grpc', 'google.protobuf', 'rich', 'click', 'requests')\n"
+        "print([m for m in sys.modules if m.startswith(heavy)])"
+    )
+    assert run(tmp_path, code).stdout.strip() == "[]"
