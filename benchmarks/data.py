@@ -22,17 +22,21 @@ asked again because one was stale"""
 Span = dict[str, Any]
 
 
-def write_recording(path: Path, spans: int = 200_000, seed: int = 0) -> int:
-    """Write OTLP/JSON lines with at least `spans` spans of whole traces and return how many.
+def write_recording(
+    path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True
+) -> int:
+    """Write OTLP/JSON lines with at least `spans` spans of whole runs and return how many.
 
-    A trace is an agent run of 28 spans: invoke_agent and 9 turns, each a chat span (4.7 KB) and two
-    execute_tool spans (2 KB). 200 traces run interleaved, 256 spans make a line.
+    A run has 28 spans: invoke_agent and 9 turns, each a chat span (4.7 KB) and two execute_tool
+    spans (2 KB). Without `agents` it is what the instrumentation of a bare provider SDK leaves of a
+    chat loop: 10 chat spans, each a trace of its own, tied by the ids of the tool calls that the
+    next one answers. 200 runs are interleaved, 256 spans make a line.
     """
     rng = random.Random(seed)
     written = 0
     batch: list[Span] = []
     with path.open("wb") as file:
-        for span in _interleaved(spans, rng):
+        for span in _interleaved(spans, rng, agents):
             batch.append(span)
             if len(batch) == _BATCH:
                 written += _write(file, batch)
@@ -67,15 +71,15 @@ def _resource(number: int) -> dict[str, Any]:
     }
 
 
-def _interleaved(spans: int, rng: random.Random) -> Iterator[Span]:
+def _interleaved(spans: int, rng: random.Random, agents: bool) -> Iterator[Span]:
     clock = 1_790_000_000_000_000_000
     running: list[Iterator[Span]] = []
     given = 0
     while given < spans or running:
         while given < spans and len(running) < _OPEN:
             clock += 50_000_000
-            running.append(_trace(rng, clock))
-            given += 28
+            running.append(_trace(rng, clock) if agents else _loop(rng, clock))
+            given += 28 if agents else 10
         number = rng.randrange(len(running))
         span = next(running[number], None)
         if span is None:
@@ -135,6 +139,39 @@ def _trace(rng: random.Random, start: int) -> Iterator[Span]:
     }, end=now)  # fmt: skip
 
 
+def _loop(rng: random.Random, start: int) -> Iterator[Span]:
+    question: dict[str, Any] = {
+        "role": "user",
+        "parts": [{"type": "text", "content": _text(rng, 1300)}],
+    }
+    asked: list[dict[str, Any]] = []
+    for turn in range(10):
+        history = [question]
+        if asked:
+            answers = [_tool_response(rng, call["id"]) for call in asked]
+            history.append({"role": "assistant", "parts": asked})
+            history.append({"role": "tool", "parts": answers})
+        last = turn == 9
+        asked = [] if last else [_tool_call(rng, f"call_{rng.getrandbits(64):016x}") for _ in "ab"]
+        said = {"type": "text", "content": _text(rng, 500)}
+        finish = "stop" if last else "tool_call"
+        yield _span(rng, f"{rng.getrandbits(128):032x}", None, "chat gpt-5", 3, start, {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "openai",
+            "gen_ai.request.model": "gpt-5",
+            "gen_ai.response.model": "gpt-5-2026-08",
+            "gen_ai.response.id": f"resp_{rng.getrandbits(64):016x}",
+            "gen_ai.response.finish_reasons": [finish],
+            "gen_ai.usage.input_tokens": 400 + 120 * turn,
+            "gen_ai.usage.output_tokens": 60 + rng.randrange(90),
+            "gen_ai.input.messages": _json(history),
+            "gen_ai.output.messages": _json([
+                {"role": "assistant", "finish_reason": finish, "parts": [said, *asked]},
+            ]),
+        })  # fmt: skip
+        start += 1_000_000_000
+
+
 def _tool_call(rng: random.Random, call: str) -> dict[str, Any]:
     arguments = {"query": _text(rng, 80)}
     return {"type": "tool_call", "id": call, "name": "search_web", "arguments": arguments}
@@ -149,12 +186,12 @@ def _hit(rng: random.Random) -> dict[str, Any]:
 
 
 def _span(
-    rng: random.Random, trace_id: str, root: str, name: str, kind: int, start: int,
+    rng: random.Random, trace_id: str, root: str | None, name: str, kind: int, start: int,
     attributes: dict[str, Any], end: int = 0,
 ) -> Span:  # fmt: skip
     span: Span = {
         "traceId": trace_id,
-        "spanId": root if end else f"{rng.getrandbits(64):016x}",
+        "spanId": root if root and end else f"{rng.getrandbits(64):016x}",
         "flags": 256,
         "name": name,
         "kind": kind,
@@ -163,7 +200,7 @@ def _span(
         "attributes": _attributes(attributes),
         "status": {},
     }
-    if not end:
+    if root and not end:
         span["parentSpanId"] = root
     return span
 

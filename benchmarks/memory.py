@@ -77,8 +77,6 @@ def _held(call: Function, hold: _Hold, runs: int) -> float:
 
     asks("warm up")
     hold.spans.clear()
-    hold.spans = [*[None] * (runs * CALLS_PER_RUN)]  # type: ignore[list-item] # room for all of them
-    hold.spans.clear()
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()

@@ -98,7 +98,9 @@ class _Commands(click.Group):
 
 def explain(error: Exception) -> None:
     """Print an error's message on stderr, its hint on a line of its own."""
-    message, _, hint = re.sub(r"[;,.]?\s+hint: ", "\0", str(error), count=1).partition("\0")
+    from agentool_otel.cli._text import clean  # a message may quote what was recorded
+
+    message, _, hint = re.sub(r"[;,.]?\s+hint: ", "\0", clean(str(error)), count=1).partition("\0")
     click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
     if hint:
         click.echo(f"{click.style(' hint:', bold=True)} {hint}", err=True)

@@ -219,7 +219,7 @@ class TraceFiles:
 
 def _trace(item: Item) -> ReasoningTrace:
     if item.error is not None:
-        raise DecodeError("a ReasoningTrace as JSON", item.error)
+        raise DecodeError("a ReasoningTrace as JSON", f"something else ({item.error})")
     value: Any = item.value
     if isinstance(value, dict) and "resourceSpans" in value:
         raise DecodeError(

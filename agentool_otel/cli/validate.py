@@ -12,11 +12,11 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import report, view
-from agentool_otel.cli._reading import Item, holds_spans, items, opened, paths
+from agentool_otel.cli._reading import Item, holds_spans, items, open_spans, opened, paths
 from agentool_otel.conformance import check
 from agentool_otel.dialects import classify
 from agentool_otel.emit.session import SCOPE
-from agentool_otel.errors import AgentoolError, DialectConflict, SourceUnreachable
+from agentool_otel.errors import AgentoolError, DialectConflict
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.validation import findings, identify
 from agentool_otel.sources.otlp_file import OtlpFiles
@@ -146,9 +146,7 @@ def _unknown(value: Any) -> str:
 
 
 def _recording(path: Path | None, label: str, strict: bool) -> _Verdict:
-    if path is None:
-        raise SourceUnreachable("a recording is checked as a file; hint: save it and name the file")
-    source = OtlpFiles([path])
+    source = open_spans(["-"]) if path is None else OtlpFiles([path])
     spans = ours = 0
     dialects: Counter[str] = Counter()
     breaches: Counter[str] = Counter()

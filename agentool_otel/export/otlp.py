@@ -156,7 +156,7 @@ class SplittingExporter(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         result = SpanExportResult.SUCCESS
         for batch in self._batches(spans):
-            if self._exporter.export(batch) is SpanExportResult.SUCCESS:
+            if self._sent(batch):
                 continue
             self.failed += len(batch)
             result = SpanExportResult.FAILURE
@@ -168,6 +168,13 @@ class SplittingExporter(SpanExporter):
                     self._where,
                 )
         return result
+
+    def _sent(self, batch: list[ReadableSpan]) -> bool:
+        try:
+            return self._exporter.export(batch) is SpanExportResult.SUCCESS
+        except Exception:  # exporters before 1.31 raise what their HTTP library does
+            _log.debug("details", exc_info=True)
+            return False
 
     def _batches(self, spans: Sequence[ReadableSpan]) -> list[list[ReadableSpan]]:
         batches: list[list[ReadableSpan]] = []

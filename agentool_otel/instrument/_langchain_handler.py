@@ -309,12 +309,11 @@ class Handler(BaseCallbackHandler):
             parent = _context(above)
             frame = current_frame("tool")
             name = string(serialized, "name") or kwargs.get("name") or "unknown"
-            given: Any = input_str if inputs is None else {
-                key: value for key, value in inputs.items() if not _injected(value)
-            }  # fmt: skip
             around = current_run(parent)
             call_id = string(kwargs, "tool_call_id") or (frame.call_id if frame else None)
-            arguments = UNSET if around is None and not session.policy.capture else jsonable(given)
+            arguments: Any = UNSET
+            if session.policy.capture or (around is not None and around.requested):
+                arguments = jsonable(input_str if inputs is None else _asked(inputs))
             if around is not None and around.requested:
                 asked_as = around.call_id(name, encode(arguments))
                 call_id = call_id or asked_as
@@ -521,17 +520,17 @@ def _reply(output: Any, call_id: str | None) -> Any:
     return UNSET
 
 
-def _injected(value: Any) -> bool:
-    """True for an argument that LangGraph has put in, which no model asked for."""
-    for module, name in (
-        ("langchain.tools", "ToolRuntime"),
-        ("langgraph.prebuilt.tool_node", "ToolRuntime"),
-        ("langgraph.store.base", "BaseStore"),
-    ):
-        kind = imported(module, name)
-        if isinstance(kind, type) and isinstance(value, kind):
-            return True
-    return False
+def _asked(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments a model gave, without what LangGraph has put in beside them."""
+    kinds = tuple(
+        kind
+        for module, name in (
+            ("langgraph.prebuilt.tool_node", "ToolRuntime"),
+            ("langgraph.store.base", "BaseStore"),
+        )
+        if isinstance(kind := imported(module, name), type)
+    )
+    return {name: value for name, value in inputs.items() if not isinstance(value, kinds)}
 
 
 def _plain(value: Any) -> Any:

@@ -169,6 +169,10 @@ def _chosen(
 def _prepare_provider(endpoint: str | None, service_name: str | None) -> bool:
     """Make or join the tracer provider; tell whether spans leave over the network."""
     global _pipeline, _joined
+    # The SDK starts threads in a forked child; it hangs if this is first imported after its
+    # provider is made.
+    import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
     from opentelemetry.sdk.trace import TracerProvider
 
     from agentool_otel.export.otlp import OtlpTarget, target_from_environment

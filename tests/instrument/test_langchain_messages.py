@@ -15,7 +15,10 @@ from agentool_otel.instrument import _langchain_models as models
 def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
     from langchain_core.messages import AIMessage
 
-    return messages.from_message(AIMessage(content=content, **fields))["parts"]
+    found: list[dict[str, Any]] = messages.from_message(AIMessage(content=content, **fields))[
+        "parts"
+    ]
+    return found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,165 @@
+"""What it costs to get finished spans out of the process, and what the application feels of it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median, quantiles
+
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+from agentool_otel.capture import agent, tool
+from agentool_otel.emit.content import Policy
+from agentool_otel.emit.session import session
+from agentool_otel.export.otlp import OtlpTarget, span_exporter
+from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.recording import RecordingExporter
+from benchmarks._child import in_child
+from benchmarks._rounds import Compared, compared
+from benchmarks._sink import sink
+from benchmarks._sizes import Size
+from benchmarks._table import Row, Target
+from benchmarks._workload import (
+    CALLS_PER_RUN,
+    QUERY,
+    Function,
+    provider_of,
+    reference,
+    search,
+)
+
+__all__ = ["rows"]
+
+_BATCH = 512
+"""Spans per batch, as many as the SDK's batch processor hands over at a time."""
+
+_SAME = Target("1× (± 0.1)", 1.1)
+"""The official exporter does the work; what is ours is to split batches by bytes."""
+
+
+def rows(size: Size) -> Iterator[Row]:
+    with sink() as url:
+        shipped = in_child(ship, url, size.rounds, size.batches)
+        felt = in_child(disturbance, url, size.rounds, size.disturbed_s)
+    yield Row.of(
+        "encode and ship a span, against the official OTLP/HTTP exporter",
+        "µs",
+        Compared(*shipped["otlp"]),
+        _SAME,
+    )
+    yield Row.of(
+        "record a span in a file, against the official OTLP encoding alone",
+        "µs",
+        Compared(*shipped["recording"]),
+    )
+    for what, values in felt.items():
+        yield Row.of(what, "µs", Compared(*values), note="wall time")
+
+
+# ---------------------------------------------------------------------------------- one span out
+
+
+def ship(url: str, rounds: int, batches: int) -> dict[str, Compared]:
+    """Compare ways out of the process by CPU microseconds per span."""
+    spans = finished(_BATCH)
+    ours = span_exporter(OtlpTarget(url, "http/protobuf"))
+    official = OTLPSpanExporter(f"{url}/v1/traces")
+    with tempfile.TemporaryDirectory() as folder:
+        recording = RecordingExporter(folder)
+        ways: dict[str, tuple[Callable[[Sequence[ReadableSpan]], object], ...]] = {
+            "otlp": (ours.export, official.export),
+            "recording": (recording.export, lambda spans: encode_spans(spans).SerializeToString()),
+        }
+        costs: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+        for number in range(rounds + 1):
+            for way, pair in ways.items():
+                mine, other = (_per_span(export, spans, batches) for export in pair)
+                if number:  # the first round only warms up
+                    costs[way].append((mine, other))
+        recording.shutdown()
+    return {way: compared(pairs) for way, pairs in costs.items()}
+
+
+def _per_span(
+    export: Callable[[Sequence[ReadableSpan]], object], spans: list[ReadableSpan], batches: int
+) -> float:
+    start = time.process_time()
+    for _ in range(batches):
+        if export(spans) is SpanExportResult.FAILURE:
+            raise RuntimeError("the receiver refused a batch")
+    return (time.process_time() - start) / (batches * len(spans)) * 1e6
+
+
+def finished(count: int) -> list[ReadableSpan]:
+    """Return spans as agents of ten tool calls leave them."""
+    kept = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    session.configure(provider=provider, policy=Policy(capture=True))
+    call = tool(search)
+
+    @agent(name="bench")
+    def asks(task: str) -> str:
+        for _ in range(CALLS_PER_RUN):
+            call(query=QUERY, limit=5)
+        return "done"
+
+    while len(kept.get_finished_spans()) < count:
+        asks("go")
+    return list(kept.get_finished_spans()[:count])
+
+
+# -------------------------------------------------------------------------- the thread beside it
+
+
+def disturbance(url: str, rounds: int, seconds: float) -> dict[str, Compared]:
+    """Compare the 99th percentile of an application loop, a tool call and some work of its own."""
+    pipeline = Pipeline()
+    pipeline.send_to(span_exporter(OtlpTarget(url, "http/protobuf")))
+    mine = TracerProvider(shutdown_on_exit=False)
+    mine.add_span_processor(pipeline)
+    session.configure(provider=mine, policy=Policy(capture=True))
+    official = provider_of(ALWAYS_ON, OTLPSpanExporter(f"{url}/v1/traces"))
+    decorated, by_hand = tool(search), reference(official.get_tracer("ref"), search)
+    against: dict[str, list[tuple[float, float]]] = {"untraced": [], "SDK": []}
+    for number in range(rounds + 1):
+        untraced = _p99(search, seconds)
+        ours = _p99(decorated, seconds)
+        mine.force_flush()
+        sdk = _p99(by_hand, seconds)
+        official.force_flush()
+        if number:  # the first round only warms up
+            against["untraced"].append((ours, untraced))
+            against["SDK"].append((ours, sdk))
+    return {
+        "p99 of the application thread while exporting, against untraced": compared(
+            against["untraced"]
+        ),
+        "the same, against an SDK span and the official exporter": compared(against["SDK"]),
+    }
+
+
+def _p99(call: Function, seconds: float) -> float:
+    """Return the 99th percentile of one turn, in microseconds."""
+    clock = time.perf_counter_ns
+    turns: list[int] = []
+    until = clock() + int(seconds * 1e9)
+    while (start := clock()) < until:
+        call(query=QUERY, limit=5)
+        _work()
+        turns.append(clock() - start)
+    return quantiles(turns, n=100)[98] / 1000 if turns[1:] else median(turns) / 1000
+
+
+def _work() -> int:
+    """About 100 µs of Python."""
+    total = 0
+    for number in range(1500):
+        total += number * number
+    return total

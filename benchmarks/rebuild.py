@@ -1,0 +1,95 @@
+"""How fast spans become traces on one core, and in how much memory, against `orjson.loads` of the
+same lines: the least that reading them can take. Each figure comes from a process of its own."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import orjson
+
+import agentool_otel
+from agentool_otel.sources import open_source
+from benchmarks._child import in_child, peak_mb
+from benchmarks._rounds import compared
+from benchmarks._sizes import Size
+from benchmarks._table import Row, Target
+from benchmarks.data import write_recording
+
+__all__ = ["rows"]
+
+_FLAT = 1.25
+"""Growth of the peak from the smallest file to the largest that still counts as none."""
+
+
+class Reading(NamedTuple):
+    """One reading of a recording."""
+
+    spans_per_s: float
+    """By CPU time."""
+    peak_mb: float
+
+
+def rows(size: Size) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        for agents, what in ((True, "agent runs"), (False, "bare chat loops")):
+            yield from _rows_of(Path(folder, "recording.jsonl"), agents, what, size)
+
+
+def _rows_of(path: Path, agents: bool, what: str, size: Size) -> Iterator[Row]:
+    peaks: list[float] = []
+    for asked in size.recordings:
+        spans: int = in_child(write, str(path), asked, agents)
+        taken: list[tuple[Reading, Reading]] = []
+        for _ in range(size.rebuild_rounds):
+            ours = Reading(*in_child(rebuilt, str(path), spans))
+            taken.append((ours, Reading(*in_child(parsed, str(path), spans))))
+        yield Row.of(
+            f"rebuild {spans:,} spans of {what}, against orjson.loads",
+            "spans/s",
+            compared([(ours.spans_per_s, other.spans_per_s) for ours, other in taken]),
+            Target("≥ 0.25×", 0.25, sense="at least"),
+        )
+        peaks.append(median(ours.peak_mb for ours, _ in taken))
+        yield Row(
+            what="its peak memory",
+            unit="MB",
+            ours=peaks[-1],
+            reference=median(other.peak_mb for _, other in taken),
+            target=Target("< 200 MB", 200, on="ours"),
+        )
+    yield Row(
+        what=f"peak memory, {what}: largest file against smallest",
+        unit="MB",
+        ours=peaks[-1],
+        reference=peaks[0],
+        ratio=peaks[-1] / peaks[0],
+        target=Target(f"flat (≤ {_FLAT}×)", _FLAT),
+    )
+
+
+def write(path: str, spans: int, agents: bool) -> int:
+    """Write a recording and return how many spans it holds."""
+    return write_recording(Path(path), spans, agents=agents)
+
+
+def rebuilt(path: str, spans: int) -> Reading:
+    """Rebuild a recording into a file of traces beside it."""
+    with Path(path).with_suffix(".traces").open("wb") as out:
+        start = time.process_time()
+        for one in agentool_otel.rebuild(open_source(path).spans()):
+            out.write(one.to_json().encode("utf-8", "surrogatepass") + b"\n")
+    return Reading(spans / (time.process_time() - start), peak_mb())
+
+
+def parsed(path: str, spans: int) -> Reading:
+    """Parse the same lines and drop what comes out."""
+    start = time.process_time()
+    with Path(path).open("rb") as file:
+        for line in file:
+            orjson.loads(line)
+    return Reading(spans / (time.process_time() - start), peak_mb())

@@ -1,0 +1,61 @@
+"""Run the instrumentors' tests against other versions of the frameworks, each in an environment
+of its own.
+
+    python -m tests.frameworks            all of them
+    python -m tests.frameworks openai-2   one
+
+The development environment holds the newest major versions; these hold the ones before, because
+both are in wide use, and the oldest OpenTelemetry and wrapt the package admits.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+HOME = ROOT / ".venv-frameworks"
+COMMON = ["pytest", "hypothesis", "opentelemetry-proto"]
+ENVIRONMENTS = {
+    "openai-2": [
+        "openai>=2,<3",
+        "langchain>=1.0,<1.1",
+        "langchain-openai>=1.0,<1.1",
+        "langgraph>=1.0,<1.1",
+    ],
+    "oldest": ["openai==1.66.*", "opentelemetry-sdk==1.30.*", "wrapt<2", "httpx<1"],
+}
+
+
+def prepare(name: str) -> Path:
+    """Make or update an environment and return its interpreter."""
+    folder = HOME / name
+    if not folder.exists():
+        venv.create(folder, with_pip=True)
+    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, "-e", ROOT, *COMMON, *ENVIRONMENTS[name]], check=True)
+    return python
+
+
+def main(names: list[str]) -> int:
+    unknown = sorted(set(names) - set(ENVIRONMENTS))
+    if unknown:
+        print(f"unknown environment {unknown[0]!r}: use {', '.join(ENVIRONMENTS)}", file=sys.stderr)
+        return 2
+    failed: list[str] = []
+    for name in names or list(ENVIRONMENTS):
+        print(f"--- {name}: {', '.join(ENVIRONMENTS[name])}", file=sys.stderr, flush=True)
+        python = prepare(name)
+        tests = [python, "-m", "pytest", "tests/instrument", "tests/capture", "tests/roundtrip"]
+        if subprocess.run(tests, cwd=ROOT).returncode:
+            failed.append(name)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
