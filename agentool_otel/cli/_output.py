@@ -17,7 +17,7 @@ from rich.console import Console
 from agentool_otel.cli import _text
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import Source
+from agentool_otel.sources import Source, by_trace
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -104,20 +104,16 @@ def reason(said: Sequence[str]) -> str:
 class Reading:
     """Reads a source's spans and counts them, with a progress bar where a person is watching.
 
-    A context manager. The bar stands on stderr and is left out where that is no terminal, or where
-    data goes to the same one.
+    A context manager. The bar stands on stderr and is left out where that is no terminal.
 
     Args:
         source: what is read.
-        stay: keep the bar after the last span, while `made` counts what becomes of them.
         bar: False for no bar in any case.
     """
 
-    def __init__(self, source: Source, *, stay: bool = False, bar: bool = True):
+    def __init__(self, source: Source, *, bar: bool = True):
         self.source = source
         self.count = 0
-        self._stay = stay
-        self._traces = 0
         self._bar: Progress | None = None
         if bar and sys.stderr.isatty():
             self._bar = _bar()
@@ -132,26 +128,34 @@ class Reading:
         self._stop()
 
     def spans(self) -> Iterator[SpanRecord]:
-        """Yield the spans of the source."""
+        """Yield the spans of the source. The bar goes after the last one."""
+        yield from self._read()
+        self._stop()
+
+    def groups(self) -> Iterator[list[SpanRecord]]:
+        """Yield the spans of one trace after another. The bar goes on until the last is done with.
+
+        All is read before the first trace comes, so the bar runs twice, by bytes of the input.
+        """
+        done = 0
+        total = self.source.bytes_total
+        for group in by_trace(self._read()):
+            if self._bar is not None:
+                if not done:
+                    self._bar.reset(self._task, total=total, description="rebuilding")
+                what = f"rebuilding {_text.count(self.count, 'span')}"
+                share = int(total * done / self.count) if total is not None else 0
+                self._bar.update(self._task, completed=share, description=what)
+            yield group
+            done += len(group)
+
+    def _read(self) -> Iterator[SpanRecord]:
         for span in self.source.spans():
             self.count += 1
             if self._bar is not None and self.count % _EVERY == 0:
-                self._update(f"reading {_text.count(self.count, 'span')}")
+                what = f"reading {_text.count(self.count, 'span')}"
+                self._bar.update(self._task, completed=self.source.bytes_read, description=what)
             yield span
-        if self._stay:
-            self._update(f"rebuilding {_text.count(self.count, 'span')}")
-        else:
-            self._stop()
-
-    def made(self) -> None:
-        """Count one more trace."""
-        self._traces += 1
-        if self._traces % 100 == 0:
-            self._update(f"rebuilt {_text.count(self._traces, 'trace')}")
-
-    def _update(self, what: str) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self.source.bytes_read, description=what)
 
     def _stop(self) -> None:
         if self._bar is not None:

@@ -12,7 +12,7 @@ from agentool_otel import _json
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading, data_file, report, say
 from agentool_otel.cli._reading import open_spans
-from agentool_otel.rebuild import rebuild
+from agentool_otel.rebuild.runs import rebuild_groups
 
 __all__ = ["command"]
 
@@ -36,15 +36,14 @@ def command(sources: tuple[str, ...], output: Path | None, fidelity: Path | None
     to_terminal = output is None and sys.stdout.isatty()
     traces = 0
     with ExitStack() as open_files:
-        reading = open_files.enter_context(Reading(source, stay=True, bar=not to_terminal))
+        reading = open_files.enter_context(Reading(source, bar=not to_terminal))
         out = open_files.enter_context(data_file(output))
         reports = None if fidelity is None else open_files.enter_context(data_file(fidelity))
-        for rebuilt in rebuild(reading.spans()):
-            out.write(rebuilt.trace.to_json().encode("utf-8", "surrogatepass") + b"\n")
+        for rebuilt in rebuild_groups(reading.groups()):
+            out.write(rebuilt.trace.to_json().encode() + b"\n")
             if reports is not None:
                 reports.write(_json.dumps(rebuilt.fidelity.to_dict()).encode() + b"\n")
             traces += 1
-            reading.made()
     problems = source.problems
     report(problems)
     counts = [_text.count(traces, "trace"), _text.count(reading.count, "span")]

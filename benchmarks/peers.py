@@ -1,0 +1,289 @@
+"""What a decorated tool call costs with other packages, where they are installed, each against the
+same hand-written span in the same process.
+
+Exporters drop, the network is closed: connections beyond this machine are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import wraps
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+from benchmarks._child import ChildError, in_child
+from benchmarks._rounds import Compared, compared
+from benchmarks._sizes import Size
+from benchmarks._table import Row
+from benchmarks._workload import QUERY, ROWS, Function, per_call, provider_of, reference, search
+
+__all__ = ["rows"]
+
+Decorator = Callable[[Function], Function]
+
+
+class Decorators(NamedTuple):
+    """How a peer marks an agent and a tool, and how it is emptied."""
+
+    agent: Decorator
+    tool: Decorator
+    flush: Callable[[], object]
+
+
+class Peer(NamedTuple):
+    distribution: str
+    how: str
+    prepare: Callable[[Keep], Decorators]
+
+
+def rows(size: Size) -> Iterator[Row]:
+    for name, peer in PEERS.items():
+        try:
+            what = f"{peer.distribution} {version(peer.distribution)} {peer.how}"
+        except PackageNotFoundError:
+            yield Row(what=f"{peer.distribution} {peer.how}", note="not installed")
+            continue
+        try:
+            cost, captured = in_child(measure, name, size.rounds, size.agent_runs, quiet=True)
+        except ChildError as error:
+            yield Row(what=what, note=f"failed: {error}")
+            continue
+        yield Row.of(what, "µs", Compared(*cost), note="" if captured else "content not captured")
+
+
+def measure(name: str, rounds: int, runs: int) -> tuple[Compared, bool]:
+    """Compare a peer's tool call with the hand-written one; tell whether its spans hold content."""
+    _close_network()
+    kept = Keep()
+    peer = PEERS[name].prepare(kept)
+    provider = provider_of(ALWAYS_ON)
+    tracer = provider.get_tracer("ref")
+    decorated, by_hand = peer.tool(search), reference(tracer, search)
+    ref_agent = _with(lambda: tracer.start_as_current_span("invoke_agent bench"))
+    per_call(peer.agent, decorated, 1, peer.flush)
+    captured = kept.holds(QUERY) and kept.holds(str(ROWS[0]["url"]))
+    kept.text = None
+    pairs: list[tuple[float, float]] = []
+    for number in range(rounds + 1):
+        ours = per_call(peer.agent, decorated, runs, peer.flush)
+        ours -= per_call(peer.agent, search, runs, peer.flush)
+        other = per_call(ref_agent, by_hand, runs, provider.force_flush)
+        other -= per_call(ref_agent, search, runs, provider.force_flush)
+        if number:  # the first round only warms up
+            pairs.append((ours, other))
+    return compared(pairs), captured
+
+
+class Keep(SpanExporter):
+    """Drops what it is given, once it has been looked at."""
+
+    def __init__(self) -> None:
+        self.text: list[str] | None = []
+        """What the spans so far hold, None once nobody asks any more."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        if self.text is not None:
+            self.text += [str(dict(span.attributes or {})) for span in spans]
+        return SpanExportResult.SUCCESS
+
+    def holds(self, text: str) -> bool:
+        return any(text in held for held in self.text or ())
+
+    def shutdown(self) -> None:
+        return None
+
+
+def _with(enter: Callable[[], AbstractContextManager[Any]]) -> Decorator:
+    """Return a decorator that calls the function inside a context."""
+
+    def decorate(fn: Function) -> Function:
+        @wraps(fn)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with enter():
+                return fn(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _provider(kept: Keep) -> TracerProvider:
+    return provider_of(ALWAYS_ON, kept)
+
+
+def _processor(kept: Keep) -> BatchSpanProcessor:
+    return BatchSpanProcessor(kept, max_queue_size=65_536)
+
+
+def _close_network() -> None:
+    """Refuse connections that leave this machine: peers look for their services."""
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in _LOCAL:
+            raise ConnectionRefusedError(f"the benchmark keeps to this machine, not {address[0]}")
+        connect(self, address)
+
+    def lookup(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if host not in _LOCAL:
+            raise socket.gaierror(f"the benchmark keeps to this machine, not {host}")
+        return found(host, *args, **kwargs)
+
+    found = socket.getaddrinfo
+    socket.socket.connect = local_only  # type: ignore[method-assign, assignment]
+    socket.getaddrinfo = lookup
+
+
+_LOCAL = ("127.0.0.1", "::1", "localhost", None)
+_NOWHERE = "http://127.0.0.1:9"
+
+
+# ------------------------------------------------------------------------------------- the peers
+# Imported by name: what is not installed has no types to check against.
+
+
+def _agentool(kept: Keep) -> Decorators:
+    from agentool_otel.capture import agent, tool
+    from agentool_otel.emit.content import Policy
+    from agentool_otel.emit.session import session
+
+    provider = _provider(kept)
+    session.configure(provider=provider, policy=Policy(capture=True))
+    return Decorators(agent, tool, provider.force_flush)
+
+
+def _openinference(kept: Keep) -> Decorators:
+    instrumentation: Any = import_module("openinference.instrumentation")
+    provider = instrumentation.TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(_processor(kept))
+    tracer = provider.get_tracer("bench")
+    return Decorators(tracer.agent, tracer.tool, provider.force_flush)
+
+
+def _util_genai(kept: Keep) -> Decorators:
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "SPAN_ONLY"
+    os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
+    module: Any = import_module("opentelemetry.util.genai.handler")
+    provider = _provider(kept)
+    handler = module.TelemetryHandler(tracer_provider=provider)
+    tracer = provider.get_tracer("bench")
+
+    def tool(fn: Function) -> Function:
+        def call(**kwargs: Any) -> Any:
+            with handler.tool("search", tool_type="function") as invocation:
+                invocation.arguments = kwargs
+                invocation.tool_result = result = fn(**kwargs)
+                return result
+
+        return call
+
+    agent = _with(lambda: tracer.start_as_current_span("invoke_agent bench"))
+    return Decorators(agent, tool, provider.force_flush)
+
+
+def _traceloop(kept: Keep) -> Decorators:
+    os.environ["TRACELOOP_TRACE_CONTENT"] = "true"
+    sdk: Any = import_module("traceloop.sdk")
+    decorators: Any = import_module("traceloop.sdk.decorators")
+    processor = _processor(kept)
+    sdk.Traceloop.init(
+        app_name="bench",
+        processor=processor,
+        telemetry_enabled=False,
+        instruments=set(),
+        api_key="none",
+        api_endpoint=_NOWHERE,
+    )
+    return Decorators(
+        decorators.agent(name="bench"), decorators.tool(name="search"), processor.force_flush
+    )
+
+
+def _langfuse(kept: Keep) -> Decorators:
+    langfuse: Any = import_module("langfuse")
+    client = langfuse.Langfuse(
+        public_key="pk", secret_key="sk", base_url=_NOWHERE, span_exporter=kept
+    )
+    return Decorators(
+        langfuse.observe(as_type="agent"), langfuse.observe(as_type="tool"), client.flush
+    )
+
+
+def _logfire(kept: Keep) -> Decorators:
+    logfire: Any = import_module("logfire")
+    logfire.configure(
+        send_to_logfire=False,
+        console=False,
+        metrics=False,
+        inspect_arguments=False,
+        additional_span_processors=[_processor(kept)],
+    )
+
+    def tool(fn: Function) -> Function:
+        return logfire.instrument("execute_tool search", extract_args=True, record_return=True)(fn)  # type: ignore[no-any-return]
+
+    return Decorators(logfire.instrument("invoke_agent bench"), tool, logfire.force_flush)
+
+
+def _langsmith(kept: Keep) -> Decorators:
+    os.environ["LANGSMITH_TRACING"] = "true"
+    langsmith: Any = import_module("langsmith")
+    requests: Any = import_module("requests")
+
+    class Session(requests.Session):  # type: ignore[misc]
+        """Takes every request and keeps the bodies that `kept` still wants to see."""
+
+        def request(self, method: str, url: str, **options: Any) -> Any:
+            if kept.text is not None:
+                kept.text.append(_body(options.get("data")))
+            response = requests.Response()
+            response.status_code = 202
+            response._content = b"{}"
+            return response
+
+    info = {"batch_ingest_config": {"use_multipart_endpoint": True}}
+    client = langsmith.Client(api_url=_NOWHERE, api_key="none", session=Session(), info=info)
+    return Decorators(
+        langsmith.traceable(run_type="chain", client=client),
+        langsmith.traceable(run_type="tool", client=client),
+        client.flush,
+    )
+
+
+def _body(data: Any) -> str:
+    raw = data.read() if hasattr(data, "read") else data
+    return raw.decode(errors="replace") if isinstance(raw, bytes) else str(raw)
+
+
+def _agentops(kept: Keep) -> Decorators:
+    raise NotImplementedError
+
+
+def _openlit(kept: Keep) -> Decorators:
+    raise NotImplementedError
+
+
+def _mlflow(kept: Keep) -> Decorators:
+    raise NotImplementedError
+
+
+PEERS = {
+    "agentool": Peer("agentool-otel", "@tool", _agentool),
+    "util-genai": Peer("opentelemetry-util-genai", "handler.tool", _util_genai),
+    "openinference": Peer("openinference-instrumentation", "@tracer.tool", _openinference),
+    "traceloop": Peer("traceloop-sdk", "@tool", _traceloop),
+    "langfuse": Peer("langfuse", "@observe(as_type='tool')", _langfuse),
+    "logfire": Peer("logfire", "@instrument", _logfire),
+    "langsmith": Peer("langsmith", "@traceable(run_type='tool')", _langsmith),
+    "agentops": Peer("agentops", "@tool", _agentops),
+    "openlit": Peer("openlit", "@trace", _openlit),
+    "mlflow": Peer("mlflow", "@trace(span_type='TOOL')", _mlflow),
+}

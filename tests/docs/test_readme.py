@@ -1,0 +1,50 @@
+"""The README says what is true: its Python runs, its commands are there, its table is complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentool_otel.instrument._setup import instrumentors
+
+ROOT = Path(__file__).parent.parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+
+
+def test_every_python_block_runs_in_the_order_it_stands(tmp_path: Path) -> None:
+    for block in ["import agentool_otel; agentool_otel.instrument()\n" + BLOCKS[1], *BLOCKS]:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
+        environ["AGENTOOL_DIR"] = str(tmp_path / ".agentool")
+        done = subprocess.run(
+            [sys.executable, "-c", block],
+            cwd=tmp_path,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_first_command_comes_early() -> None:
+    lines = README.splitlines()
+    assert next(n for n, line in enumerate(lines) if line.startswith("    python3")) < 15
+
+
+@pytest.mark.parametrize("name", sorted(instrumentors()))
+def test_every_framework_is_in_the_table_with_its_versions(name: str) -> None:
+    [row] = [line for line in README.splitlines() if line.startswith(f"| `{name}`")]
+    for requirement in instrumentors()[name].supports:
+        assert requirement in row
+
+
+def test_the_version_is_said_once() -> None:
+    from agentool_otel._version import __version__
+
+    assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text()
