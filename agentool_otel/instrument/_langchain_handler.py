@@ -123,7 +123,8 @@ class Handler(BaseCallbackHandler):
                 self._start_graph(frame, above, inputs, run_id, metadata or {}, name)
             elif isinstance(above, LiveRun):
                 node = string(metadata, "langgraph_node")
-                node = node if node == name else None
+                if node != name or not isinstance(above.operation, AgentInvocation):
+                    node = None
                 transfer = above.transfers.pop(node, None) if node is not None else None
                 self.runs.add(run_id, Plumbing(above, run_id, node, transfer))
             elif above is not None:
@@ -143,7 +144,7 @@ class Handler(BaseCallbackHandler):
             parent, above.transfer = above.transfer, None
         operation = AgentInvocation(
             agent_name=_name_of(frame.subject, above, metadata, name),
-            conversation_id=_conversation(metadata),
+            conversation_id=_conversation(metadata, parent),
         )
         live = begin(operation, scope=SCOPE, parent=parent)
         run = self._add(live, operation, run_id, above, frame)
@@ -253,12 +254,13 @@ class Handler(BaseCallbackHandler):
         metadata = metadata or {}
         params: dict[str, Any] = kwargs.get("invocation_params") or {}
         above = self.runs.above(parent_run_id)
+        parent = _context(above)
         operation = Inference(
             operation=kind,
-            conversation_id=_conversation(metadata),
+            conversation_id=_conversation(metadata, parent),
             **models.asked(serialized, metadata, params),
         )
-        live = begin(operation, scope=SCOPE, parent=_context(above), owner=_OWNED)
+        live = begin(operation, scope=SCOPE, parent=parent, owner=_OWNED)
         run = self._add(live, operation, run_id, above, current_frame("model"))
         if run is None:
             return
@@ -323,7 +325,7 @@ class Handler(BaseCallbackHandler):
                 tool_type="function",
                 description=string(serialized, "description") or None,
                 agent_name=around.agent_name if around is not None else None,
-                conversation_id=_conversation(metadata or {}),
+                conversation_id=_conversation(metadata or {}, parent),
             )
             live = begin(operation, scope=SCOPE, parent=parent)
             run = self._add(live, operation, run_id, above, frame)
@@ -378,11 +380,12 @@ class Handler(BaseCallbackHandler):
                 return
             metadata = metadata or {}
             above = self.runs.above(parent_run_id)
+            parent = _context(above)
             operation = Retrieval(
                 data_source_id=string(kwargs, "name") or string(metadata, "ls_retriever_name"),
-                conversation_id=_conversation(metadata),
+                conversation_id=_conversation(metadata, parent),
             )
-            live = begin(operation, scope=SCOPE, parent=_context(above))
+            live = begin(operation, scope=SCOPE, parent=parent)
             run = self._add(live, operation, run_id, above, current_frame("retriever"))
             if run is not None and _wanted(run):
                 run.fields["query"] = query if isinstance(query, str) else encode(query)
@@ -440,12 +443,17 @@ def _wanted(run: LiveRun) -> bool:
     return run.live.recording and session.policy.capture
 
 
-def _conversation(metadata: dict[str, Any]) -> str | None:
+def _conversation(metadata: dict[str, Any], parent: Context) -> str | None:
+    """Return the conversation a run belongs to, by its own word or that of the run around it.
+
+    On Python 3.10 LangChain does not pass its metadata on through async code.
+    """
     for name in _CONVERSATION:
         value = metadata.get(name)
         if isinstance(value, (str, int)) and value != "":
             return str(value)
-    return None
+    around = current_run(parent)
+    return None if around is None else around.conversation_id
 
 
 def _name_of(

@@ -8,6 +8,7 @@ agent around them, which `conversations` ties together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from agentool_otel.model.operations import Embeddings, Inference, Unclassified
@@ -29,26 +30,54 @@ def rebuild_groups(groups: Iterable[list[SpanRecord]]) -> Iterator[Rebuilt]:
     bare = _Bare()
     for spans in groups:
         ordered = grow(spans)
-        roots = [node for node in ordered if node.is_run]
-        inside: set[int] = set()
-        bodies: dict[int, list[Node]] = {}
-        for root in roots:
-            body = sorted(root.inside(), key=lambda node: node.order)
-            bodies[id(root)] = body
-            inside.update(id(node) for node in body)
-            inside.add(id(root))
-        loose = [node for node in ordered if id(node) not in inside and _tells(node)]
-        several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
-        ids = {id(root): _trace_id(root, several) for root in roots}
-        for root in roots:
-            run = RunSpans(ids[id(root)], root, bodies[id(root)])
-            above = next((up for up in root.ancestors() if up.is_run), None)
-            if above is not None:
-                run.link["parent_trace_id"] = ids[id(above)]
-            yield Rebuilt(run, ids)
+        runs, loose = _split(ordered)
+        ids = {id(run.root): run.trace_id for run in runs}
+        for run in runs:
+            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id))
         if loose:
-            bare.add(loose, several=bool(roots))
+            bare.add(loose, several=bool(runs))
+        else:
+            for node in ordered:
+                node.unlink()
     yield from bare.rebuilt()
+
+
+def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
+    """Return the runs of an OTel trace and the nodes that belong to none of them."""
+    roots = [node for node in ordered if node.is_run]
+    inside: set[int] = set()
+    bodies: list[list[Node]] = []
+    for root in roots:
+        body = sorted(root.inside(), key=lambda node: node.order)
+        bodies.append(body)
+        inside.update(id(node) for node in body)
+        inside.add(id(root))
+    loose = [node for node in ordered if id(node) not in inside and _tells(node)]
+    several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
+    ids = {id(root): _trace_id(root, several) for root in roots}
+    runs: list[RunSpans] = []
+    for root, body in zip(roots, bodies, strict=True):
+        run = RunSpans(ids[id(root)], root, body)
+        above = next((up for up in root.ancestors() if up.is_run), None)
+        if above is not None:
+            run.link["parent_trace_id"] = ids[id(above)]
+        runs.append(run)
+    return runs, loose
+
+
+def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
+    """Link the spans of an OTel trace again and return one of its runs."""
+    runs, _ = _split(grow(spans))
+    return next(run for run in runs if run.trace_id == trace_id)
+
+
+def _bare_again(spans: list[SpanRecord]) -> RunSpans:
+    """Link the spans of a bare run again, of every OTel trace by itself."""
+    traces: dict[str, list[SpanRecord]] = {}
+    for span in spans:
+        traces.setdefault(span.trace_id, []).append(span)
+    nodes = [node for members in traces.values() for node in grow(members)]
+    return RunSpans("", None, sorted(nodes, key=_order))
 
 
 class _Bare:
@@ -103,7 +132,10 @@ class _Bare:
             first = nodes[0].span
             several = held[first.trace_id] > 1 or first.trace_id in self._shared
             name = f"{first.trace_id}:{first.span_id}" if several else first.trace_id
-            yield Rebuilt(RunSpans(name, None, nodes), {})
+            spans = [node.span for node in nodes]
+            yield Rebuilt(RunSpans(name, None, nodes), {}, partial(_bare_again, spans))
+            for node in nodes:
+                node.unlink()
 
 
 def _order(node: Node) -> tuple[int, str, str]:

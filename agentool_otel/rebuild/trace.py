@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -49,10 +49,19 @@ class RunSpans:
 class Rebuilt:
     """A rebuilt trace and, when asked for, the report on where each field came from."""
 
-    __slots__ = ("_fidelity", "_run", "_trace", "document")
+    __slots__ = ("_fidelity", "_report", "_trace", "document")
 
-    def __init__(self, run: RunSpans, subtraces: dict[int, str]):
-        self._run = run
+    def __init__(
+        self, run: RunSpans, subtraces: dict[int, str], report: Callable[[], RunSpans]
+    ):
+        """Rebuild a run.
+
+        Args:
+            run: its spans, linked; not kept.
+            subtraces: the trace id of every run of the same OTel trace, by the id() of its node.
+            report: makes the run's spans again, linked, for the fidelity report.
+        """
+        self._report = report
         self._fidelity: Fidelity | None = None
         self._trace: ReasoningTrace | None = None
         self.document = _document(run, subtraces)
@@ -69,7 +78,7 @@ class Rebuilt:
     def fidelity(self) -> Fidelity:
         """The fidelity report; made when first asked for."""
         if self._fidelity is None:
-            self._fidelity = _report(self._run)
+            self._fidelity = _report(self._report(), self.document)
         return self._fidelity
 
     def to_json(self) -> str:
@@ -301,15 +310,14 @@ def _put(made: dict[str, Any], key: str, value: Any) -> None:
         made[key] = value
 
 
-def _report(run: RunSpans) -> Fidelity:
+def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     root, nodes = run.root, run.nodes
     everything = ([root] if root is not None else []) + nodes
     report = Fidelity(
-        run.trace_id,
+        document["trace_id"],
         sorted({node.dialect for node in everything if node.dialect is not None}),
         len(everything),
     )
-    document = _document(run, {})
     root_id = root.span.span_id if root is not None else None
     inferred = "first and last model call" if root is None else None
     for field in document:

@@ -40,6 +40,12 @@ class Node:
     def order(self) -> tuple[int, str]:
         return (self.start_ns or 0, self.span.span_id)
 
+    def unlink(self) -> None:
+        """Let go of parent and children: a tree holds itself alive until the garbage collector
+        finds it, and finding trees by the thousand is dear."""
+        self.parent = None
+        self.children = []
+
     def ancestors(self) -> Iterator[Node]:
         node = self.parent
         while node is not None:
