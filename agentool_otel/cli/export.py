@@ -38,7 +38,7 @@ def command(traces: tuple[str, ...], output: Path | None, endpoint: str | None) 
     """Turn ReasoningTrace documents into spans with their original times.
 
     TRACES are files of JSON or JSON Lines, folders of them, or `-`. The spans are OTLP/JSON Lines
-    unless they go to an endpoint. Ids follow from the trace's own: sent again, it has the same ones.
+    unless they go to an endpoint. Ids follow from the trace's own: sent again, it has the same.
     """
     if output is not None and endpoint is not None:
         raise ConfigurationError("name either --output or --endpoint")
@@ -84,8 +84,8 @@ def _send(files: TraceFiles, target: OtlpTarget) -> int:
         say(f"{label} {target} did not take the spans: {reason(said)}")
         say(f"{_text.count(left, 'trace')} not delivered")
         say(
-            " hint: is a collector listening there? Run this again when it is: a trace gets the same "
-            "ids every time. Or write the spans to a file with -o FILE"
+            " hint: is a collector listening there? Run this again when it is: a trace gets the "
+            "same ids every time. Or write the spans to a file with -o FILE"
         )
     return 1 if left or files.problems else 0
 

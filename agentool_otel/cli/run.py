@@ -216,6 +216,8 @@ def _sum_up(said: dict[int, dict[str, Any]], folder: Path) -> None:
         _sum_up_files(files, folder)
     elif sent:
         _sum_up_sent(sent)
+    elif any("spans" not in note and "error" not in note for note in said.values()):
+        say("agentool-otel: 0 spans were written: the program was killed, or left by os._exit")
     elif len(failed) < len(said):
         say("agentool-otel: 0 spans: no agent, tool or model call was seen")
         say("  hint: agentool-otel doctor shows which frameworks are attached")

@@ -109,6 +109,11 @@ def command(
     elif spans and trace is None:
         _print_trees(console, runs)
     elif spans:
+        if source == "-":
+            raise ConfigurationError(
+                "the spans of one trace are looked for twice, which standard input does not allow"
+                "; hint: save it and name the file"
+            )
         for run in _selected(runs, trace):
             _print_tree_of(console, run, runs)
     elif explain:
@@ -270,15 +275,16 @@ def _print_trees(console: Console, runs: _Runs) -> None:
 
 
 def _print_tree_of(console: Console, run: _Run, runs: _Runs) -> None:
-    """Print the spans of one run: those below its own, or the bare calls it was made of."""
-    rebuilt = run.rebuilt
-    if rebuilt is None:
-        raise ConfigurationError(f"{runs.name} holds documents, which have no spans")
-    inside = rebuilt._run
-    tops = [inside.root] if inside.root is not None else _tops(inside.nodes)
-    console.print(_spans.forest(f"trace {_text.clean(run.trace.trace_id)}", tops))
-
-
-def _tops(nodes: list[Node]) -> list[Node]:
-    known = {id(node) for node in nodes}
-    return [node for node in nodes if all(id(above) not in known for above in node.ancestors())]
+    """Print the spans of one run with everything below them, reading the source once more."""
+    ids: set[str | None] = set()
+    if run.rebuilt is not None:
+        ids = {note.span_id for note in run.rebuilt.fidelity.notes}
+    for nodes in runs.trees():
+        tops = [
+            node
+            for node in nodes
+            if node.span.span_id in ids
+            and not any(above.span.span_id in ids for above in node.ancestors())
+        ]
+        if tops:
+            console.print(_spans.forest(f"trace {_text.clean(run.trace.trace_id)}", tops))

@@ -12,6 +12,6 @@ writes obeys `read(write(operation)) == operation`.
 from __future__ import annotations
 
 from agentool_otel.dialects._dialect import Confidence, Dialect, Written, classify, dialects
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._reading import Deferred, Reader
 
-__all__ = ["Confidence", "Dialect", "Reader", "Written", "classify", "dialects"]
+__all__ = ["Confidence", "Deferred", "Dialect", "Reader", "Written", "classify", "dialects"]

@@ -23,6 +23,7 @@ from agentool_otel.semconv.table import OLDER, OLDER_ABSENT, OLDER_VALUES, RENAM
 __all__ = ["Older", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
+_OLDER_PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.")
 _FINISH = {"tool_calls": "tool_call", "function_call": "tool_call"}
 _INDEXED = re.compile(
     r"(?:gen_ai\.(prompt|completion)|llm\.(prompts|completions))\.(\d+)\.(.+)", re.ASCII
@@ -76,16 +77,28 @@ class Older(NamedTuple):
 def upgrade(span: Reader) -> None:
     """Rewrite older attributes and events of a span to baseline attributes, in place."""
     rest = span.rest
-    if not rest.keys().isdisjoint(RENAMES):
-        _rename(rest)
-    for key in rest:
-        if key.startswith(("gen_ai.prompt", "gen_ai.completion", "llm.")):
-            _restructure(span)
-            break
+    if not _current.issuperset(rest) and _has_older(rest):
+        if not rest.keys().isdisjoint(RENAMES):
+            _rename(rest)
+        _restructure(span)
     for event in span.span.events:
         if event.name.startswith("gen_ai."):
             _read_events(rest, span.span.events)
             break
+
+
+_current: set[str] = set()
+"""Attribute names seen before that are not of an older generation. Looking a span's names up in it
+is one operation; looking at each of them would cost as much as reading the span."""
+
+
+def _has_older(rest: Attributes) -> bool:
+    for key in rest.keys() - _current:
+        if key in RENAMES or key.startswith(_OLDER_PREFIXES):
+            return True
+        if len(_current) < 4096:
+            _current.add(key)
+    return False
 
 
 def _rename(rest: Attributes) -> None:

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from agentool_otel._json import loads
 from agentool_otel.model.spans import Attributes, SpanRecord
 
-__all__ = ["PLACEHOLDERS", "Deferred", "Reader"]
+__all__ = ["PLACEHOLDERS", "Deferred", "DeferredList", "Reader"]
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
@@ -19,38 +19,43 @@ PLACEHOLDERS = frozenset({"<not specified>", "<not serializable>", "<REDACTED>",
 """Texts by which SDKs say that a value was not captured; they are not values."""
 
 
-class Deferred(Sequence[Any]):
-    """A JSON array that is parsed when somebody looks into it.
+class Deferred:
+    """A JSON value as text, known to be well-formed, that is parsed when somebody needs it.
 
-    A model call's history is most of its span and seldom needed: what is in it has been said by
-    earlier spans.
+    Most of a span is its payload, and most of that only passes through from attribute to document.
     """
 
-    __slots__ = ("_items", "text")
+    __slots__ = ("_value", "text")
 
     def __init__(self, text: str):
         self.text = text
-        self._items: list[Any] | None = None
+        self._value: Any = UNSET
 
     @property
-    def items(self) -> list[Any]:
-        if self._items is None:
-            self._items = list(loads(self.text))
-        return self._items
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.items[index]
-
-    def __len__(self) -> int:
-        return len(self.items)
+    def value(self) -> Any:
+        if self._value is UNSET:
+            self._value = loads(self.text)
+        return self._value
 
     def __eq__(self, other: object) -> bool:
-        return self.items == (other.items if isinstance(other, Deferred) else other)
+        return bool(self.value == (other.value if isinstance(other, Deferred) else other))
 
-    __hash__ = None  # type: ignore[assignment]  # as a list
+    __hash__ = None  # type: ignore[assignment]  # as the list or dict it stands for
 
     def __repr__(self) -> str:
-        return repr(self.items)
+        return repr(self.value)
+
+
+class DeferredList(Deferred, Sequence[Any]):
+    """The same for an array, usable as one."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value[index]
+
+    def __len__(self) -> int:
+        return len(self.value)
 
 
 class Reader:
@@ -138,17 +143,26 @@ class Reader:
             return [value]
         return value if isinstance(value, list) else None
 
-    def deferred(self, key: str) -> Sequence[Any] | None:
-        """The same, parsed only when looked into; its syntax is checked now."""
+    def deferred_array(self, key: str) -> Sequence[Any] | None:
+        """An array, parsed only when looked into; its syntax is checked now."""
+        text = self._well_formed(key, "[", "]")
+        return self.array(key) if text is None else DeferredList(text)
+
+    def deferred_json(self, key: str) -> Any | UnsetType:
+        """Any JSON value; an object is parsed only when needed."""
+        text = self._well_formed(key, "{", "}")
+        return self.json(key) if text is None else Deferred(text)
+
+    def _well_formed(self, key: str, first: str, last: str) -> str | None:
         text = self.rest.get(key)
-        if isinstance(text, str) and text[:1] == "[" and text[-1:] == "]":
+        if isinstance(text, str) and text[:1] == first and text[-1:] == last:
             try:
                 _check(text)
             except (msgspec.DecodeError, UnicodeError, RecursionError):
-                return self.array(key)
+                return None
             del self.rest[key]
-            return Deferred(text)
-        return self.array(key)
+            return text
+        return None
 
     def json(self, key: str, *, keep_text: bool = True) -> Any | UnsetType:
         """A JSON value, structured, as text, or as text of text; UNSET if absent.
@@ -194,3 +208,4 @@ def _json_or(text: str, default: Any) -> Any:
 def _looks_cut(text: str) -> bool:
     """Tell JSON that a store cut in the middle from ordinary text."""
     return text[:2] in ('{"', '[{', '["') or text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
+

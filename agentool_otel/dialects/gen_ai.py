@@ -78,10 +78,10 @@ def _array(name: str, attribute: str) -> Field:
 
 
 def _deferred(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.deferred, _dump_deferred)
+    return Field(name, attribute, Reader.deferred_array, _dump)
 
 
-def _dump_deferred(value: Any) -> str:
+def _dump(value: Any) -> str:
     return value.text if isinstance(value, Deferred) else dumps(value)
 
 
@@ -260,6 +260,10 @@ _CLASSES: dict[str, type] = {
 }
 
 
+_HAS_OPERATION = Confidence(0.9, "has gen_ai.operation.name")
+_HAS_METHOD = Confidence(0.9, "has mcp.method.name")
+
+
 class GenAI:
     """The dialect. `generation` chooses the names that are written: the baseline or an older one."""
 
@@ -271,9 +275,9 @@ class GenAI:
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
         if gen_ai.OPERATION_NAME in attributes:
-            return Confidence(0.9, "has gen_ai.operation.name")
+            return _HAS_OPERATION
         if mcp.METHOD_NAME in attributes:
-            return Confidence(0.9, "has mcp.method.name")
+            return _HAS_METHOD
         for key in attributes:
             if key.startswith("gen_ai."):
                 return Confidence(0.5, f"has {key}")
@@ -413,7 +417,10 @@ def _read_payload(span: Reader) -> dict[str, Any]:
     ):
         if key not in span.rest:
             continue
-        value = span.json(key)
+        if field in wrapped or field == "arguments":
+            value = span.json(key)
+        else:
+            value = span.deferred_json(key)
         if field == "arguments" and isinstance(value, str):
             value = _parsed_twice(value)
         if field in wrapped and isinstance(value, dict):
@@ -569,10 +576,10 @@ def _write_payload(op: ToolExecution | McpRequest, attributes: Attributes) -> No
         value = getattr(op, field)
         if value is UNSET:
             continue
-        if not isinstance(value, dict):  # Spec: arguments and results are objects
+        if not isinstance(value, (dict, Deferred)):  # Spec: arguments and results are objects
             wrapped.append(field)
             value = {"result": value}
-        attributes[key] = dumps(value)
+        attributes[key] = _dump(value)
     if wrapped:
         attributes[agentool.TOOL_WRAPPED] = wrapped
 

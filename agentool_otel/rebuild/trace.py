@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import orjson
 from msgspec import UNSET
 
 from agentool_otel._json import dumps, loads
+from agentool_otel.dialects import Deferred
 from agentool_otel.model.documents import STATUSES, ReasoningTrace
 from agentool_otel.model.messages import Message, parts_of, text_of
 from agentool_otel.model.operations import (
@@ -49,7 +51,7 @@ class RunSpans:
 class Rebuilt:
     """A rebuilt trace and, when asked for, the report on where each field came from."""
 
-    __slots__ = ("_fidelity", "_report", "_trace", "document")
+    __slots__ = ("_document", "_fidelity", "_report", "_settled", "_trace")
 
     def __init__(
         self, run: RunSpans, subtraces: dict[int, str], report: Callable[[], RunSpans]
@@ -64,8 +66,16 @@ class Rebuilt:
         self._report = report
         self._fidelity: Fidelity | None = None
         self._trace: ReasoningTrace | None = None
-        self.document = _document(run, subtraces)
+        self._settled = False
+        self._document = _document(run, subtraces)
+
+    @property
+    def document(self) -> dict[str, Any]:
         """The trace as a JSON object: what `trace.to_dict()` gives, without making the document."""
+        if not self._settled:
+            _settle(self._document["steps"])
+            self._settled = True
+        return self._document
 
     @property
     def trace(self) -> ReasoningTrace:
@@ -83,7 +93,27 @@ class Rebuilt:
 
     def to_json(self) -> str:
         """Return the trace as one line of JSON."""
-        return dumps(self.document)
+        try:
+            return orjson.dumps(self._document, default=_spliced).decode()
+        except TypeError:  # what orjson has no form for: integers above 64 bits, deep nesting
+            return dumps(self.document)
+
+
+def _spliced(value: Any) -> orjson.Fragment:
+    """Put a payload nobody has parsed into the output as the text it came as."""
+    if isinstance(value, Deferred):
+        return orjson.Fragment(value.text)
+    raise TypeError
+
+
+def _settle(steps: list[dict[str, Any]]) -> None:
+    """Parse the payloads of steps, in place."""
+    for step in steps:
+        for body in (step.get("tool_call"), step.get("tool_result"), step):
+            if isinstance(body, dict):
+                for key, value in body.items():
+                    if isinstance(value, Deferred):
+                        body[key] = value.value
 
 
 def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:

@@ -142,6 +142,17 @@ def test_show_spans_is_a_tree(invoke: Invoke, recording: Path) -> None:
     assert "└── execute_tool add" in lines[3]
 
 
+def test_show_spans_of_one_run_leaves_the_others_out(
+    invoke: Invoke, recording: Path, recorded: bytes
+) -> None:
+    recording.write_bytes(_copies(recorded, 3))
+    whole = invoke("show", recording, "--spans").stdout
+    one = invoke("show", recording, 2, "--spans").stdout
+    assert whole.count("invoke_agent adder") == 3
+    assert one.count("invoke_agent adder") == 1
+    assert one.count("execute_tool add") == 2
+
+
 def test_show_explain_names_the_span_a_field_came_from(invoke: Invoke, recording: Path) -> None:
     shown = invoke("show", recording, "--explain").stdout
     assert "dialects: gen_ai" in shown
