@@ -22,6 +22,7 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.rebuild import Rebuilt, rebuild
 from agentool_otel.rebuild.tree import Node, grow
+from agentool_otel.semconv import agentool
 from agentool_otel.sources import by_trace
 
 __all__ = ["command", "print_explanation", "print_trace"]
@@ -286,5 +287,13 @@ def _print_tree_of(console: Console, run: _Run, runs: _Runs) -> None:
             if node.span.span_id in ids
             and not any(above.span.span_id in ids for above in node.ancestors())
         ]
-        if tops:
+        if tops and _of_run(run.trace.trace_id, tops):
             console.print(_spans.forest(f"trace {_text.clean(run.trace.trace_id)}", tops))
+
+
+def _of_run(trace_id: str, tops: list[Node]) -> bool:
+    """Tell equal span ids of different traces apart; bare calls of several may be one run."""
+    if not any(node.is_run for node in tops):
+        return True
+    said = {node.span.attributes.get(agentool.TRACE_ID) for node in tops}
+    return trace_id in said or trace_id.partition(":")[0] == tops[0].span.trace_id

@@ -6,6 +6,7 @@ them together. Runs without a span of their own (chains, graph nodes) stand for 
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from threading import Lock
 from time import monotonic, perf_counter
@@ -197,6 +198,4 @@ def interruption(error: BaseException) -> str | None:
 
 def imported(module: str, name: str) -> Any:
     """Return a name of a module if that is imported already: without it, nothing is an instance."""
-    import sys
-
     return getattr(sys.modules.get(module), name, None)

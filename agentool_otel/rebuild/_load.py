@@ -9,18 +9,22 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild.runs import rebuild_groups
 from agentool_otel.rebuild.trace import Rebuilt
-from agentool_otel.sources import by_trace, open_source
+from agentool_otel.sources import Census, by_trace, open_source
 
 __all__ = ["load", "rebuild"]
 
 
-def rebuild(spans: Iterable[SpanRecord]) -> Iterator[Rebuilt]:
+def rebuild(spans: Iterable[SpanRecord], census: Census | None = None) -> Iterator[Rebuilt]:
     """Yield the rebuilt trace of every run in a collection of spans.
 
     The result does not depend on the order or the repetition of the spans. Inputs of any size are
     grouped in bounded memory.
+
+    Args:
+        spans: the spans.
+        census: a source's count of them, which saves sorting a large input through the disk.
     """
-    return rebuild_groups(by_trace(spans))
+    return rebuild_groups(by_trace(spans, census=census))
 
 
 def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
@@ -35,5 +39,5 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
         DecodeError: if nothing in it is recognised.
     """
     opened = open_source(source)
-    for rebuilt in rebuild(opened.spans()):
+    for rebuilt in rebuild(opened.spans(), opened.census()):
         yield rebuilt.trace

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agentool_otel.sources._open import open_source
 from agentool_otel.sources._source import Source
+from agentool_otel.sources.census import Census
 from agentool_otel.sources.grouping import by_trace
 
-__all__ = ["Source", "by_trace", "open_source"]
+__all__ = ["Census", "Source", "by_trace", "open_source"]

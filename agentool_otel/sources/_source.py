@@ -7,6 +7,7 @@ from typing import Protocol
 
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.census import Census
 
 __all__ = ["Source"]
 
@@ -22,6 +23,10 @@ class Source(Protocol):
     """Size of the input where it is known beforehand, for a progress bar."""
     bytes_read: int
     """How much of `bytes_total` has been read; grows while `spans` is iterated."""
+
+    def census(self) -> Census | None:
+        """Return how many spans each trace has, None where that is not known beforehand."""
+        ...
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield every span once per copy found, in the order of the place; start over on each call.

@@ -21,6 +21,7 @@ import msgspec
 
 from agentool_otel.errors import SourceError
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.sources.census import Census
 
 __all__ = ["by_trace"]
 
@@ -39,7 +40,9 @@ _decode = msgspec.msgpack.Decoder(_Row | bytes).decode
 
 
 def by_trace(
-    spans: Iterable[SpanRecord], budget_bytes: int = 64 * _MIB
+    spans: Iterable[SpanRecord],
+    budget_bytes: int = 64 * _MIB,
+    census: Census | None = None,
 ) -> Iterator[list[SpanRecord]]:
     """Yield the spans of one trace after another, sorted by start and span id.
 
@@ -48,12 +51,17 @@ def by_trace(
     `budget_bytes`; above it they are sorted within parts of the input only. One trace has to fit
     into memory. Temporary files are removed when the iterator is exhausted or closed.
 
+    With a `census` of the same spans, traces come as they complete.
+
     Raises:
         SourceError: the temporary folder cannot take the spans.
     """
     traces: dict[str, list[SpanRecord]] = {}
     size = 0
     spans = iter(spans)
+    if census is not None:
+        yield from _counted(spans, census, budget_bytes, traces)
+        size = sum(_size(span) for trace in traces.values() for span in trace)
     for span in spans:
         _add(traces, span)
         size += _size(span)
@@ -61,6 +69,35 @@ def by_trace(
             yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0)
             return
     yield from _settled(traces)
+
+
+def _counted(
+    spans: Iterator[SpanRecord],
+    census: Census,
+    budget: int,
+    traces: dict[str, list[SpanRecord]],
+) -> Iterator[list[SpanRecord]]:
+    """Yield traces as their last span passes; leave the others in `traces` when the spans end or
+    those that are open outgrow the budget."""
+    sharing: dict[int, list[str]] = {}
+    held = 0
+    for span in spans:
+        trace_id = span.trace_id
+        trace = traces.get(trace_id)
+        if trace is None:
+            traces[trace_id] = [span]
+            sharing.setdefault(census.slot(trace_id), []).append(trace_id)
+        else:
+            trace.append(span)
+        held += _size(span)
+        slot = census.passed(span)
+        if slot is not None:
+            for done in sharing.pop(slot):
+                trace = traces.pop(done)
+                held -= sum(map(_size, trace))
+                yield _without_copies(trace)
+        elif held > budget:
+            return
 
 
 def _from_disk(spans: Iterable[SpanRecord], budget: int, level: int) -> Iterator[list[SpanRecord]]:

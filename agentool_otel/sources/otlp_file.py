@@ -24,12 +24,15 @@ from typing import Any, BinaryIO
 from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources import census
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_proto import ProtoReader
+from agentool_otel.sources.census import Census
 
 __all__ = ["OtlpFiles"]
 
 _BUFFER = 1 << 20
+_CENSUS_BYTES = 32 << 20
 _HEAD = 64
 _PROBLEMS = 1000
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
@@ -55,6 +58,13 @@ class OtlpFiles:
         self.skipped = 0
         """Documents of logs or metrics that were passed over."""
         self._files = files
+
+    def census(self) -> Census | None:
+        """Count spans per trace, where the files are so large that it pays."""
+        if self.bytes_total is None or self.bytes_total < _CENSUS_BYTES:
+            return None
+        paths = [file for file in self._files if isinstance(file, Path)]
+        return census.take(paths) if len(paths) == len(self._files) else None
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of all files in order. Memory holds one document at a time.

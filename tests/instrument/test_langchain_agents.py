@@ -293,6 +293,23 @@ def test_an_interrupt_is_not_an_error(spans: Any, model: Any, chat: Any, way: st
     assert again.attributes["gen_ai.tool.call.id"] == tool.attributes["gen_ai.tool.call.id"]
 
 
+def test_a_node_that_asks_its_user_interrupts_its_run(spans: Any) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.types import interrupt
+
+    def ask(_: Any) -> Any:
+        return {"messages": [("ai", interrupt("May I?"))]}
+
+    built: Any = StateGraph(MessagesState)
+    built.add_node("ask", ask)
+    built.add_edge(START, "ask")
+    asking = built.compile(name="team", checkpointer=InMemorySaver())
+    asking.invoke(ASKED, {"configurable": {"thread_id": "t-1"}})
+    assert spans.attributes()["agentool.interrupted"] == "GraphInterrupt"
+    assert spans.only().status.status_code.name == "UNSET"
+
+
 def test_a_stream_that_is_closed_early_ends_its_spans(spans: Any, model: Any, chat: Any) -> None:
     model.push(call("search", query="otel"), "Done.")
     stream = an_agent(chat, searcher(), name="researcher").stream(ASKED)
