@@ -18,6 +18,7 @@ __all__ = ["ROOT", "ChildError", "in_child", "peak_mb", "rss_mb"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
+_PATIENCE_S = 300
 _SETTINGS = ("OTEL_", "AGENTOOL_", "LANGSMITH_", "LANGCHAIN_", "LANGFUSE_", "TRACELOOP_")
 
 
@@ -37,15 +38,19 @@ def in_child(function: Callable[..., Any], *args: Any, quiet: bool = False) -> A
         ChildError: it did not return.
     """
     command = [sys.executable, "-m", __name__, function.__module__, function.__qualname__]
-    done = subprocess.run(
-        [*command, json.dumps(args)],
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if quiet else None,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [*command, json.dumps(args)],
+            cwd=ROOT,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if quiet else None,
+            check=False,
+            timeout=_PATIENCE_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ChildError(f"no result within {_PATIENCE_S} s") from error
     if done.returncode:
         lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
         raise ChildError(lines[-1] if lines else f"{function.__module__} exited {done.returncode}")

@@ -249,7 +249,7 @@ def _langsmith(kept: Keep) -> Decorators:
             response._content = b"{}"
             return response
 
-    info = {"batch_ingest_config": {"use_multipart_endpoint": True}}
+    info = {"batch_ingest_config": {"use_multipart_endpoint": True, "size_limit": 100}}
     client = langsmith.Client(api_url=_NOWHERE, api_key="none", session=Session(), info=info)
     return Decorators(
         langsmith.traceable(run_type="chain", client=client),
@@ -264,15 +264,39 @@ def _body(data: Any) -> str:
 
 
 def _agentops(kept: Keep) -> Decorators:
-    raise NotImplementedError
+    exporters: Any = import_module("agentops.sdk.exporters")
+    core: Any = import_module("agentops.sdk.core")
+    decorators: Any = import_module("agentops.sdk.decorators")
+    exporters.AuthenticatedOTLPExporter.export = lambda _, spans: kept.export(spans)
+    # Without the client around it, which signs in first.
+    core.tracer.initialize(
+        exporter_endpoint=_NOWHERE, metrics_endpoint=_NOWHERE, max_queue_size=512
+    )
+    flush = core.tracer.provider.force_flush
+    return Decorators(decorators.agent(name="bench"), decorators.tool(name="search"), flush)
 
 
 def _openlit(kept: Keep) -> Decorators:
-    raise NotImplementedError
+    openlit: Any = import_module("openlit")
+    provider = _provider(kept)
+    openlit.init(tracer=provider.get_tracer("bench"), disable_metrics=True)
+    return Decorators(openlit.trace, openlit.trace, provider.force_flush)
 
 
 def _mlflow(kept: Keep) -> Decorators:
-    raise NotImplementedError
+    os.environ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] = _NOWHERE
+    mlflow: Any = import_module("mlflow")
+    provider: Any = import_module("mlflow.tracing.provider")
+    provider.get_otlp_exporter = lambda: kept
+
+    def flush() -> None:
+        provider.provider.get().force_flush()
+
+    return Decorators(
+        mlflow.trace(name="bench", span_type="AGENT"),
+        mlflow.trace(name="search", span_type="TOOL"),
+        flush,
+    )
 
 
 PEERS = {

@@ -70,7 +70,7 @@ class Draft:
 class _Call:
     """One tool call, whatever has told of it so far."""
 
-    __slots__ = ("arguments", "asked_by", "call", "id", "mcp", "name", "node", "result")
+    __slots__ = ("arguments", "asked_by", "call", "dropped", "id", "mcp", "name", "node", "result")
 
     def __init__(self, name: str | None, call_id: str | None, arguments: Any):
         self.name = name
@@ -79,6 +79,8 @@ class _Call:
         self.asked_by: Node | None = None
         self.node: Node | None = None
         self.mcp: McpRequest | None = None
+        self.dropped = False
+        """Whether it turned out to be something else than a call: a transfer."""
         self.call: Draft | None = None
         self.result: Draft | None = None
 
@@ -107,6 +109,12 @@ class StepBuilder:
         self._drafts: list[Draft] = []
         self._calls: list[_Call] = []
         self._by_id: dict[str, list[_Call]] = defaultdict(list)
+        self._asked_for: dict[str | None, list[_Call]] = defaultdict(list)
+        """By name, the calls models asked for."""
+        self._run_by: dict[int, _Call] = {}
+        """By the id() of its node, the call a tool span executes."""
+        self._thoughts: dict[int, list[Draft]] = defaultdict(list)
+        """By the id() of its node, what a model call thought."""
         self._handed: list[tuple[str | None, Draft]] = []
         self._consumed: dict[str, Node] = {}
         """By call id, the first model call that was told its result."""
@@ -130,7 +138,8 @@ class StepBuilder:
             for node in inferences:
                 self._read_input(node)
         for call in self._calls:
-            self._finish_call(call)
+            if not call.dropped:
+                self._finish_call(call)
         self._tie_results()
         self._read_events()
         return _in_order(self._drafts)
@@ -138,10 +147,11 @@ class StepBuilder:
     def _spans_tell_all(self) -> bool:
         """True where every call has a span with a result and the clock says what came when: then
         the histories sent to the model, most of what there is to parse, have nothing to add."""
-        if any(call.node is None or not _has_result(call.node.operation) for call in self._calls):
-            return False
-        starts = [node.start_ns for node in self._nodes]
-        return None not in starts and len(set(starts)) == len(starts)
+        for call in self._calls:
+            if not call.dropped and (call.node is None or not _has_result(call.node.operation)):
+                return False
+        starts = {node.start_ns for node in self._nodes}
+        return None not in starts and len(starts) == len(self._nodes)
 
     # ---- model calls
     def _read_output(self, node: Node) -> None:
@@ -153,6 +163,7 @@ class StepBuilder:
             for part in thoughts(message):
                 draft = self._draft("reasoning", _end(node), 1, node)
                 draft.body["content"] = part["content"]
+                self._thoughts[id(node)].append(draft)
                 if first is not None:
                     draft.index = first + taken
                     taken += 1
@@ -173,6 +184,7 @@ class StepBuilder:
         call_id = part.get("id")
         call = _Call(_text(part.get("name")), _text(call_id), _parsed(arguments))
         call.asked_by = node
+        self._asked_for[call.name].append(call)
         self._remember(call)
 
     def _remember(self, call: _Call) -> None:
@@ -200,9 +212,9 @@ class StepBuilder:
                 if call.result is not None and call.asked_by is not node:
                     told[id(node)].append(call.result)
         if told:
-            for draft in self._drafts:
-                if draft.body["type"] == "reasoning" and draft.node is not None:
-                    draft.after += told.get(id(draft.node), ())
+            for node_id, drafts in self._thoughts.items():
+                for draft in drafts:
+                    draft.after += told.get(node_id, ())
             for call in self._calls:
                 if call.call is not None and call.asked_by is not None:
                     call.call.after += told.get(id(call.asked_by), ())
@@ -253,6 +265,7 @@ class StepBuilder:
             call = _Call(name, call_id, UNSET)
             self._remember(call)
         call.node = node
+        self._run_by[id(node)] = call
         if name is not None:
             call.name = name
         if operation.arguments is not UNSET:
@@ -265,7 +278,11 @@ class StepBuilder:
                 if call.node is None:
                     return call
             return None
-        waiting = [call for call in self._calls if call.node is None and call.name == name]
+        asked = self._asked_for.get(name)
+        if not asked:
+            return None
+        waiting = [call for call in asked if call.node is None and not call.dropped]
+        self._asked_for[name] = waiting
         if arguments is not UNSET and waiting:
             wanted = canonical(arguments)
             for call in waiting:
@@ -278,9 +295,9 @@ class StepBuilder:
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:
         for up in node.ancestors():
             if isinstance(up.operation, (ToolExecution, McpRequest)):
-                for call in self._calls:  # the same call, seen again further down
-                    if call.node is up and call.mcp is None:
-                        call.mcp = operation
+                call = self._run_by.get(id(up))  # the same call, seen again further down
+                if call is not None and call.mcp is None:
+                    call.mcp = operation
                 return
             if up.is_run:
                 break
@@ -289,7 +306,7 @@ class StepBuilder:
     def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
         call = self._matching(operation.name, operation.call_id, operation.arguments)
         if call is not None:
-            self._calls.remove(call)
+            call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
         target = operation.transfer_target
         if target is None:
@@ -319,7 +336,7 @@ class StepBuilder:
         draft.id = _text(node.span.attributes.get(agentool.STEP_ID))
         draft.residue = _residue(node, agentool.STEP_EXTRA)
         if asked is not None and asked.asked_by is not None:
-            draft.after += [d for d in self._drafts if d.node is asked.asked_by]
+            draft.after += self._thoughts.get(id(asked.asked_by), ())
 
     def _merge_nested_runs(self) -> None:
         """Make each nested run a handoff, unless a transfer has announced it already."""
@@ -409,9 +426,7 @@ class StepBuilder:
         if node is not None:
             self._place(draft, node, call)
         elif call.asked_by is not None:
-            draft.after += [
-                d for d in self._drafts if d.node is call.asked_by and d.body["type"] == "reasoning"
-            ]
+            draft.after += self._thoughts.get(id(call.asked_by), ())
         if call.id is None:
             draft.notes.append(("inferred", "tool_call.id", None, "made from the span id"))
         if arguments is UNSET:
@@ -497,6 +512,15 @@ def _in_order(drafts: list[Draft]) -> list[Draft]:
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
+    times = _times(drafts)
+
+    def key(n: int) -> tuple[int, int, str, int]:
+        node = drafts[n].node
+        return (times[n], drafts[n].rank, node.span.span_id if node else "", n)
+
+    by_time = [drafts[n] for n in sorted(range(len(drafts)), key=key)]
+    if _causes_first(by_time):
+        return by_time
     place = {id(draft): n for n, draft in enumerate(drafts)}
     blocked = [0] * len(drafts)
     frees: dict[int, list[int]] = defaultdict(list)
@@ -505,12 +529,6 @@ def _in_order(drafts: list[Draft]) -> list[Draft]:
             if cause is not draft:
                 blocked[n] += 1
                 frees[place[id(cause)]].append(n)
-    times = _times(drafts)
-
-    def key(n: int) -> tuple[int, int, str, int]:
-        node = drafts[n].node
-        return (times[n], drafts[n].rank, node.span.span_id if node else "", n)
-
     ready = [key(n) for n in range(len(drafts)) if not blocked[n]]
     heapq.heapify(ready)
     ordered: list[Draft] = []
@@ -525,6 +543,16 @@ def _in_order(drafts: list[Draft]) -> list[Draft]:
         left = [n for n in range(len(drafts)) if blocked[n]]
         ordered += [drafts[n] for n in sorted(left, key=key)]
     return ordered
+
+
+def _causes_first(ordered: list[Draft]) -> bool:
+    seen: set[int] = set()
+    for draft in ordered:
+        for cause in draft.after:
+            if cause is not draft and id(cause) not in seen:
+                return False
+        seen.add(id(draft))
+    return True
 
 
 def _times(drafts: list[Draft]) -> list[int]:

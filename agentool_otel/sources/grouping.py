@@ -80,22 +80,25 @@ def _counted(
     """Yield traces as their last span passes; leave the others in `traces` when the spans end or
     those that are open outgrow the budget."""
     sharing: dict[int, list[str]] = {}
+    sizes: dict[str, int] = {}
     held = 0
     for span in spans:
         trace_id = span.trace_id
         trace = traces.get(trace_id)
         if trace is None:
             traces[trace_id] = [span]
+            sizes[trace_id] = 0
             sharing.setdefault(census.slot(trace_id), []).append(trace_id)
         else:
             trace.append(span)
-        held += _size(span)
+        size = _size(span)
+        sizes[trace_id] += size
+        held += size
         slot = census.passed(span)
         if slot is not None:
             for done in sharing.pop(slot):
-                trace = traces.pop(done)
-                held -= sum(map(_size, trace))
-                yield _without_copies(trace)
+                held -= sizes.pop(done)
+                yield _without_copies(traces.pop(done))
         elif held > budget:
             return
 
