@@ -21,9 +21,13 @@ COMMON = ["pytest", "hypothesis", "opentelemetry-proto"]
 ENVIRONMENTS = {
     "openai-2": [
         "openai>=2,<3",
-        "langchain>=1.0,<1.1",
-        "langchain-openai>=1.0,<1.1",
-        "langgraph>=1.0,<1.1",
+        "langchain==1.0.*",
+        "langchain-core==1.0.*",
+        "langchain-openai==1.0.*",
+        # Left alone, langgraph 1.0 resolves to a prebuilt package made for a newer langgraph.
+        "langgraph==1.0.3",
+        "langgraph-prebuilt==1.0.2",
+        "langgraph-checkpoint<4",
     ],
     "oldest": ["openai==1.66.*", "opentelemetry-sdk==1.30.*", "wrapt<2", "httpx<1"],
 }

@@ -17,6 +17,7 @@ from agentool_otel.emit import content as content_rules
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.instrument._giving_way import give_way
 from agentool_otel.instrument.base import AgentInstrumentor
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _log = logging.getLogger("agentool_otel")
 _pipeline: Pipeline | None = None
 _destination: str | None = None
 _joined = False
+_content_asked = False
 _told: set[str] = set()
 
 
@@ -187,6 +189,7 @@ def _prepare_provider(endpoint: str | None, service_name: str | None) -> bool:
         _pipeline = Pipeline()
         present.add_span_processor(_pipeline)
         trace.set_tracer_provider(present)
+        give_way(present, _join_later)
     elif _pipeline is None:
         _joined = True
         session.configure(provider=present)
@@ -205,6 +208,31 @@ def _prepare_provider(endpoint: str | None, service_name: str | None) -> bool:
     if target is None and not _joined:
         target = target_from_environment(os.environ)
     return _direct(_pipeline, target)
+
+
+def _join_later(provider: trace.TracerProvider) -> None:
+    """Move to the provider the application has set after us.
+
+    Our own destination stays: it is attached to that provider, so that it gets the application's
+    spans too, as it did before. Spans now also go where the application sends them, so content is
+    captured from here on only if it was asked for.
+    """
+    global _joined, _destination
+    add = getattr(provider, "add_span_processor", None)
+    if _pipeline is not None and callable(add):
+        add(_pipeline)
+    _joined = True
+    _destination = f"{_destination}, and the application's own tracer provider"
+    policy = session.policy
+    if not _content_asked:
+        policy = content_rules.Policy(capture=False, redact=policy.redact)
+        _log.warning(
+            "the application set a tracer provider of its own after agentool_otel: message, argument "
+            "and result content is no longer captured, because it would go there too; "
+            "content=True or %s=SPAN_ONLY captures it",
+            content_rules.CAPTURE_VARIABLE,
+        )
+    session.configure(provider=provider, policy=policy)
 
 
 def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
@@ -252,7 +280,9 @@ def _set_destination(where: str) -> bool:
 def _prepare_content(
     content: bool | None, redact: content_rules.Redact | None, network: bool
 ) -> None:
+    global _content_asked
     asked = content if content is not None else content_rules.requested(os.environ)
+    _content_asked = asked is not None
     capture = not network if asked is None else asked
     if asked is None:
         how = f"content=True or {content_rules.CAPTURE_VARIABLE}=SPAN_ONLY"

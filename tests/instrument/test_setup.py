@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.model import UNSET
 from agentool_otel.rebuild import load
 from tests.export.receiver import HttpReceiver
 
@@ -119,6 +120,21 @@ def test_a_configured_provider_is_joined_and_not_replaced(tmp_path: Path) -> Non
     )
     run(tmp_path, code)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_provider_the_application_sets_later_takes_over(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}agentool_otel.instrument(); clerk('before')\n{JOIN}"
+        "assert trace.get_tracer_provider() is mine\n"
+        "clerk('after')\n"
+        "with trace.get_tracer('app').start_as_current_span('own'): pass\n"
+        "names = [span.name for span in kept.get_finished_spans()]\n"
+        "assert names == ['execute_tool add', 'invoke_agent clerk', 'own'], names\n"
+        "assert 'gen_ai.input.messages' not in kept.get_finished_spans()[1].attributes\n"
+    )
+    done = run(tmp_path, code)
+    assert "content is no longer captured" in done.stderr
+    assert [trace.input for trace in load(tmp_path / ".agentool")] == ["before", UNSET]
 
 
 def test_a_joined_provider_can_send_to_an_endpoint_as_well(tmp_path: Path) -> None:
