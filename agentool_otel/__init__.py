@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from agentool_otel.capture import run as run
     from agentool_otel.capture import step as step
     from agentool_otel.capture import tool as tool
-    from agentool_otel.rebuild.replay import replay as replay
     from agentool_otel.errors import AgentoolError as AgentoolError
     from agentool_otel.instrument import flush as flush
     from agentool_otel.instrument import instrument as instrument
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from agentool_otel.rebuild import Rebuilt as Rebuilt
     from agentool_otel.rebuild import load as load
     from agentool_otel.rebuild import rebuild as rebuild
+    from agentool_otel.rebuild.replay import replay as replay
 
 _HOMES = {
     "_version": ("__version__",),
@@ -69,7 +69,35 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [
+    "AgentRun",
+    "AgentoolError",
+    "Assertion",
+    "AssertionResult",
+    "EvalCase",
+    "EvalResult",
+    "ReasoningTrace",
+    "Rebuilt",
+    "RegisteredTool",
+    "Step",
+    "ToolCall",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolSpec",
+    "TraceMetrics",
+    "__version__",
+    "agent",
+    "flush",
+    "instrument",
+    "load",
+    "rebuild",
+    "replay",
+    "run",
+    "status",
+    "step",
+    "tool",
+    "uninstrument",
+]
 
 
 def __getattr__(name: str) -> Any:

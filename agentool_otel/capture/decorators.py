@@ -247,11 +247,7 @@ class _ToolCall:
             elif not session.policy.capture:
                 live.end_tool(self._operation, {}, None)
             else:
-                if type(value) is Yielded:
-                    result = f"[{','.join(value.texts)}]"
-                else:
-                    result = encode(value)
-                live.end_tool(self._operation, tool_payload(self._arguments, result), None)
+                live.end_tool(self._operation, tool_payload(self._arguments, _encoded(value)), None)
 
     def raised(self, error: BaseException) -> None:
         with guarded(f"finishing tool {self._operation.name}"):
@@ -379,7 +375,9 @@ def _apply(fn: Any, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]
     return decorate(fn)
 
 
-def _decorate_class(cls: type, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]) -> type:
+def _decorate_class(
+    cls: type, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> type:
     """A class stays itself: its instances' calls are recorded, under the class's name."""
     call = cls.__dict__.get("__call__")
     if call is None:
@@ -428,6 +426,10 @@ def _json(value: Any) -> Any:
     return jsonable(value)
 
 
+def _encoded(value: Any) -> str:
+    return f"[{','.join(value.texts)}]" if type(value) is Yielded else encode(value)
+
+
 def _joined(value: Yielded) -> Any:
     """What a generator said as a whole: texts joined, anything else as the list it yielded."""
     from agentool_otel._json import loads
@@ -441,4 +443,3 @@ def _as_messages(role: str, value: Any) -> list[dict[str, Any]] | None:
     if value is None or not session.policy.capture:
         return None
     return [message(role, [text(value if isinstance(value, str) else encode(value))])]
-

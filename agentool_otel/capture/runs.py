@@ -100,9 +100,8 @@ class AgentRun:
         """
         made = id
         with guarded("reporting a tool call"):
-            operation = ToolExecution(
-                name=name, tool_type="function", arguments=jsonable({} if arguments is None else arguments)
-            )
+            given = jsonable({} if arguments is None else arguments)
+            operation = ToolExecution(name=name, tool_type="function", arguments=given)
             live = None
             if self._live is not None:
                 parent = self._live.context

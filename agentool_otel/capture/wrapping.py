@@ -59,7 +59,8 @@ class Yielded:
 
 def wrap(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     """Return a wrapper of the same kind and with the same signature as `fn`."""
-    if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None)):  # noqa: B004 - the method of a callable object is what is asked for
+    call: Any = getattr(fn, "__call__", None)  # noqa: B004 - of a callable object
+    if inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(call):
         return _like(fn, _coroutine(fn, begin))
     if inspect.isasyncgenfunction(fn):
         return _like(fn, _async_generator(fn, begin))

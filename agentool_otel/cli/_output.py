@@ -135,12 +135,14 @@ class Reading:
     def groups(self) -> Iterator[list[SpanRecord]]:
         """Yield the spans of one trace after another. The bar goes on until the last is done with.
 
-        All is read before the first trace comes, so the bar runs twice, by bytes of the input.
+        Traces come while the source is read where it can count its spans beforehand. Otherwise all
+        is read before the first one comes, and the bar runs twice, by bytes of the input.
         """
         done = 0
         total = self.source.bytes_total
-        for group in by_trace(self._read()):
-            if self._bar is not None:
+        census = self.source.census()
+        for group in by_trace(self._read(), census=census):
+            if self._bar is not None and census is None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")
                 what = f"rebuilding {_text.count(self.count, 'span')}"

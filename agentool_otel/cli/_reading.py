@@ -24,7 +24,7 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import Source, open_source
+from agentool_otel.sources import Census, Source, open_source
 from agentool_otel.sources.otlp_file import OtlpFiles
 
 __all__ = [
@@ -66,6 +66,10 @@ class Sources:
         self.bytes_read = 0
         sizes = [source.bytes_total for _, source in self._sources]
         self.bytes_total = None if None in sizes else sum(size or 0 for size in sizes)
+
+    def census(self) -> Census | None:
+        """Return None: a run may be spread over the sources."""
+        return None
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of all sources, in their order.

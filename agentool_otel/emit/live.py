@@ -387,9 +387,7 @@ def begin(
     return live
 
 
-def begin_tool(
-    operation: ToolExecution, written: Written, rest: dict[str, Any]
-) -> LiveSpan | None:
+def begin_tool(operation: ToolExecution, written: Written, rest: dict[str, Any]) -> LiveSpan | None:
     """Start the span of a decorated tool from what the dialect wrote when it was decorated.
 
     The caller announces the call on the timeline, once it knows the id.

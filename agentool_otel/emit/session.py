@@ -18,7 +18,9 @@ _log = logging.getLogger(__name__)
 
 SCOPE = "agentool_otel"
 
-_SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
+_SUPPRESS_KEY: str = getattr(
+    otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation"
+)
 """Source: opentelemetry-api; what `suppress_instrumentation()` sets in the context."""
 
 

@@ -227,8 +227,8 @@ def _join_later(provider: trace.TracerProvider) -> None:
     if not _content_asked:
         policy = content_rules.Policy(capture=False, redact=policy.redact)
         _log.warning(
-            "the application set a tracer provider of its own after agentool_otel: message, argument "
-            "and result content is no longer captured, because it would go there too; "
+            "the application set a tracer provider of its own after agentool_otel: message, "
+            "argument and result content is no longer captured, because it would go there too; "
             "content=True or %s=SPAN_ONLY captures it",
             content_rules.CAPTURE_VARIABLE,
         )
@@ -318,7 +318,7 @@ def _prepare_metrics(target: OtlpTarget) -> None:
 
 
 def _resource(service_name: str | None) -> Any:
-    """The resource of our own provider; a program that names no service is named after its script."""
+    """The resource of our own provider; a program without a service name has its script's."""
     from opentelemetry.sdk.resources import Resource
 
     if service_name:

@@ -166,8 +166,8 @@ def _name(patch: Patch) -> str:
 def _exists(module: str) -> bool:
     """True if a module's package can be imported; an empty folder of that name does not count.
 
-    Of a namespace package, which has no code of its own, the part below it has to exist: `langgraph`
-    is one. Looking for that imports the namespace, which runs nothing.
+    Of a namespace package, which has no code of its own, the part below it has to exist:
+    `langgraph` is one. Looking for that imports the namespace, which runs nothing.
     """
     package, _, rest = module.partition(".")
     while True:

@@ -65,7 +65,7 @@ def tool_response(response: Any, call_id: str | None = None) -> Part:
 
 
 def parts_of(message: Message) -> Iterator[Part]:
-    """Yield the parts of a message, skipping what is not a part (foreign data is not always tidy)."""
+    """Yield the parts of a message, skipping what is none: foreign data is not always tidy."""
     parts = message.get("parts")
     if isinstance(parts, list):
         for part in parts:

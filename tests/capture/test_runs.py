@@ -77,9 +77,13 @@ def test_a_tools_error_is_in_its_result(spans: Any) -> None:
 
 
 def test_an_exception_makes_the_run_an_error_and_passes(spans: Any) -> None:
-    with pytest.raises(KeyError), run("a") as r:
-        r.reasoning("hm")
-        raise KeyError("x")
+    def fails() -> None:
+        with run("a") as r:
+            r.reasoning("hm")
+            raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        fails()
     trace = rebuilt(spans)
     assert trace["status"] == "error"
     assert [step["type"] for step in trace["steps"]] == ["reasoning"]

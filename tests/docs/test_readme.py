@@ -27,6 +27,7 @@ def test_every_python_block_runs_in_the_order_it_stands(tmp_path: Path) -> None:
             env=environ,
             capture_output=True,
             text=True,
+            check=False,
             timeout=60,
         )
         assert done.returncode == 0, done.stderr

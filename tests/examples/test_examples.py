@@ -28,6 +28,7 @@ def run(name: str, folder: Path, *before: str) -> list[dict[str, Any]]:
         cwd=folder.parent,
         capture_output=True,
         text=True,
+        check=False,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
