@@ -39,8 +39,8 @@ def prepare(name: str) -> Path:
     if not folder.exists():
         venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "-e", ROOT, *COMMON, *ENVIRONMENTS[name]], check=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, "-e", str(ROOT), *COMMON, *ENVIRONMENTS[name]], check=True)
     return python
 
 

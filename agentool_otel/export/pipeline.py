@@ -72,8 +72,8 @@ class _Counted(SpanExporter):
 
     def __init__(self, exporter: SpanExporter | None, before: _Counted | None = None):
         self._exporter = exporter
-        self.exported = before.exported if before is not None else 0
-        self.failed = before.failed if before is not None else 0
+        self.exported: int = before.exported if before is not None else 0
+        self.failed: int = before.failed if before is not None else 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         if self._exporter is None:

@@ -59,12 +59,14 @@ class GrpcReceiver:
 
     def __init__(self) -> None:
         import grpc
-        from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as service
+        from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
+
+        service: Any = trace_service_pb2_grpc  # generated without types
 
         self.requests: list[bytes] = []
         receiver = self
 
-        class Servicer(service.TraceServiceServicer):
+        class Servicer(service.TraceServiceServicer):  # type: ignore[misc]  # untyped, generated
             def Export(self, request: Any, context: Any) -> Any:
                 receiver.requests.append(request.SerializeToString())
                 return ExportTraceServiceResponse()

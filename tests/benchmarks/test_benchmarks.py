@@ -1,0 +1,100 @@
+"""That every measurement runs and prints its rows. What they say is nothing for a test."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+
+from benchmarks import _sizes
+from benchmarks.__main__ import main
+from benchmarks._rounds import compared
+from benchmarks._table import Row, Target
+from benchmarks.data import write_recording
+
+TINY = _sizes.Size(
+    rounds=1,
+    agent_runs=2,
+    interpreters=1,
+    queued=2,
+    endless=20,
+    batches=1,
+    disturbed_s=0.01,
+    recordings=(56, 112),
+    loops=(50, 100),
+    rebuild_rounds=1,
+)
+
+
+@pytest.fixture(autouse=True)
+def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sizes, "QUICK", TINY)
+
+
+def measured(*arguments: str) -> Result:
+    result = CliRunner().invoke(main, ["--quick", *arguments])
+    # Figures this small may miss their targets; anything else is an error.
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    assert result.exit_code in (0, 1)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("group", "rows"),
+    [
+        ("live", ["tool, sampled", "async tool", "tool, not sampled", "100 tool calls not"]),
+        ("import", ["import agentool_otel ", "decorators loaded"]),
+        ("memory", ["finished tool span", "never finished"]),
+        ("export", ["encode and ship", "record a span", "p99", "the same, against an SDK span"]),
+        ("rebuild", ["56 spans of agent runs", "bare chat loops", "peak memory", "smallest"]),
+        ("peers", ["agentool-otel", "openinference-instrumentation", "opentelemetry-util-genai"]),
+    ],
+)
+def test_a_group_prints_every_row(group: str, rows: list[str]) -> None:
+    printed = measured(group).stdout
+    assert [row for row in rows if row not in printed] == []
+
+
+def test_the_rows_go_to_a_file_as_json(tmp_path: Path) -> None:
+    file = tmp_path / "rows.json"
+    measured("--json", str(file), "import")
+    written: dict[str, Any] = json.loads(file.read_text())
+    assert written["quick"] is True
+    assert [row["group"] for row in written["rows"]] == ["import", "import"]
+    assert all(row["ours"] > 0 and row["ratio"] > 0 for row in written["rows"])
+
+
+def test_an_unknown_group_is_a_usage_error() -> None:
+    assert CliRunner().invoke(main, ["speed"]).exit_code == 2
+
+
+def test_the_median_of_ratios_is_not_the_ratio_of_medians() -> None:
+    assert compared([(1, 1), (2, 8), (9, 9)]).ratio == 1
+    assert compared([(3, 2)]) == (3, 2, 1.5, 1.5, 1.5)
+
+
+def test_a_target_is_a_bound_from_above_or_from_below() -> None:
+    fast = Row(what="", ours=30.0, ratio=0.3, target=Target("≥ 0.25×", 0.25, sense="at least"))
+    large = Row(what="", ours=300.0, target=Target("< 200 MB", 200, on="ours"))
+    assert (fast.met, large.met, Row(what="").met) == (True, False, None)
+
+
+def test_a_recording_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    first, second = tmp_path / "1", tmp_path / "2"
+    counts = [write_recording(path, 100, seed=3, agents=False) for path in (first, second)]
+    assert counts == [100, 100]
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_bare_chat_loop_is_one_trace(tmp_path: Path) -> None:
+    from agentool_otel import load
+
+    file = tmp_path / "loop.jsonl"
+    write_recording(file, 10, agents=False)
+    (trace,) = load(file)
+    assert trace.to_dict()["metrics"]["tool_call_count"] == 18
