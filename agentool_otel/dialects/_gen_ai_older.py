@@ -18,7 +18,13 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes, SpanEvent
 from agentool_otel.semconv import gen_ai
-from agentool_otel.semconv.table import OLDER, OLDER_ABSENT, OLDER_VALUES, RENAMES
+from agentool_otel.semconv.table import (
+    OLDER,
+    OLDER_ABSENT,
+    OLDER_VALUES,
+    RENAMES,
+    STRUCTURAL,
+)
 
 __all__ = ["Older", "upgrade"]
 
@@ -94,7 +100,7 @@ is one operation; looking at each of them would cost as much as reading the span
 
 def _has_older(rest: Attributes) -> bool:
     for key in rest.keys() - _current:
-        if key in RENAMES or key.startswith(_OLDER_PREFIXES):
+        if key in RENAMES or key in STRUCTURAL or key.startswith(_OLDER_PREFIXES):
             return True
         if len(_current) < 4096:
             _current.add(key)
@@ -122,7 +128,11 @@ def _restructure(span: Reader) -> None:
         ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
     ):
         if old in rest and new not in rest:
-            rest[new] = _messages_from(rest.pop(old), "user" if old.endswith("prompt") else "assistant")
+            role = "user" if old == "gen_ai.prompt" else "assistant"
+            rest[new] = _messages_from(rest.pop(old), role)
+    for old, new in STRUCTURAL.items():
+        if new == gen_ai.RESPONSE_FINISH_REASONS and old in rest and new not in rest:
+            rest[new] = [str(_finish_reason(rest.pop(old)))]
     _read_indexed(rest)
 
 

@@ -25,7 +25,7 @@ from agentool_otel.semconv import core, gen_ai, mcp
 if TYPE_CHECKING:
     from agentool_otel.emit import live
 
-__all__ = ["collected", "configure", "record"]
+__all__ = ["collected", "configure", "record", "refresh"]
 
 _SECONDS = [0.01 * 2**n for n in range(14)]
 _AGENT_SECONDS = [0.1 * 2**n for n in range(13)]
@@ -71,6 +71,12 @@ def configure(provider: otel.MeterProvider | None = None, older: bool = False) -
     """Use a meter provider instead of the global one, and choose whether to record older names."""
     global _asked, _meters, _provider, _older
     _asked, _meters, _provider, _older = 0, None, provider, older
+
+
+def refresh() -> None:
+    """Look for a meter provider again at the next call."""
+    global _asked
+    _asked = 0
 
 
 _asked = 0

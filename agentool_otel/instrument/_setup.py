@@ -13,12 +13,14 @@ from opentelemetry import trace
 
 from agentool_otel import _registry
 from agentool_otel.capture.context import carry_into_threads, stop_carrying
+from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import content as content_rules
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.instrument._giving_way import give_way
 from agentool_otel.instrument.base import AgentInstrumentor
+from agentool_otel.semconv import gen_ai
 
 if TYPE_CHECKING:
     from agentool_otel.export.otlp import OtlpTarget
@@ -46,7 +48,8 @@ def instrument(
     """Record every supported agent framework of this process, from here on.
 
     Without an endpoint, here or in `OTEL_EXPORTER_OTLP_*`, spans are recorded in `.agentool/`
-    (`AGENTOOL_DIR`). A tracer provider that is configured already is joined, never replaced: spans
+    (`AGENTOOL_DIR`). `AGENTOOL_SEMCONV` (`1.41`, `1.36`) writes an older generation of the
+    conventions, for dashboards that read those names. A tracer provider that is configured already is joined, never replaced: spans
     go where it sends them, and to `endpoint` as well if one is given here. Calling it again changes
     what is given and attaches nothing twice.
 
@@ -62,12 +65,13 @@ def instrument(
         exclude: names of frameworks to leave alone.
 
     Raises:
-        ConfigurationError: if the endpoint is not a URL or a name is not known.
+        ConfigurationError: if the endpoint is not a URL, or a name or a generation is not known.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         _say("disabled", "OTEL_SDK_DISABLED=true: agentool_otel records nothing")
         return
     chosen = _chosen(include, exclude)
+    _prepare_names()
     network = _prepare_provider(endpoint, service_name)
     _prepare_content(content, redact, network)
     session.enabled = True
@@ -166,6 +170,17 @@ def _chosen(
         for name, instrumentor in known.items()
         if name in wanted - unwanted and f"agentool-{name}" not in names
     }
+
+
+def _prepare_names() -> None:
+    """Write the generation of the conventions that `AGENTOOL_SEMCONV` asks for.
+
+    With an older one the metrics that the conventions replaced are recorded as well.
+    """
+    generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
+    if generation:
+        session.configure(dialect=GenAI(generation))
+        emit_metrics.configure(older=generation != gen_ai.BASELINE)
 
 
 def _prepare_provider(endpoint: str | None, service_name: str | None) -> bool:
@@ -314,7 +329,7 @@ def _prepare_metrics(target: OtlpTarget) -> None:
     resource = getattr(session.provider, "resource", None)
     provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
     metrics.set_meter_provider(provider)
-    emit_metrics.configure()
+    emit_metrics.refresh()
 
 
 def _resource(service_name: str | None) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from agentool_otel.model.operations import Embeddings, Inference, Unclassified
@@ -48,9 +49,9 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     inside: set[int] = set()
     bodies: list[list[Node]] = []
     for root in roots:
-        body = sorted(root.inside(), key=lambda node: node.order)
+        body = sorted(root.inside(), key=attrgetter("order"))
         bodies.append(body)
-        inside.update(id(node) for node in body)
+        inside.update(map(id, body))
         inside.add(id(root))
     loose = [node for node in ordered if id(node) not in inside and _tells(node)]
     several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
@@ -111,6 +112,11 @@ class _Bare:
             neighbour = _neighbour(node, calls)
             if neighbour is not None:
                 self._joining.tie(number, units[id(neighbour)])
+        orphans: dict[str, int] = {}
+        for node in nodes:  # of one parent that is missing: what is left of one run
+            lost = node.span.parent_id if node.parent is None else None
+            if lost is not None and id(node) in units:
+                self._joining.tie(orphans.setdefault(lost, units[id(node)]), units[id(node)])
         for node in calls:  # the same call seen twice: an SDK's span below a framework's
             for up in node.ancestors():
                 if id(up) in units:

@@ -83,6 +83,20 @@ def test_metrics_of_the_convention_go_to_the_endpoint(tmp_path: Path) -> None:
         assert name in sent
 
 
+def test_an_older_generation_of_names_can_be_asked_for(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = (
+            f"{AGENT}from agentool_otel.emit.live import begin\n"
+            "from agentool_otel.model.operations import Inference, Usage\n"
+            f"agentool_otel.instrument({receiver.endpoint!r})\n"
+            "called = Inference(provider='x_ai', usage=Usage(input_tokens=1))\n"
+            "begin(called).end(called)"
+        )
+        run(tmp_path, code, AGENTOOL_SEMCONV="1.36")
+        assert b"gen_ai.system" in receiver.bodies["/v1/traces"][0]
+        assert b"gen_ai.client.token.usage" in b"".join(receiver.bodies["/v1/metrics"])
+
+
 def test_what_is_captured_and_how_to_change_it_is_said_once_at_info(tmp_path: Path) -> None:
     code = (
         f"{AGENT}import logging; logging.basicConfig(level=logging.INFO)\n"
@@ -206,6 +220,7 @@ def test_status_counts_what_was_made_and_written(tmp_path: Path) -> None:
     ("call", "message"),
     [
         ("instrument('nowhere')", "is not a URL"),
+        ("instrument(include=['openai'], exclude=['nope'])", "unknown framework 'nope'"),
         ("instrument(include=['nope'])", "unknown framework 'nope': supported are"),
     ],
 )

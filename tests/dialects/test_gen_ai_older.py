@@ -1,0 +1,225 @@
+"""Every older generation of the conventions is read; two of them can be written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentool_otel.dialects import classify
+from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
+from agentool_otel.model.operations import Inference, ToolExecution, Unclassified, Usage
+from agentool_otel.model.spans import SpanEvent, SpanRecord
+
+ASKED = message("user", [text("hi")])
+CALL = tool_call("f", {"a": 1}, "c1")
+
+
+def read(attributes: dict[str, Any], *events: SpanEvent, **fields: Any) -> Any:
+    span = SpanRecord("1" * 32, "2" * 16, attributes=attributes, events=list(events), **fields)
+    return classify(span)[1]
+
+
+def event(name: str, **attributes: Any) -> SpanEvent:
+    return SpanEvent(name, attributes=attributes)
+
+
+def test_v1_26_prompt_and_completion_attributes_are_messages() -> None:
+    operation = read(
+        {
+            "gen_ai.system": "openai",
+            "gen_ai.request.model": "gpt-4",
+            "gen_ai.usage.prompt_tokens": 3,
+            "gen_ai.usage.completion_tokens": 4,
+            "gen_ai.prompt": json.dumps([{"role": "user", "content": "hi"}]),
+            "gen_ai.completion": json.dumps([{"role": "assistant", "content": "hello"}]),
+        }
+    )
+    assert operation == Inference(
+        provider="openai",
+        request_model="gpt-4",
+        usage=Usage(input_tokens=3, output_tokens=4),
+        input=[ASKED],
+        output=[message("assistant", [text("hello")])],
+    )
+
+
+def test_v1_27_content_events_are_messages() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.content.prompt", **{"gen_ai.prompt": '[{"role":"user","content":"hi"}]'}),
+        event("gen_ai.content.completion", **{"gen_ai.completion": "hello"}),
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_v1_28_message_events_are_messages_in_order() -> None:
+    calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}]
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.user.message", content="hi"),
+        event("gen_ai.assistant.message", tool_calls=json.dumps(calls)),
+        event("gen_ai.tool.message", content="found", id="c1"),
+        event("gen_ai.choice", index=0, finish_reason="tool_calls", tool_calls=json.dumps(calls)),
+    )
+    assert operation.input == [
+        ASKED,
+        message("assistant", [CALL]),
+        message("tool", [tool_response("found", "c1")]),
+    ]
+    assert operation.output == [message("assistant", [CALL], "tool_call")]
+
+
+def test_bedrock_blocks_in_message_events_are_parts() -> None:
+    blocks = [
+        {"reasoningContent": {"reasoningText": {"text": "hm"}}},
+        {"text": "let me look"},
+        {"toolUse": {"toolUseId": "c1", "name": "f", "input": {"a": 1}}},
+    ]
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.choice", message=json.dumps(blocks), finish_reason="tool_use"),
+    )
+    [said] = operation.output
+    assert said["parts"] == [reasoning("hm"), text("let me look"), CALL]
+
+
+def test_a_details_event_holds_current_attributes() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event(
+            "gen_ai.client.inference.operation.details",
+            **{"gen_ai.input.messages": json.dumps([ASKED]), "gen_ai.response.model": "m"},
+        ),
+    )
+    assert (operation.input, operation.response_model) == ([ASKED], "m")
+
+
+def test_indexed_attributes_are_messages_with_tool_calls() -> None:
+    operation = read(
+        {
+            "gen_ai.system": "OpenAI",
+            "llm.request.type": "chat",
+            "gen_ai.request.model": "gpt-4",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "hi",
+            "gen_ai.prompt.10.role": "tool",
+            "gen_ai.prompt.10.content": "found",
+            "gen_ai.prompt.10.tool_call_id": "c1",
+            "gen_ai.prompt.2.role": "assistant",
+            "gen_ai.prompt.2.tool_calls.0.id": "c1",
+            "gen_ai.prompt.2.tool_calls.0.name": "f",
+            "gen_ai.prompt.2.tool_calls.0.arguments": '{"a":1}',
+            "gen_ai.completion.0.role": "assistant",
+            "gen_ai.completion.0.content": "done",
+            "gen_ai.completion.0.finish_reason": "stop",
+        }
+    )
+    assert operation.input == [
+        ASKED,
+        message("assistant", [CALL]),
+        message("tool", [tool_response("found", "c1")]),
+    ]
+    assert operation.output == [message("assistant", [text("done")], "stop")]
+
+
+def test_a_prompt_template_name_is_not_taken_for_a_message() -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.prompt.name": "greeting"})
+    assert operation.extra == {"gen_ai.prompt.name": "greeting"}
+
+
+@pytest.mark.parametrize(
+    ("old", "field", "value"),
+    [
+        ("gen_ai.response.finish_reason", "finish_reasons", ["stop"]),
+        ("gen_ai.request.reasoning_effort", "reasoning_level", "stop"),
+    ],
+)
+def test_names_that_moved_are_read(old: str, field: str, value: Any) -> None:
+    operation = read({"gen_ai.operation.name": "chat", old: "stop"})
+    assert getattr(operation, field) == value
+
+
+def test_a_current_name_wins_over_its_older_form() -> None:
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.system": "old"}
+    assert read({**attributes, "gen_ai.provider.name": "new"}).provider == "new"
+
+
+def test_arguments_in_text_in_text_are_an_object() -> None:
+    twice = json.dumps(json.dumps({"a": 1}))
+    operation = read({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.arguments": twice})
+    assert operation.arguments == {"a": 1}
+
+
+def test_structured_values_are_read_as_well_as_text() -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": [ASKED]})
+    assert operation.input == [ASKED]
+
+
+def test_numbers_that_a_store_made_text_are_numbers_again() -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": "12"})
+    assert operation.usage == Usage(input_tokens=12)
+
+
+def test_cut_json_stays_visible_instead_of_vanishing() -> None:
+    cut = '[{"role":"user","parts":[{"type":"te'
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": cut})
+    assert operation.input is None
+    assert operation.extra == {"gen_ai.input.messages": cut}
+
+
+def test_a_placeholder_of_another_sdk_is_not_a_value() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "<not specified>"}
+    )
+    assert operation.call_id is None
+
+
+def test_a_handoff_operation_is_a_transfer() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "agent_handoff",
+            "gen_ai.handoff.from_agent": "a",
+            "gen_ai.handoff.to_agent": "b",
+        }
+    )
+    assert operation == ToolExecution(
+        name="transfer_to_b", transfer_target="b", agent_name="a", extra={}
+    )
+
+
+def test_an_unknown_operation_keeps_all_it_says() -> None:
+    attributes = {"gen_ai.operation.name": "think_hard", "gen_ai.x": 1}
+    assert read(attributes) == Unclassified(extra=attributes)
+
+
+def test_a_span_of_something_else_speaks_no_dialect() -> None:
+    span = SpanRecord("1" * 32, "2" * 16, attributes={"http.method": "GET"})
+    assert classify(span) == (None, Unclassified(extra={"http.method": "GET"}))
+
+
+@pytest.mark.parametrize("generation", ["1.41", "1.36"])
+def test_what_an_older_generation_writes_is_read_back(generation: str) -> None:
+    operation = Inference(
+        provider="x_ai",
+        request_model="grok",
+        usage=Usage(input_tokens=1, output_tokens=2),
+        finish_reasons=["stop"],
+        temperature=0.5,
+    )
+    name, kind, attributes = GenAI(generation).write(operation)
+    assert read(attributes, name=name, kind=kind) == operation
+
+
+def test_generation_1_36_uses_the_names_of_its_time() -> None:
+    _, _, attributes = GenAI("1.36").write(Inference(provider="x_ai"))
+    assert attributes == {"gen_ai.operation.name": "chat", "gen_ai.system": "xai"}
+
+
+def test_an_unknown_generation_is_refused_by_name() -> None:
+    with pytest.raises(ConfigurationError, match="unknown semconv generation '0.9'; known are"):
+        GenAI("0.9")
