@@ -1,0 +1,48 @@
+"""The public names of the package and of every folder in it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+import agentool_otel
+
+TOP = """
+    AgentRun AgentoolError Assertion AssertionResult EvalCase EvalResult ReasoningTrace Rebuilt
+    RegisteredTool Step ToolCall ToolRegistry ToolResult ToolSpec TraceMetrics __version__ agent
+    flush instrument load rebuild replay run status step tool uninstrument
+"""
+FOLDERS = {
+    "capture": "AgentRun agent carry child_environment run step tool tool_spec",
+    "conformance": "Violation assert_conformant check check_all",
+    "dialects": "Confidence Deferred Dialect Reader Written classify dialects",
+    "instrument": "flush instrument status uninstrument",
+    "rebuild": "Fidelity Rebuilt load rebuild",
+    "sources": "Census Source by_trace open_source",
+}
+
+
+def test_the_top_level_has_exactly_these_names() -> None:
+    assert sorted(agentool_otel.__all__) == sorted(TOP.split())
+
+
+@pytest.mark.parametrize("name", TOP.split())
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(agentool_otel, name) is not None
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_has_exactly_these_names(folder: str) -> None:
+    module = import_module(f"agentool_otel.{folder}")
+    assert sorted(module.__all__) == sorted(FOLDERS[folder].split())
+
+
+@pytest.mark.parametrize("folder", [*FOLDERS, "emit", "export", "model", "semconv", "cli"])
+def test_every_folder_explains_itself(folder: str) -> None:
+    assert import_module(f"agentool_otel.{folder}").__doc__
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'evaluate_everything'"):
+        agentool_otel.evaluate_everything  # noqa: B018

@@ -1,0 +1,116 @@
+"""The short way into the SDK gives the same span as the public one, or is not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased, TraceIdRatioBased
+
+from agentool_otel.capture import agent, tool
+from agentool_otel.emit import spans as seam
+from agentool_otel.emit.content import Policy
+from agentool_otel.emit.session import session
+
+TIMES = {"agentool.span.start_ns", "agentool.span.end_ns", "agentool.span.parent_id"}
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+@agent
+def clerk(question: str) -> str:
+    return str(add(1, 2))
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    yield
+    session.reset()
+
+
+def record(**options: Any) -> list[ReadableSpan]:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False, **options)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    session.configure(provider=provider, policy=Policy(capture=True))
+    clerk("1+2?")
+    return list(exporter.get_finished_spans())
+
+
+def said(span: ReadableSpan) -> Any:
+    attributes = {k: v for k, v in (span.attributes or {}).items() if k not in TIMES}
+    attributes.pop("agentool.metrics.total_duration_ms", None)
+    attributes = {k: list(v) if isinstance(v, tuple) else v for k, v in attributes.items()}
+    return [span.name, span.kind, attributes, span.status.status_code, len(span.events)]
+
+
+def test_the_short_way_and_the_public_way_give_the_same_span(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short = record()
+    monkeypatch.setattr(seam, "_short_way", lambda tracer: None)
+    monkeypatch.setattr(seam, "_short_ways", {})
+    assert [said(span) for span in record()] == [said(span) for span in short]
+
+
+def test_the_short_way_is_taken_where_the_sampler_takes_every_child() -> None:
+    for sampler in (None, ALWAYS_ON, ParentBased(TraceIdRatioBased(1.0))):
+        seam._short_ways.clear()
+        record(**({} if sampler is None else {"sampler": sampler}))
+        assert any(way is not None for way in seam._short_ways.values())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sampler": TraceIdRatioBased(1.0)},
+        {"span_limits": SpanLimits(max_span_attributes=8)},
+        {"span_limits": SpanLimits(max_span_attribute_length=20)},
+    ],
+)
+def test_it_is_not_taken_where_somebody_may_look(options: dict[str, Any]) -> None:
+    seam._short_ways.clear()
+    assert len(record(**options)) == 2
+    assert all(way is None for way in seam._short_ways.values())
+
+
+def test_limits_of_the_provider_are_kept() -> None:
+    [inner, _] = record(span_limits=SpanLimits(max_span_attributes=8))
+    assert len(inner.attributes or {}) == 8
+
+
+def test_ids_parent_and_sampling_are_those_of_the_trace() -> None:
+    inner, outer = record()
+    assert inner.parent is not None
+    assert inner.context is not None
+    assert outer.context is not None
+    assert inner.parent.span_id == outer.context.span_id
+    assert inner.context.trace_id == outer.context.trace_id
+    assert inner.context.trace_flags == outer.context.trace_flags
+    assert inner.instrumentation_scope == outer.instrumentation_scope
+    assert inner.resource is outer.resource
+
+
+def test_processors_see_the_span_start_with_what_a_sampler_may_want() -> None:
+    from opentelemetry.sdk.trace import SpanProcessor
+
+    started: list[dict[str, Any]] = []
+
+    class Watch(SpanProcessor):
+        def on_start(self, span: Any, parent_context: Any = None) -> None:
+            started.append(dict(span.attributes or {}))
+
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Watch())
+    session.configure(provider=provider)
+    clerk("?")
+    assert started[1]["gen_ai.tool.name"] == "add"
+    assert started[1]["gen_ai.operation.name"] == "execute_tool"
