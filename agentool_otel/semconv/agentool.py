@@ -22,8 +22,7 @@ STATUS = _name(
 INPUT = _name("agentool.input", "input of the run where it is not messages, as JSON (content)")
 OUTPUT = _name("agentool.output", "output of the run where it is not messages, as JSON (content)")
 METADATA = _name("agentool.metadata", "metadata of the ReasoningTrace, as JSON")
-EXTRA = _name("agentool.extra", "fields of the ReasoningTrace its spec does not name, as JSON")
-PRESENCE = _name("agentool.presence", "which optional fields were null, empty or absent, as JSON")
+EXTRA = _name("agentool.extra", "what the trace says beyond its natural reading (content), as JSON")
 SCHEMA_VERSION = _name("agentool.schema_version", "version of the agentool spec that was written")
 
 # Steps: events on the run's span, in order
@@ -36,15 +35,17 @@ STEP_CONTENT = _name(
     "agentool.step.content", "content of a step without a span of its own (content)"
 )
 STEP_CONTEXT_TOKENS = _name("agentool.step.context_tokens", "tokens in the context at this step")
-STEP_TIME = _name("agentool.step.time", "timestamp of the step, as its original text")
-STEP_EXTRA = _name("agentool.step.extra", "fields of the step its spec does not name, as JSON")
+STEP_EXTRA = _name(
+    "agentool.step.extra", "what the step says beyond its natural reading (content), as JSON"
+)
 STEP_SPAN_ID = _name("agentool.step.span_id", "id of the span that carries the step's payload")
 STEP_RESULT_INDEX = _name(
     "agentool.step.result.index", "position of the tool_result step a tool span also stands for"
 )
 STEP_RESULT_ID = _name("agentool.step.result.id", "step_id of that tool_result step")
 STEP_RESULT_EXTRA = _name(
-    "agentool.step.result.extra", "unnamed fields of that tool_result step, as JSON"
+    "agentool.step.result.extra",
+    "what that step says beyond its natural reading (content), as JSON",
 )
 
 # Totals of a run, on its root span; never added to the usage of the leaves
@@ -70,26 +71,18 @@ TOOL_WRAPPED = _name(
 TOOL_INCOMPLETE = _name(
     "agentool.tool.incomplete", "the half that is known: call_only, result_only"
 )
-GENERATED_CALL_ID = _name(
-    "agentool.tool.call_id_generated", "true when the call id is ours, the source having none"
-)
 TRANSFER_TARGET = _name("agentool.transfer.target", "agent a handoff goes to")
 TRANSFER_MESSAGE = _name("agentool.transfer.message", "message of a handoff (content)")
 
 # Memory spans
 MEMORY_KEY = _name("agentool.memory.key", "key that was written or asked for")
 MEMORY_CONTENT = _name("agentool.memory.content", "value that was written, as JSON (content)")
-MEMORY_QUERY = _name("agentool.memory.query", "query where it is not text, as JSON (content)")
 MEMORY_RESULTS = _name("agentool.memory.results", "what a search gave, as JSON (content)")
 
 # Any span
 COST_USD = _name("agentool.cost.usd", "cost of this operation in US dollars")
-PARENT_INFERRED = _name(
-    "agentool.parent_inferred", "true when the parent was deduced, not recorded"
-)
 INCOMPLETE = _name("agentool.incomplete", "true when the span never ended and was closed for it")
 INTERRUPTED = _name("agentool.interrupted", "what ended the span early without being an error")
-TRUNCATED = _name("agentool.truncated", "what was cut: name, original length, sha256, as JSON")
 SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
 SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")
 SPAN_START_NS = _name("agentool.span.start_ns", "exact start, for stores that round times")

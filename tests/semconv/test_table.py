@@ -60,7 +60,7 @@ def test_every_attribute_in_the_table_is_a_constant() -> None:
 @pytest.mark.parametrize(("module", "prefix"), [(gen_ai, "gen_ai."), (agentool, "agentool.")])
 def test_a_constant_is_called_what_its_attribute_is_called(module: ModuleType, prefix: str) -> None:
     irregular = {
-        *("GENERATED_CALL_ID", "COST_USD", "MEANING", "STEP_EVENT", "STEPS_SPAN"),
+        *("INTERRUPTED", "COST_USD", "MEANING", "STEP_EVENT", "STEPS_SPAN"),
         *("PROMPT_VARIABLE_PREFIX", "METRICS_PREFIX"),
     }
     for name, value in constants(module).items():
