@@ -319,7 +319,7 @@ def test_events_obey_the_same_rules_as_spans() -> None:
     [
         *("gen_ai.input.messages", "gen_ai.tool.call.result", "gen_ai.prompt.variable.city"),
         *("agentool.input", "agentool.output", "agentool.tool.error", "agentool.transfer.message"),
-        *("agentool.memory.content", "agentool.memory.query", "agentool.memory.results"),
+        *("agentool.memory.content", "agentool.memory.results"),
     ],
 )
 def test_without_content_no_content_attribute_is_allowed(name: str) -> None:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from opentelemetry import propagate
 from opentelemetry.context import attach, detach, get_current
 
 __all__ = ["carry", "carry_into_threads", "child_environment", "stop_carrying"]
@@ -40,6 +39,8 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     Args:
         environ: the environment to start from, this process's by default.
     """
+    from opentelemetry import propagate  # loads every propagator there is
+
     child = dict(os.environ if environ is None else environ)
     carrier: dict[str, str] = {}
     propagate.inject(carrier)

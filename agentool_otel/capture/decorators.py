@@ -118,7 +118,7 @@ def agent(
                 return _OperationCall.start(
                     operation,
                     lambda result: {"output": _as_messages("assistant", result)},
-                    {"input": _as_messages("user", value)} if given else {},
+                    lambda: {"input": _as_messages("user", value)} if given else {},
                 )
             return None
 
@@ -161,18 +161,16 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
                         return _OperationCall.start(
                             MemoryOperation(operation="search_memory", store_id=name),
                             lambda results: {"results": _json(results)},
-                            {"query": query if isinstance(query, str) else encode(query)},
+                            lambda: {"query": query if isinstance(query, str) else encode(query)},
                         )
                     case "memory_write":
                         content = _pick(bound, "content", None, "value")
                         key = bound.get("key")
-                        fields: dict[str, Any] = {"content": _json(content)}
-                        if key is not None:
-                            fields["key"] = str(key)
+                        named = {} if key is None else {"key": str(key)}
                         return _OperationCall.start(
                             MemoryOperation(operation="upsert_memory", store_id=name),
                             lambda _: {},
-                            fields,
+                            lambda: {"content": _json(content), **named},
                         )
                     case _:
                         target_agent = str(_pick(bound, "to_agent", 0, "agent"))
@@ -182,7 +180,7 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
                                 name=f"transfer_to_{target_agent}", transfer_target=target_agent
                             ),
                             lambda _: {},
-                            {"transfer_message": said if isinstance(said, str) else None},
+                            lambda: {"transfer_message": said if isinstance(said, str) else None},
                         )
             return None
 
@@ -267,12 +265,16 @@ class _OperationCall:
 
     @classmethod
     def start(
-        cls, operation: Operation, finish: Callable[[Any], dict[str, Any]], fields: dict[str, Any]
+        cls,
+        operation: Operation,
+        finish: Callable[[Any], dict[str, Any]],
+        fields: Callable[[], dict[str, Any]],
     ) -> _OperationCall | None:
+        """Begin the operation; its content is encoded now, but only if somebody will see it."""
         live = begin(operation)
         if live is None:
             return None
-        return cls(live, _replace(operation, fields), finish)
+        return cls(live, _replace(operation, fields()) if live.recording else operation, finish)
 
     def returned(self, value: Any) -> None:
         with guarded(f"finishing {self._operation.kind}"):

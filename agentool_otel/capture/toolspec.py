@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import msgspec
 
-from agentool_otel.model.documents import ToolSpec
+if TYPE_CHECKING:
+    from agentool_otel.model.documents import ToolSpec
 
 __all__ = ["tool_spec"]
 
@@ -56,6 +57,8 @@ def tool_spec(fn: Callable[..., Any], *, name: str | None = None) -> ToolSpec:
     }
     if "return" in hints and hints["return"] is not type(None):
         made["returns"] = _schema(hints["return"])
+    from agentool_otel.model.documents import ToolSpec
+
     return ToolSpec.from_dict(made)
 
 

@@ -31,10 +31,8 @@ __all__ = ["Older", "upgrade"]
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
 _OLDER_PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.")
 _FINISH = {"tool_calls": "tool_call", "function_call": "tool_call"}
-_INDEXED = re.compile(
-    r"(?:gen_ai\.(prompt|completion)|llm\.(prompts|completions))\.(\d+)\.(.+)", re.ASCII
-)
-_CALL = re.compile(r"tool_calls\.(\d+)\.(.+)", re.ASCII)
+_INDEXED = r"(?:gen_ai\.(prompt|completion)|llm\.(prompts|completions))\.(\d+)\.(.+)"
+_CALL = r"tool_calls\.(\d+)\.(.+)"
 _CONTENT_EVENTS = {
     "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
     "gen_ai.content.completion": ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
@@ -65,7 +63,9 @@ class Older(NamedTuple):
             return None
         if generation not in OLDER:
             known = ", ".join([gen_ai.BASELINE, *sorted(OLDER, reverse=True)])
-            raise ConfigurationError(f"unknown semconv generation {generation!r}; known are {known}")
+            raise ConfigurationError(
+                f"unknown semconv generation {generation!r}; known are {known}"
+            )
         return cls(OLDER[generation], OLDER_VALUES[generation], OLDER_ABSENT[generation])
 
     def apply(self, attributes: Attributes) -> Attributes:
@@ -140,7 +140,7 @@ def _read_indexed(rest: Attributes) -> None:
     found: dict[str, dict[int, dict[str, Any]]] = {}
     keys: list[str] = []
     for key, value in rest.items():
-        if match := _INDEXED.fullmatch(key):
+        if match := re.fullmatch(_INDEXED, key, re.ASCII):
             side = gen_ai.INPUT_MESSAGES
             if (match[1] or match[2]).startswith("completion"):
                 side = gen_ai.OUTPUT_MESSAGES
@@ -162,7 +162,7 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     parts = _parts_from(content)
     calls: dict[int, dict[str, Any]] = {}
     for key, value in fields.items():
-        if match := _CALL.fullmatch(key):
+        if match := re.fullmatch(_CALL, key, re.ASCII):
             calls.setdefault(int(match[1]), {})[match[2]] = value
     for n in sorted(calls):
         call = calls[n]

@@ -7,9 +7,8 @@ as well, because the dashboards in use read it.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
-
-from opentelemetry import metrics as otel
 
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -23,6 +22,8 @@ from agentool_otel.model.operations import (
 from agentool_otel.semconv import core, gen_ai, mcp
 
 if TYPE_CHECKING:
+    from opentelemetry import metrics as otel
+
     from agentool_otel.emit import live
 
 __all__ = ["collected", "configure", "record", "refresh"]
@@ -90,7 +91,10 @@ def _active() -> _Meters | None:
         _asked += 1
         if _asked & 63 != 1:
             return None
-        provider = _provider or otel.get_meter_provider()
+        api = sys.modules.get("opentelemetry.metrics")
+        if api is None:
+            return None  # nobody has as much as imported the metrics API
+        provider = _provider or api.get_meter_provider()
         if type(provider).__module__.startswith("opentelemetry.metrics"):
             return None  # the API's own stand-in
         _meters = _Meters(provider, _older)

@@ -10,28 +10,34 @@
     messages      messages between an agent and a model
 
 The document and span types are also names of this package. Nothing here knows a framework, a
-vocabulary or a place.
+vocabulary or a place. Names load when first used, because the live side needs few of them.
 """
 
-from agentool_otel.model.documents import (
-    UNSET,
-    Assertion,
-    AssertionResult,
-    Document,
-    EvalCase,
-    EvalResult,
-    ReasoningTrace,
-    RegisteredTool,
-    Step,
-    ToolCall,
-    ToolExchange,
-    ToolRegistry,
-    ToolResult,
-    ToolSpec,
-    TraceMetrics,
-    UnsetType,
-)
-from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentool_otel.model.documents import UNSET as UNSET
+    from agentool_otel.model.documents import Assertion as Assertion
+    from agentool_otel.model.documents import AssertionResult as AssertionResult
+    from agentool_otel.model.documents import Document as Document
+    from agentool_otel.model.documents import EvalCase as EvalCase
+    from agentool_otel.model.documents import EvalResult as EvalResult
+    from agentool_otel.model.documents import ReasoningTrace as ReasoningTrace
+    from agentool_otel.model.documents import RegisteredTool as RegisteredTool
+    from agentool_otel.model.documents import Step as Step
+    from agentool_otel.model.documents import ToolCall as ToolCall
+    from agentool_otel.model.documents import ToolExchange as ToolExchange
+    from agentool_otel.model.documents import ToolRegistry as ToolRegistry
+    from agentool_otel.model.documents import ToolResult as ToolResult
+    from agentool_otel.model.documents import ToolSpec as ToolSpec
+    from agentool_otel.model.documents import TraceMetrics as TraceMetrics
+    from agentool_otel.model.documents import UnsetType as UnsetType
+    from agentool_otel.model.spans import SpanEvent as SpanEvent
+    from agentool_otel.model.spans import SpanLink as SpanLink
+    from agentool_otel.model.spans import SpanRecord as SpanRecord
 
 __all__ = [
     "UNSET",
@@ -54,3 +60,12 @@ __all__ = [
     "TraceMetrics",
     "UnsetType",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "spans" if name.startswith("Span") else "documents"
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
