@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, cast, get_args, overload
 
 from opentelemetry.context import get_current
 
+from agentool_otel._json import loads
 from agentool_otel.capture.wrapping import Call, Yielded, wrap
 from agentool_otel.dialects import Written
 from agentool_otel.dialects.gen_ai import tool_payload
@@ -27,7 +28,7 @@ from agentool_otel.model.operations import (
     Operation,
     ToolExecution,
 )
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
 
 __all__ = ["StepType", "agent", "step", "tool"]
@@ -195,7 +196,7 @@ def step(kind: StepType, /, *, name: str | None = None) -> Callable[[F], F]:
 class _ToolSite:
     """One decorated tool."""
 
-    __slots__ = ("_arguments", "_operation", "_rest", "_written")
+    __slots__ = ("_arguments", "_rest", "_starting", "_written", "finishing", "operation")
 
     def __init__(
         self, target: Callable[..., Any], name: str | None, description: str | None, kind: str
@@ -204,52 +205,60 @@ class _ToolSite:
         if description is None:
             lines = (inspect.getdoc(_underlying(target)) or "").strip().splitlines()
             description = lines[0] if lines else None
-        self._operation = ToolExecution(
+        self.operation = ToolExecution(
             name=name or _name_of(target), tool_type=kind, description=description
         )
-        span, kind_of_span, attributes = session.dialect.write(self._operation)
+        self._starting = guarded(f"starting tool {self.operation.name}")
+        self.finishing = guarded(f"finishing tool {self.operation.name}")
+        span, kind_of_span, attributes = session.dialect.write(self.operation)
         at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
         self._written = Written(span, kind_of_span, at_start)
         self._rest = attributes
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-        with guarded(f"starting tool {self._operation.name}"):
-            live = begin_tool(self._operation, self._written, self._rest)
+        with self._starting:
+            live = begin_tool(self.operation, self._written, self._rest)
             if live is None:
                 return None
             text = None
-            if live.recording and (session.policy.capture or (live.run and live.run.requested)):
-                text = encode(self._arguments.bind(args, kwargs))
-            return _ToolCall(live, self._operation, text)
+            if live.recording:
+                bound = self._arguments.bind(args, kwargs)
+                text = session.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
+                if live.run is not None:
+                    asked = live.run.requested
+                    name = self.operation.name
+                    live.announce_tool(
+                        name, live.run.call_id(name, encode(bound)) if asked else None
+                    )
+            return _ToolCall(self, live, text)
         return None
 
 
 class _ToolCall:
     """One call of a decorated tool."""
 
-    __slots__ = ("_arguments", "_live", "_operation", "context")
+    __slots__ = ("_arguments", "_live", "_site", "context")
 
-    def __init__(self, live: LiveSpan, operation: ToolExecution, arguments: str | None):
+    def __init__(self, site: _ToolSite, live: LiveSpan, arguments: str | None):
+        self._site = site
         self._live = live
-        self._operation = operation
         self._arguments = arguments
         self.context = live.context
-        if live.index is not None and live.run is not None:
-            live.announce_tool(operation.name, live.run.call_id(operation.name, arguments))
 
     def returned(self, value: Any) -> None:
         live = self._live
-        with guarded(f"finishing tool {self._operation.name}"):
+        with self._site.finishing:
             if not live.recording:
                 live.span.end()
-            elif not session.policy.capture:
-                live.end_tool(self._operation, {}, None)
-            else:
-                live.end_tool(self._operation, tool_payload(self._arguments, _encoded(value)), None)
+                return
+            if type(value) is Yielded:
+                value = [loads(text) for text in value.texts]
+            result = session.policy.encoded(gen_ai.TOOL_CALL_RESULT, value)
+            live.end_tool(self._site.operation, tool_payload(self._arguments, result), None)
 
     def raised(self, error: BaseException) -> None:
-        with guarded(f"finishing tool {self._operation.name}"):
-            self._live.end_tool(self._operation, tool_payload(self._arguments, None), error)
+        with self._site.finishing:
+            self._live.end_tool(self._site.operation, tool_payload(self._arguments, None), error)
 
 
 class _OperationCall:
@@ -428,14 +437,8 @@ def _json(value: Any) -> Any:
     return jsonable(value)
 
 
-def _encoded(value: Any) -> str:
-    return f"[{','.join(value.texts)}]" if type(value) is Yielded else encode(value)
-
-
 def _joined(value: Yielded) -> Any:
     """What a generator said as a whole: texts joined, anything else as the list it yielded."""
-    from agentool_otel._json import loads
-
     items = [loads(item) for item in value.texts]
     return "".join(items) if items and all(isinstance(item, str) for item in items) else items
 

@@ -78,6 +78,18 @@ class Policy(msgspec.Struct, frozen=True):
     capture: bool = False
     redact: Redact | None = None
 
+    def encoded(self, attribute: str, value: Any) -> str | None:
+        """Return a user's value as the text of a content attribute: encoded, masked, redacted.
+
+        None where it is not captured or `redact` leaves it out.
+        """
+        if not self.capture:
+            return None
+        text = encode(value)
+        if not _plainly_safe(value, text) and _suspicious(text):
+            text = _mask_json(text)
+        return text if self.redact is None else self.redacted(attribute, text)
+
     def clean(self, attributes: dict[str, Any]) -> None:
         """Drop or mask the content among attributes, in place: the one place that decides.
 
@@ -189,6 +201,8 @@ _SECRET_VALUE = re.compile(
 
 
 _KEYS = 4096
+_WALK = 64
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _safe_keys: set[str] = set()
 """Member names seen before that name no credential; bounded by `_KEYS`."""
 
@@ -202,6 +216,34 @@ def _suspicious(text: str) -> bool:
     keys = {part[part.rfind('"') + 1 :] for part in text.split('":')}
     if not _safe_keys.issuperset(keys) and _new_secret(keys):
         return True
+    return _holds_secret_value(text)
+
+
+def _plainly_safe(value: Any, text: str) -> bool:
+    """The same look at a value of plain lists and dicts, a third dearer than nothing at all: its
+    member names are looked up where they are, instead of being cut out of the text."""
+    pending = [value]
+    for _ in range(_WALK):
+        if not pending:
+            return not _holds_secret_value(text)
+        item = pending.pop()
+        kind = type(item)
+        if kind is dict:
+            if not _safe_keys.issuperset(item):
+                return False
+            for inner in item.values():
+                if type(inner) not in _SCALARS:
+                    pending.append(inner)
+        elif kind is list:
+            for inner in item:
+                if type(inner) not in _SCALARS:
+                    pending.append(inner)
+        elif kind not in _SCALARS:
+            return False
+    return False
+
+
+def _holds_secret_value(text: str) -> bool:
     return (
         ("-" in text and ("sk-" in text or "xox" in text))
         or ("J" in text and "eyJ" in text)

@@ -229,7 +229,7 @@ class LiveSpan:
 
         Args:
             operation: what is the same for every call of this tool.
-            payload: encoded arguments and result, as the dialect has them.
+            payload: arguments and result as the dialect has them, encoded by the content policy.
             error: the exception that ended the call.
         """
         if self._ended:
@@ -254,13 +254,9 @@ class LiveSpan:
             timeline.add(index, "tool_result", end_ns, said)
         if error is not None:
             self.fail(None, None, error, attributes)
-            if session.policy.capture:
-                attributes[agentool.TOOL_ERROR] = str_of(error)
+            attributes[agentool.TOOL_ERROR] = str_of(error)
+            session.policy.clean_one(attributes, agentool.TOOL_ERROR)
         attributes[agentool.SPAN_END_NS] = end_ns
-        policy = session.policy
-        for key in _TOOL_CONTENT:
-            if key in attributes:
-                policy.clean_one(attributes, key)
         set_all(span, attributes)
         span.end(end_ns)
         if metrics.collected():
@@ -453,9 +449,6 @@ def _canonical(arguments: str) -> str:
         return canonical(loads(arguments))
     except ValueError:
         return arguments
-
-
-_TOOL_CONTENT = (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT, agentool.TOOL_ERROR)
 
 
 def record_exception(span: trace.Span, error: BaseException) -> None:
