@@ -28,7 +28,8 @@ class Compared(NamedTuple):
 def compared(pairs: Sequence[tuple[float, float]]) -> Compared:
     """Return the medians of (ours, reference) per round."""
     ratios = sorted(ours / reference for ours, reference in pairs)
-    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive") if ratios[1:] else ratios * 3
+    # A single round has no quartiles: it stands for them.
+    low, _, high = statistics.quantiles(ratios if ratios[1:] else ratios * 2, method="inclusive")
     return Compared(
         statistics.median(ours for ours, _ in pairs),
         statistics.median(reference for _, reference in pairs),

@@ -1,4 +1,4 @@
-"""How long each measurement takes: all of it in some ten minutes, or `--quick` in one or two."""
+"""How long each measurement takes: all of it in some six minutes, or `--quick` in one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Size(NamedTuple):
     disturbed_s: float
     """Seconds per round and case of an application thread beside an exporter."""
     recordings: tuple[int, ...]
-    """Spans of the recordings that are rebuilt, ascending."""
+    """Spans of the recordings of agent runs that are rebuilt, ascending."""
+    loops: tuple[int, ...]
+    """The same for recordings of bare chat loops."""
     rebuild_rounds: int
 
 
@@ -37,6 +39,7 @@ FULL = Size(
     batches=10,
     disturbed_s=3.0,
     recordings=(20_000, 80_000, 200_000),
+    loops=(20_000, 80_000),
     rebuild_rounds=3,
 )
 
@@ -49,5 +52,6 @@ QUICK = Size(
     batches=2,
     disturbed_s=0.5,
     recordings=(10_000, 40_000),
+    loops=(10_000, 20_000),
     rebuild_rounds=1,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from rich.console import Console
@@ -14,7 +14,7 @@ from benchmarks._rounds import Compared
 
 __all__ = ["Row", "Target", "as_json", "print_table"]
 
-_WIDTH = 140
+_WIDTH = 150
 """Columns where stdout is no terminal."""
 
 
@@ -48,7 +48,7 @@ class Row:
     target: Target | None = None
     """None where the design only asks that it is measured."""
     note: str = ""
-    group: str = field(default="")
+    group: str = ""
 
     @classmethod
     def of(

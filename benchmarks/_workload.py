@@ -8,6 +8,7 @@ result as orjson text, exported through a BatchSpanProcessor to an exporter that
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ __all__ = [
     "CALLS_PER_RUN",
     "QUERY",
     "ROWS",
+    "Decorator",
     "Drop",
     "Function",
     "async_reference",
@@ -30,16 +32,18 @@ __all__ = [
     "per_call",
     "provider_of",
     "reference",
+    "reference_agent",
     "search",
     "unsampled",
 ]
 
 Function = Callable[..., Any]
+Decorator = Callable[[Function], Function]
 
 CALLS_PER_RUN = 10
 QUERY = "what are the best agent debugging tools available today, and who maintains them"[:80]
 ROWS = [
-    {"url": f"https://example.org/articles/{n}", "title": f"Result number {n}", "snippet": "s" * 120}
+    {"url": f"https://example.org/articles/{n}", "title": f"Result {n}", "snippet": "s" * 127}
     for n in range(5)
 ]
 
@@ -114,6 +118,27 @@ def unsampled(tracer: trace.Tracer, fn: Function) -> Function:
     return call
 
 
+def reference_agent(tracer: trace.Tracer) -> Decorator:
+    """The hand-written span around an agent, which the hand-written tools run in."""
+
+    def decorate(fn: Function) -> Function:
+        if inspect.iscoroutinefunction(fn):
+
+            async def async_run(task: str) -> Any:
+                with tracer.start_as_current_span("invoke_agent bench"):
+                    return await fn(task)
+
+            return async_run
+
+        def run(task: str) -> Any:
+            with tracer.start_as_current_span("invoke_agent bench"):
+                return fn(task)
+
+        return run
+
+    return decorate
+
+
 def _attributes() -> dict[str, str]:
     return {
         "gen_ai.operation.name": "execute_tool",
@@ -128,7 +153,7 @@ def _attributes() -> dict[str, str]:
 
 
 def per_call(
-    agent: Callable[[Function], Function],
+    agent: Decorator,
     call: Function,
     runs: int,
     flush: Callable[[], object],

@@ -22,9 +22,7 @@ asked again because one was stale"""
 Span = dict[str, Any]
 
 
-def write_recording(
-    path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True
-) -> int:
+def write_recording(path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True) -> int:
     """Write OTLP/JSON lines with at least `spans` spans of whole runs and return how many.
 
     A run has 28 spans: invoke_agent and 9 turns, each a chat span (4.7 KB) and two execute_tool

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
 
 from agentool_otel.capture import agent, tool
@@ -15,12 +16,14 @@ from benchmarks._rounds import Compared, compared
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target
 from benchmarks._workload import (
+    Decorator,
     Function,
     async_reference,
     async_search,
     per_call,
     provider_of,
     reference,
+    reference_agent,
     search,
     unsampled,
 )
@@ -41,28 +44,44 @@ def rows(size: Size) -> Iterator[Row]:
         )
 
 
+class Case(NamedTuple):
+    """One comparison: a plain function, and the hand-written span around it."""
+
+    provider: TracerProvider
+    plain: Function
+    by_hand: Function
+    is_async: bool = False
+
+    def cost(self, within: Decorator, call: Function, runs: int) -> float:
+        """Return what a call costs more than the plain function in the same kind of agent."""
+        costs = [
+            per_call(within, tool_call, runs, self.provider.force_flush, self.is_async)
+            for tool_call in (call, self.plain)
+        ]
+        return costs[0] - costs[1]
+
+
 def measure(rounds: int, runs: int) -> dict[str, Compared]:
-    """Compare the cases, each less what the agent costs with an undecorated tool."""
+    """Compare the cases: our tools in our agent, hand-written spans in a hand-written one."""
     on, off = provider_of(ALWAYS_ON), provider_of(ALWAYS_OFF)
-    ref_on, ref_off = on.get_tracer("ref"), off.get_tracer("ref")
+    by_hand = reference(on.get_tracer("ref"), search)
+    async_by_hand = async_reference(on.get_tracer("ref"), async_search)
+    not_sampled = unsampled(off.get_tracer("ref"), search)
     cases = {
-        "tool, sampled, content on": (on, search, reference(ref_on, search)),
-        "async tool, sampled, content on": (on, async_search, async_reference(ref_on, async_search)),
-        "tool, not sampled, against ALWAYS_OFF": (off, search, unsampled(ref_off, search)),
+        "tool, sampled, content on": Case(on, search, by_hand),
+        "async tool, sampled, content on": Case(on, async_search, async_by_hand, is_async=True),
+        "tool, not sampled, against ALWAYS_OFF": Case(off, search, not_sampled),
     }
-    decorated = {what: tool(bare) for what, (_, bare, _) in cases.items()}
+    decorated = {what: tool(case.plain) for what, case in cases.items()}
     costs: dict[str, list[tuple[float, float]]] = {what: [] for what in cases}
     for number in range(rounds + 1):
-        for what, (provider, bare, theirs) in cases.items():
-            session.configure(provider=provider, policy=Policy(capture=True))
-
-            def cost(call: Function, flush: Any = provider.force_flush, plain: Any = bare) -> float:
-                return per_call(agent(name="bench"), call, runs, flush, plain is async_search)
-
-            floor = cost(bare)
-            ours, reference_cost = cost(decorated[what]), cost(theirs)
+        for what, case in cases.items():
+            session.configure(provider=case.provider, policy=Policy(capture=True))
+            ours = case.cost(agent(name="bench"), decorated[what], runs)
+            by_sdk = reference_agent(case.provider.get_tracer("ref"))
+            other = case.cost(by_sdk, case.by_hand, runs)
             if number:  # the first round only warms up
-                costs[what].append((ours - floor, reference_cost - floor))
+                costs[what].append((ours, other))
     return {what: compared(pairs) for what, pairs in costs.items()}
 
 

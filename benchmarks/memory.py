@@ -1,4 +1,4 @@
-"""What finished spans take while they wait for the exporter, and whether unfinished runs pile up."""
+"""What finished spans take while they are queued, and whether unfinished runs pile up."""
 
 from __future__ import annotations
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import wraps
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
@@ -23,11 +22,19 @@ from benchmarks._child import ChildError, in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sizes import Size
 from benchmarks._table import Row
-from benchmarks._workload import QUERY, ROWS, Function, per_call, provider_of, reference, search
+from benchmarks._workload import (
+    QUERY,
+    ROWS,
+    Decorator,
+    Function,
+    per_call,
+    provider_of,
+    reference,
+    reference_agent,
+    search,
+)
 
 __all__ = ["rows"]
-
-Decorator = Callable[[Function], Function]
 
 
 class Decorators(NamedTuple):
@@ -67,7 +74,7 @@ def measure(name: str, rounds: int, runs: int) -> tuple[Compared, bool]:
     provider = provider_of(ALWAYS_ON)
     tracer = provider.get_tracer("ref")
     decorated, by_hand = peer.tool(search), reference(tracer, search)
-    ref_agent = _with(lambda: tracer.start_as_current_span("invoke_agent bench"))
+    ref_agent = reference_agent(tracer)
     per_call(peer.agent, decorated, 1, peer.flush)
     captured = kept.holds(QUERY) and kept.holds(str(ROWS[0]["url"]))
     kept.text = None
@@ -99,20 +106,6 @@ class Keep(SpanExporter):
 
     def shutdown(self) -> None:
         return None
-
-
-def _with(enter: Callable[[], AbstractContextManager[Any]]) -> Decorator:
-    """Return a decorator that calls the function inside a context."""
-
-    def decorate(fn: Function) -> Function:
-        @wraps(fn)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with enter():
-                return fn(*args, **kwargs)
-
-        return call
-
-    return decorate
 
 
 def _provider(kept: Keep) -> TracerProvider:
@@ -185,8 +178,7 @@ def _util_genai(kept: Keep) -> Decorators:
 
         return call
 
-    agent = _with(lambda: tracer.start_as_current_span("invoke_agent bench"))
-    return Decorators(agent, tool, provider.force_flush)
+    return Decorators(reference_agent(tracer), tool, provider.force_flush)
 
 
 def _traceloop(kept: Keep) -> Decorators:
@@ -228,7 +220,10 @@ def _logfire(kept: Keep) -> Decorators:
     )
 
     def tool(fn: Function) -> Function:
-        return logfire.instrument("execute_tool search", extract_args=True, record_return=True)(fn)  # type: ignore[no-any-return]
+        decorated: Function = logfire.instrument(
+            "execute_tool search", extract_args=True, record_return=True
+        )(fn)
+        return decorated
 
     return Decorators(logfire.instrument("invoke_agent bench"), tool, logfire.force_flush)
 
@@ -249,7 +244,7 @@ def _langsmith(kept: Keep) -> Decorators:
             response._content = b"{}"
             return response
 
-    info = {"batch_ingest_config": {"use_multipart_endpoint": True, "size_limit": 100}}
+    info = {"version": "1", "instance_flags": {"zstd_compression_enabled": True}}
     client = langsmith.Client(api_url=_NOWHERE, api_key="none", session=Session(), info=info)
     return Decorators(
         langsmith.traceable(run_type="chain", client=client),
@@ -259,8 +254,14 @@ def _langsmith(kept: Keep) -> Decorators:
 
 
 def _body(data: Any) -> str:
-    raw = data.read() if hasattr(data, "read") else data
-    return raw.decode(errors="replace") if isinstance(raw, bytes) else str(raw)
+    """Return the text of a request's body, which may be packed."""
+    raw: Any = data.read() if hasattr(data, "read") else data
+    if not isinstance(raw, bytes):
+        return str(raw)
+    if raw.startswith(b"\x28\xb5\x2f\xfd"):
+        zstandard: Any = import_module("zstandard")
+        raw = zstandard.ZstdDecompressor().decompressobj().decompress(raw)
+    return bytes(raw).decode(errors="replace")
 
 
 def _agentops(kept: Keep) -> Decorators:
@@ -279,7 +280,8 @@ def _agentops(kept: Keep) -> Decorators:
 def _openlit(kept: Keep) -> Decorators:
     openlit: Any = import_module("openlit")
     provider = _provider(kept)
-    openlit.init(tracer=provider.get_tracer("bench"), disable_metrics=True)
+    trace.set_tracer_provider(provider)  # it joins the one there is
+    openlit.init(otlp_endpoint=_NOWHERE, disable_metrics=True, disable_events=True)
     return Decorators(openlit.trace, openlit.trace, provider.force_flush)
 
 

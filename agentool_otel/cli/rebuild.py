@@ -40,7 +40,7 @@ def command(sources: tuple[str, ...], output: Path | None, fidelity: Path | None
         out = open_files.enter_context(data_file(output))
         reports = None if fidelity is None else open_files.enter_context(data_file(fidelity))
         for rebuilt in rebuild_groups(reading.groups()):
-            out.write(rebuilt.to_json().encode() + b"\n")
+            out.write(rebuilt.to_bytes() + b"\n")
             if reports is not None:
                 reports.write(_json.dumps(rebuilt.fidelity.to_dict()).encode() + b"\n")
             traces += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isinf
 from typing import Any
 
 import msgspec
@@ -11,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from agentool_otel._json import loads
 from agentool_otel.model.spans import Attributes, SpanRecord
 
-__all__ = ["PLACEHOLDERS", "Deferred", "DeferredList", "Reader"]
+__all__ = ["PLACEHOLDERS", "Deferred", "DeferredList", "DeferredObject", "Reader"]
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
@@ -34,7 +36,10 @@ class Deferred:
     @property
     def value(self) -> Any:
         if self._value is UNSET:
-            self._value = loads(self.text)
+            try:
+                self._value = loads(self.text)
+            except ValueError:  # well-formed, but a number fits no float: it stays text
+                self._value = json.loads(self.text, parse_float=_float_or_text)
         return self._value
 
     def __eq__(self, other: object) -> bool:
@@ -43,7 +48,7 @@ class Deferred:
     __hash__ = None  # type: ignore[assignment]  # as the list or dict it stands for
 
     def __repr__(self) -> str:
-        return repr(self.value)
+        return self.text
 
 
 class DeferredList(Deferred, Sequence[Any]):
@@ -58,6 +63,30 @@ class DeferredList(Deferred, Sequence[Any]):
         return len(self.value)
 
 
+class DeferredObject(Deferred, Mapping[str, Any]):
+    """The same for an object."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        return self.value[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def member(self, name: str) -> Any:
+        """Return a member, still unparsed where it is the only one; UNSET if there is none."""
+        before = f'{{"{name}":'
+        if self.text.startswith(before):
+            inner = self.text[len(before) : -1]
+            if _is_well_formed(inner, "{["):
+                return _deferred(inner)
+        return self.value.get(name, UNSET)
+
+
 class Reader:
     """The attributes of one span, taken one by one; what is left at the end was not understood.
 
@@ -65,19 +94,19 @@ class Reader:
     where a number belongs) is left in place, so that it ends up in `rest` rather than nowhere.
     """
 
-    __slots__ = ("_placeholders", "rest", "span")
+    __slots__ = ("placeholders", "rest", "span")
 
     def __init__(self, span: SpanRecord, attributes: Attributes | None = None):
         self.span = span
         self.rest: Attributes = dict(span.attributes if attributes is None else attributes)
         ours = span.scope.startswith("agentool_otel")
-        self._placeholders: frozenset[str] = frozenset() if ours else PLACEHOLDERS
+        self.placeholders: frozenset[str] = frozenset() if ours else PLACEHOLDERS
 
     def text(self, key: str) -> str | None:
         value = self.rest.get(key)
         if type(value) is str:
             del self.rest[key]
-            return None if value in self._placeholders else value
+            return None if value in self.placeholders else value
         if value is not None and not isinstance(value, (list, dict, bytes)):
             del self.rest[key]
             return str(value)
@@ -145,21 +174,19 @@ class Reader:
 
     def deferred_array(self, key: str) -> Sequence[Any] | None:
         """An array, parsed only when looked into; its syntax is checked now."""
-        text = self._well_formed(key, "[", "]")
+        text = self._well_formed(key, "[")
         return self.array(key) if text is None else DeferredList(text)
 
     def deferred_json(self, key: str) -> Any | UnsetType:
-        """Any JSON value; an object is parsed only when needed."""
-        text = self._well_formed(key, "{", "}")
-        return self.json(key) if text is None else Deferred(text)
+        """Any JSON value; an object or an array is parsed only when needed."""
+        text = self._well_formed(key, "{[")
+        if text is None:
+            return self.json(key)
+        return _deferred(text)
 
-    def _well_formed(self, key: str, first: str, last: str) -> str | None:
+    def _well_formed(self, key: str, first: str) -> str | None:
         text = self.rest.get(key)
-        if isinstance(text, str) and text[:1] == first and text[-1:] == last:
-            try:
-                _check(text)
-            except (msgspec.DecodeError, UnicodeError, RecursionError):
-                return None
+        if isinstance(text, str) and _is_well_formed(text, first):
             del self.rest[key]
             return text
         return None
@@ -178,7 +205,7 @@ class Reader:
                 if not keep_text or _looks_cut(value):
                     return UNSET
                 del self.rest[key]
-                return UNSET if value in self._placeholders else value
+                return UNSET if value in self.placeholders else value
             if not keep_text and isinstance(parsed, str):
                 parsed = _json_or(parsed, UNSET)
             if not keep_text and not isinstance(parsed, (list, dict)):
@@ -198,6 +225,25 @@ class Reader:
         return None
 
 
+def _deferred(text: str) -> Deferred:
+    return DeferredObject(text) if text[0] == "{" else DeferredList(text)
+
+
+def _is_well_formed(text: str, first: str) -> bool:
+    """Return whether a text is JSON and begins with one of some characters."""
+    if not text or text[0] not in first:
+        return False
+    try:
+        _check(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+def _float_or_text(text: str) -> float | str:
+    return text if isinf(number := float(text)) else number
+
+
 def _json_or(text: str, default: Any) -> Any:
     try:
         return loads(text)
@@ -207,5 +253,6 @@ def _json_or(text: str, default: Any) -> Any:
 
 def _looks_cut(text: str) -> bool:
     """Tell JSON that a store cut in the middle from ordinary text."""
-    return text[:2] in ('{"', '[{', '["') or text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
-
+    return text[:2] in ('{"', "[{", '["') or (
+        text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
+    )

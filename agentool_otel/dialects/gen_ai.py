@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from agentool_otel._json import dumps
 from agentool_otel.dialects import _gen_ai_older as older
 from agentool_otel.dialects._dialect import NOT_MINE, Confidence, Written
-from agentool_otel.dialects._reading import Deferred, Reader
+from agentool_otel.dialects._reading import Deferred, DeferredObject, Reader
 from agentool_otel.model.operations import (
     UNSET,
     AgentCreation,
@@ -265,7 +265,7 @@ _HAS_METHOD = Confidence(0.9, "has mcp.method.name")
 
 
 class GenAI:
-    """The dialect. `generation` chooses the names that are written: the baseline or an older one."""
+    """The dialect. `generation` chooses the names written: the baseline's or older ones."""
 
     name = "gen_ai"
 
@@ -310,7 +310,9 @@ class GenAI:
         if gen_ai.EVALUATION_NAME in span.rest:
             fields = _read_fields(span, _TABLES[EvaluationResult])
             return EvaluationResult(**fields, extra=span.rest)
-        if name is None and (gen_ai.REQUEST_MODEL in span.rest or gen_ai.OUTPUT_MESSAGES in span.rest):
+        if name is None and (
+            gen_ai.REQUEST_MODEL in span.rest or gen_ai.OUTPUT_MESSAGES in span.rest
+        ):
             return _read_inference(span, "chat")
         if name is not None:
             span.rest[gen_ai.OPERATION_NAME] = name
@@ -330,21 +332,45 @@ class GenAI:
 # ------------------------------------------------------------------------------------- reading
 
 
-_Entry = tuple[str, Callable[[Reader, str], Any], bool]
-"""Field, how to read it, and whether it is one of `Usage`."""
+class _Entry(NamedTuple):
+    """How the attribute of a field is read."""
+
+    name: str
+    read: Callable[[Reader, str], Any]
+    plain: type | None
+    """Type of the values that are taken as they are, which nearly all are."""
+    of_usage: bool = False
+    """Whether it is a field of `Usage`."""
 
 
-def _table(*groups: tuple[Field, ...]) -> dict[str, _Entry]:
-    table = {field.attribute: (field.name, field.read, False) for group in groups for field in group}
-    return table
+_PLAIN: dict[Callable[[Reader, str], Any], type] = {
+    Reader.text: str,
+    Reader.integer: int,
+    Reader.number: float,
+    Reader.boolean: bool,
+}
+
+
+def _table(*groups: tuple[Field, ...], of_usage: bool = False) -> dict[str, _Entry]:
+    return {
+        field.attribute: _Entry(field.name, field.read, _PLAIN.get(field.read), of_usage)
+        for group in groups
+        for field in group
+    }
 
 
 _TABLES: dict[type, dict[str, _Entry]] = {
     cls: _table(fields, _COMMON) for cls, fields in FIELDS.items()
 }
-_TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, _SERVER)
+_PAYLOAD = (
+    Field("arguments", gen_ai.TOOL_CALL_ARGUMENTS, Reader.deferred_json),
+    Field("result", gen_ai.TOOL_CALL_RESULT, Reader.deferred_json),
+)
+_NULLABLE = (Reader.json, Reader.deferred_json)
+_TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD)
+_TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, _SERVER, _PAYLOAD)
 for _cls in (Inference, Embeddings, AgentInvocation):
-    _TABLES[_cls] |= {field.attribute: (field.name, field.read, True) for field in _USAGE}
+    _TABLES[_cls] |= _table(_USAGE, of_usage=True)
 _COMMON_TABLE = _table(_COMMON)
 
 
@@ -356,21 +382,26 @@ def _read_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     rest = span.rest
-    for key in tuple(rest):
+    for key, value in tuple(rest.items()):
         entry = table.get(key)
         if entry is None:
             continue
-        name, read, of_usage = entry
-        value = read(span, key)
-        if value is not UNSET and (value is not None or read is Reader.json):
-            (usage if of_usage else values)[name] = value
+        name, read, plain, of_usage = entry
+        if type(value) is plain and value not in span.placeholders:
+            del rest[key]
+        else:
+            value = read(span, key)
+            if value is UNSET or (value is None and read not in _NULLABLE):
+                continue
+        (usage if of_usage else values)[name] = value
     if gen_ai.USAGE_TOTAL_TOKENS in rest and table is not _COMMON_TABLE:
         total = span.integer(gen_ai.USAGE_TOTAL_TOKENS)
         if total is not None:
             usage["total_tokens"] = total
     if usage:
         values["usage"] = Usage(**usage)
-    _read_error(span, values)
+    if core.ERROR_TYPE in rest or span.span.status == STATUS_ERROR:
+        _read_error(span, values)
     return values
 
 
@@ -393,9 +424,8 @@ def _read_inference(span: Reader, operation: str) -> Inference:
 def _read_mcp(span: Reader) -> McpRequest:
     side: Literal["client", "server"] = "client" if span.span.kind == "CLIENT" else "server"
     method = span.text(mcp.METHOD_NAME) or ""
-    payload = _read_payload(span)
-    fields = _read_fields(span, _TABLES[McpRequest])
-    return McpRequest(side=side, method=method, **fields, **payload, extra=span.rest)
+    fields = _read_payload_fields(span, _TABLES[McpRequest])
+    return McpRequest(side=side, method=method, **fields, extra=span.rest)
 
 
 def _read_class(span: Reader, cls: type) -> Operation:
@@ -408,26 +438,21 @@ def _read_class(span: Reader, cls: type) -> Operation:
     return operation
 
 
-def _read_payload(span: Reader) -> dict[str, Any]:
-    wrapped = span.texts(agentool.TOOL_WRAPPED) or ()
-    payload: dict[str, Any] = {}
-    for field, key in (
-        ("arguments", gen_ai.TOOL_CALL_ARGUMENTS),
-        ("result", gen_ai.TOOL_CALL_RESULT),
-    ):
-        if key not in span.rest:
-            continue
-        if field in wrapped or field == "arguments":
-            value = span.json(key)
-        else:
-            value = span.deferred_json(key)
-        if field == "arguments" and isinstance(value, str):
-            value = _parsed_twice(value)
-        if field in wrapped and isinstance(value, dict):
-            value = value.get("result", UNSET)
-        if value is not UNSET:
-            payload[field] = value
-    return payload
+def _read_payload_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
+    """Return the fields of an operation that has arguments and a result."""
+    values = _read_fields(span, table)
+    arguments = values.get("arguments")
+    if isinstance(arguments, str):
+        values["arguments"] = _parsed_twice(arguments)
+    if agentool.TOOL_WRAPPED in span.rest:
+        wrapped = span.texts(agentool.TOOL_WRAPPED) or ()
+        for field in ("arguments", "result"):
+            value = values.get(field)
+            if field in wrapped and isinstance(value, DeferredObject):
+                values[field] = value.member("result")
+            elif field in wrapped and isinstance(value, dict):
+                values[field] = value.get("result", UNSET)
+    return values
 
 
 def _parsed_twice(text: str) -> Any:
@@ -442,12 +467,10 @@ def _parsed_twice(text: str) -> Any:
 
 
 def _read_tool(span: Reader) -> ToolExecution:
-    name = span.text(gen_ai.TOOL_NAME)
-    if name is None:
-        name = span.span.name.removeprefix("execute_tool").strip() or "unknown"
-    payload = _read_payload(span)
-    fields = _read_fields(span, _TABLES[ToolExecution])
-    return ToolExecution(name=name, **payload, **fields, extra=span.rest)
+    fields = _read_payload_fields(span, _TABLES[ToolExecution])
+    if "name" not in fields:
+        fields["name"] = span.span.name.removeprefix("execute_tool").strip() or "unknown"
+    return ToolExecution(**fields, extra=span.rest)
 
 
 def _read_handoff(span: Reader) -> ToolExecution:
@@ -497,7 +520,9 @@ def _write(op: Operation) -> Written:
             return Written(gen_ai.EVENT_EVALUATION_RESULT, "INTERNAL", _finish(op, attributes))
         case Unclassified():
             attributes = _finish(op, {})
-            return Written(str(op.extra.get(gen_ai.OPERATION_NAME, "unknown")), "INTERNAL", attributes)
+            return Written(
+                str(op.extra.get(gen_ai.OPERATION_NAME, "unknown")), "INTERNAL", attributes
+            )
 
 
 def _write_fields(op: Any, fields: tuple[Field, ...], attributes: Attributes) -> Attributes:
@@ -576,9 +601,9 @@ def _write_payload(op: ToolExecution | McpRequest, attributes: Attributes) -> No
         value = getattr(op, field)
         if value is UNSET:
             continue
-        if not isinstance(value, (dict, Deferred)):  # Spec: arguments and results are objects
+        if not isinstance(value, (dict, DeferredObject)):  # Spec: arguments and results are objects
             wrapped.append(field)
-            value = {"result": value}
+            value = {"result": value.value if isinstance(value, Deferred) else value}
         attributes[key] = _dump(value)
     if wrapped:
         attributes[agentool.TOOL_WRAPPED] = wrapped

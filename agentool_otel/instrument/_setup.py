@@ -48,10 +48,10 @@ def instrument(
     """Record every supported agent framework of this process, from here on.
 
     Without an endpoint, here or in `OTEL_EXPORTER_OTLP_*`, spans are recorded in `.agentool/`
-    (`AGENTOOL_DIR`). `AGENTOOL_SEMCONV` (`1.41`, `1.36`) writes an older generation of the
-    conventions, for dashboards that read those names. A tracer provider that is configured already is joined, never replaced: spans
+    (`AGENTOOL_DIR`). A tracer provider that is configured already is joined, never replaced: spans
     go where it sends them, and to `endpoint` as well if one is given here. Calling it again changes
-    what is given and attaches nothing twice.
+    what is given and attaches nothing twice. `AGENTOOL_SEMCONV` (`1.41`, `1.36`) writes an older
+    generation of the conventions, for dashboards that read those names.
 
     Args:
         endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.

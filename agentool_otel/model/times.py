@@ -52,8 +52,6 @@ def from_ns(ns: int) -> str:
     Raises:
         ValueError: if the time lies outside the years 1 to 9999.
     """
-    if not _FIRST_NS <= ns < _END_NS:
-        raise ValueError(f"time outside the years 1 to 9999: {ns!r} ns")
     seconds, fraction = divmod(ns, _SECOND_NS)
     text = _to_the_second(seconds)
     return f"{text}.{fraction:09}".rstrip("0") + "Z" if fraction else text + "Z"
@@ -62,6 +60,8 @@ def from_ns(ns: int) -> str:
 @lru_cache(maxsize=1024)
 def _to_the_second(seconds: int) -> str:
     """Cached, because the times of a trace lie close together."""
+    if not _FIRST_NS <= seconds * _SECOND_NS < _END_NS:
+        raise ValueError(f"time outside the years 1 to 9999: {seconds} s")
     days, second = divmod(seconds, _DAY_S)
     minute, second = divmod(second, 60)
     hour, minute = divmod(minute, 60)

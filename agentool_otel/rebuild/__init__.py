@@ -1,13 +1,13 @@
 """Collected spans back to trajectories.
 
-    tree           the spans of one OTel trace, linked
-    runs           which spans make which run
-    conversations  which bare model calls belong together
-    steps          the operations of a run to its ordered steps
-    trace          the members around the steps
-    residue        what a replayed trace says beyond its natural reading
-    fidelity       where each field came from, and what is missing
-    replay         the forward direction: a trace as spans with its original times
+tree           the spans of one OTel trace, linked
+runs           which spans make which run
+conversations  which bare model calls belong together
+steps          the operations of a run to its ordered steps
+trace          the members around the steps
+residue        what a replayed trace says beyond its natural reading
+fidelity       where each field came from, and what is missing
+replay         the forward direction: a trace as spans with its original times
 """
 
 from __future__ import annotations

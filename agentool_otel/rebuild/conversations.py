@@ -7,78 +7,91 @@ its history with its answer in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from hashlib import blake2b
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from agentool_otel._json import canonical
 from agentool_otel.model.messages import Message, parts_of, text_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.rebuild.tree import Node
 
-__all__ = ["Joining", "needed", "offered"]
+__all__ = ["Joining", "Keys", "keys_of"]
+
+Key = int
+"""A hash of what a later call can refer to; of this process, 64 bits."""
+
+_STATES = 4
+"""How many of the latest states of its history a call is looked for by. The latest one is that of
+the call before; the others help where that call was not recorded."""
 
 
-def offered(node: Node) -> list[str]:
-    """Return the keys under which a later call can refer to this one."""
-    operation = node.operation
-    keys: list[str] = []
-    if not isinstance(operation, Inference):
-        return keys
-    if operation.response_id is not None:
-        keys.append(f"response {operation.response_id}")
-    before = _history(operation.input or ())
-    *_, state = before
-    for message in operation.output or ():
-        keys.append(f"history {_next(state, message)}")
-        for part in parts_of(message):
-            if part.get("type") == "tool_call" and isinstance(part.get("id"), str):
-                keys.append(f"call {part['id']} {part.get('name')}")
-    return keys
+class Keys(NamedTuple):
+    """What ties a call to others."""
+
+    offered: Sequence[Key] = ()
+    """Under which a later call can refer to this one."""
+    needed: Sequence[Key] = ()
+    """Of the earlier calls this one refers to, the surest first."""
 
 
-def needed(node: Node) -> list[str]:
-    """Return the keys of the earlier calls this one refers to, the surest first."""
+def keys_of(node: Node) -> Keys:
+    """Return the keys of a model call or a tool execution."""
     operation = node.operation
     if isinstance(operation, ToolExecution):
-        return [f"call {operation.call_id} {operation.name}"] if operation.call_id else []
+        if operation.call_id is None:
+            return Keys()
+        return Keys(needed=[hash(("call", operation.call_id, operation.name))])
     if not isinstance(operation, Inference):
-        return []
-    keys: list[str] = []
-    if operation.previous_response_id is not None:
-        keys.append(f"response {operation.previous_response_id}")
+        return Keys()
     messages = operation.input or []
-    names: dict[str, Any] = {}
-    answered: list[str] = []
-    states = list(_history(messages))
-    for message, state in zip(messages, states[1:], strict=True):
+    state = 0
+    states: list[Key] = []
+    for message in messages:
+        state = _next(state, message)
         if message.get("role") == "assistant":
-            keys.append(f"history {state}")
-        for part in parts_of(message):
-            if part.get("type") == "tool_call":
-                names[str(part.get("id"))] = part.get("name")
-            elif part.get("type") == "tool_call_response":
-                answered.append(str(part.get("id")))
-    keys += [f"call {call_id} {names[call_id]}" for call_id in answered if call_id in names]
+            states.append(state)
+    needed: list[Key] = []
+    if operation.previous_response_id is not None:
+        needed.append(hash(("response", operation.previous_response_id)))
+    needed += states[: -_STATES - 1 : -1]
+    needed += _answered(messages)
+    offered: list[Key] = []
+    if operation.response_id is not None:
+        offered.append(hash(("response", operation.response_id)))
+    for message in operation.output or ():
+        offered.append(_next(state, message))
+        offered += _asked(message)
+    return Keys(offered, needed)
+
+
+def _asked(message: Message) -> list[Key]:
+    return [
+        hash(("call", part["id"], part.get("name")))
+        for part in parts_of(message)
+        if part.get("type") == "tool_call" and isinstance(part.get("id"), str)
+    ]
+
+
+def _answered(messages: Sequence[Message]) -> list[Key]:
+    """Return the keys of the tool calls of the last assistant turn, which this call answers."""
+    keys: list[Key] = []
+    for message in reversed(messages):
+        keys += _asked(message)
+        if message.get("role") == "assistant":
+            break
     return keys
 
 
-def _history(messages: Any) -> Iterator[str]:
-    """Yield a fingerprint of the history before the first message, and after each one."""
-    state = ""
-    yield state
-    for message in messages:
-        state = _next(state, message)
-        yield state
-
-
-def _next(state: str, message: Message) -> str:
-    """Fold a message into a fingerprint: role, text and tool calls count, the rest varies."""
+def _next(state: Key, message: Message) -> Key:
+    """Fold a message into the hash of a history: role, text and tool calls count, the rest varies
+    between what one call gives and what the next one repeats."""
     said: list[Any] = [state, message.get("role"), text_of(message)]
     for part in parts_of(message):
         if part.get("type") in ("tool_call", "tool_call_response"):
-            said += [part.get("id"), part.get("name"), part.get("arguments")]
-    return blake2b(canonical(said).encode(), digest_size=8).hexdigest()
+            arguments = part.get("arguments")
+            said += [str(part.get("id")), str(part.get("name"))]
+            said.append(arguments if isinstance(arguments, str) else canonical(arguments))
+    return hash(tuple(said))
 
 
 class Joining:
@@ -86,17 +99,17 @@ class Joining:
 
     def __init__(self) -> None:
         self._parent: list[int] = []
-        self._offers: dict[str, int] = {}
-        self._waiting: list[tuple[int, list[str]]] = []
+        self._offers: dict[Key, int] = {}
+        self._waiting: list[tuple[int, Sequence[Key]]] = []
 
-    def add(self, offers: list[str], needs: list[str]) -> int:
-        """Add a call and return its number. Keys are short; the call itself is not kept."""
+    def add(self, keys: Keys) -> int:
+        """Add a call and return its number. Only the keys are kept."""
         number = len(self._parent)
         self._parent.append(number)
-        for key in offers:
+        for key in keys.offered:
             self._offers.setdefault(key, number)
-        if needs:
-            self._waiting.append((number, needs))
+        if keys.needed:
+            self._waiting.append((number, keys.needed))
         return number
 
     def tie(self, one: int, other: int) -> None:

@@ -7,19 +7,27 @@ agent around them, which `conversations` ties together.
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections.abc import Iterable, Iterator
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from agentool_otel.model.operations import Embeddings, Inference, Unclassified
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild.conversations import Joining, needed, offered
+from agentool_otel.rebuild.conversations import Joining, keys_of
 from agentool_otel.rebuild.trace import Rebuilt, RunSpans
 from agentool_otel.rebuild.tree import Node, grow
 from agentool_otel.semconv import agentool
 
 __all__ = ["rebuild_groups"]
+
+_SPOOL = 16 << 20
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(SpanRecord).decode
 
 
 def rebuild_groups(groups: Iterable[list[SpanRecord]]) -> Iterator[Rebuilt]:
@@ -29,18 +37,20 @@ def rebuild_groups(groups: Iterable[list[SpanRecord]]) -> Iterator[Rebuilt]:
     trace may continue them.
     """
     bare = _Bare()
-    for spans in groups:
-        ordered = grow(spans)
-        runs, loose = _split(ordered)
-        ids = {id(run.root): run.trace_id for run in runs}
-        for run in runs:
-            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id))
-        if loose:
-            bare.add(loose, several=bool(runs))
-        else:
+    try:
+        for spans in groups:
+            ordered = grow(spans)
+            runs, loose = _split(ordered)
+            ids = {id(run.root): run.trace_id for run in runs}
+            for run in runs:
+                yield Rebuilt(run, ids, partial(_again, spans, run.trace_id))
+            if loose:
+                bare.add(loose, several=bool(runs))
             for node in ordered:
                 node.unlink()
-    yield from bare.rebuilt()
+        yield from bare.rebuilt()
+    finally:
+        bare.close()
 
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
@@ -82,40 +92,40 @@ def _bare_again(spans: list[SpanRecord]) -> RunSpans:
 
 
 class _Bare:
-    """Bare calls of all traces, until it is known which of them belong together."""
+    """Bare calls of all traces, until it is known which of them belong together.
+
+    Any later trace may continue them, so all have to wait; only what they refer to each other by
+    stays in memory, the spans themselves wait on disk.
+    """
 
     def __init__(self) -> None:
         self._joining = Joining()
-        self._units: list[list[Node]] = []
+        self._units: list[_Unit] = []
         self._shared: set[str] = set()
+        self._store = _Store()
 
     def add(self, nodes: list[Node], several: bool) -> None:
         """Add the bare nodes of one OTel trace, each model call a unit with what it caused."""
         units: dict[int, int] = {}
         calls = [node for node in nodes if isinstance(node.operation, Inference)]
         for node in calls:
-            number = self._joining.add(offered(node), needed(node))
-            self._units.append([node])
-            units[id(node)] = number
+            units[id(node)] = self._unit(node)
         for node in nodes:
             if id(node) in units:
                 continue
             holder = _nearest(node, units)
-            needs = needed(node)
             if holder is not None:
-                self._units[holder].append(node)
+                self._units[holder].places.append(self._store.put(node.span))
                 units[id(node)] = holder
                 continue
-            number = self._joining.add([], needs)
-            self._units.append([node])
-            units[id(node)] = number
+            number = units[id(node)] = self._unit(node)
             neighbour = _neighbour(node, calls)
             if neighbour is not None:
                 self._joining.tie(number, units[id(neighbour)])
         orphans: dict[str, int] = {}
         for node in nodes:  # of one parent that is missing: what is left of one run
             lost = node.span.parent_id if node.parent is None else None
-            if lost is not None and id(node) in units:
+            if lost is not None:
                 self._joining.tie(orphans.setdefault(lost, units[id(node)]), units[id(node)])
         for node in calls:  # the same call seen twice: an SDK's span below a framework's
             for up in node.ancestors():
@@ -124,24 +134,74 @@ class _Bare:
         if several:
             self._shared.add(nodes[0].span.trace_id)
 
+    def _unit(self, node: Node) -> int:
+        self._units.append(_Unit(_order(node), [self._store.put(node.span)]))
+        return self._joining.add(keys_of(node))
+
+    def close(self) -> None:
+        self._store.close()
+
     def rebuilt(self) -> Iterator[Rebuilt]:
+        """Yield the runs, in order of their first call; nothing can be added any more."""
         groups = [
-            sorted((node for number in group for node in self._units[number]), key=_order)
+            sorted((self._units[number] for number in group), key=lambda unit: unit.order)
             for group in self._joining.groups()
         ]
-        groups.sort(key=lambda nodes: _order(nodes[0]))
+        groups.sort(key=lambda units: units[0].order)
         held: dict[str, int] = {}
-        for nodes in groups:
-            for trace_id in {node.span.trace_id for node in nodes}:
+        for units in groups:
+            for trace_id in {unit.order[1] for unit in units}:
                 held[trace_id] = held.get(trace_id, 0) + 1
-        for nodes in groups:
-            first = nodes[0].span
-            several = held[first.trace_id] > 1 or first.trace_id in self._shared
-            name = f"{first.trace_id}:{first.span_id}" if several else first.trace_id
-            spans = [node.span for node in nodes]
-            yield Rebuilt(RunSpans(name, None, nodes), {}, partial(_bare_again, spans))
-            for node in nodes:
+        for units in groups:
+            _, trace_id, span_id = units[0].order
+            several = held[trace_id] > 1 or trace_id in self._shared
+            name = f"{trace_id}:{span_id}" if several else trace_id
+            spans = [self._store.get(place) for unit in units for place in unit.places]
+            run = _bare_again(spans)
+            run.trace_id = name
+            yield Rebuilt(run, {}, partial(_bare_again, spans))
+            for node in run.nodes:
                 node.unlink()
+
+
+class _Unit(NamedTuple):
+    """A model call, or a tool execution of its own, with what lies below it."""
+
+    order: tuple[int, str, str]
+    places: list[tuple[int, int]]
+
+
+class _Store:
+    """Spans on disk, in memory as long as they are few."""
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._end = 0
+
+    def put(self, span: SpanRecord) -> tuple[int, int]:
+        try:
+            data = b"m" + _pack(span)
+        except (OverflowError, UnicodeEncodeError, TypeError):  # 65-bit integers, lone surrogates
+            data = b"p" + pickle.dumps(span)
+        if self._file is None:
+            self._file = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - `close` closes it
+        self._file.seek(self._end)
+        self._file.write(data)
+        place = (self._end, len(data))
+        self._end += len(data)
+        return place
+
+    def get(self, place: tuple[int, int]) -> SpanRecord:
+        self._file.seek(place[0])
+        data = self._file.read(place[1])
+        if data[:1] == b"p":
+            kept: SpanRecord = pickle.loads(data[1:])  # written by ourselves into a private file
+            return kept
+        return _unpack(data[1:])
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
 def _order(node: Node) -> tuple[int, str, str]:

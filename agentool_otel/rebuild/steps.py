@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel._json import canonical, loads
+from agentool_otel.dialects import Deferred
 from agentool_otel.model.messages import parts_of, text_of, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -36,6 +37,8 @@ __all__ = ["Draft", "StepBuilder", "leaf_inferences"]
 _TRANSFERS = ("transfer_to_", "handoff_to_", "delegate_to_", "delegate_")
 
 
+_OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
+_OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
 _RESULT = 0
 """Rank of a result: at one and the same time, what ends comes before what begins."""
 
@@ -57,6 +60,16 @@ class Draft:
         """Steps that caused this one."""
         self.notes: list[tuple[Outcome, str, str | None, str | None]] = []
         """Outcome, field, attribute and rule of what is not simply kept."""
+
+    def place(self, node: Node, keys: tuple[str, str, str]) -> None:
+        """Take over what our own spans say about the step: its index, its id and its residue."""
+        attributes = node.span.attributes
+        if attributes.keys().isdisjoint(keys):
+            return
+        index, step_id, extra = keys
+        self.index = _index(node, index)
+        self.id = _text(attributes.get(step_id))
+        self.residue = _json(attributes.get(extra))
 
     def finished(self, position: int) -> dict[str, Any]:
         """Return the step as JSON: id and time first, then its members, then its residue."""
@@ -101,11 +114,12 @@ def _told(operation: Operation) -> int:
 
 
 class StepBuilder:
-    """Builds the steps of one run from the nodes inside it."""
+    """Builds the steps of one run from the nodes inside it and the model calls among them."""
 
-    def __init__(self, root: Node | None, nodes: list[Node]):
+    def __init__(self, root: Node | None, nodes: list[Node], inferences: list[Node]):
         self._root = root
         self._nodes = nodes
+        self._inferences = inferences
         self._drafts: list[Draft] = []
         self._calls: list[_Call] = []
         self._by_id: dict[str, list[_Call]] = defaultdict(list)
@@ -128,14 +142,13 @@ class StepBuilder:
         return [draft.finished(n) for n, draft in enumerate(self.ordered())]
 
     def ordered(self) -> list[Draft]:
-        inferences = leaf_inferences(self._nodes)
-        for node in inferences:
+        for node in self._inferences:
             self._read_output(node)
         for node in self._nodes:
             self._read_node(node)
         self._merge_nested_runs()
         if not self._spans_tell_all():
-            for node in inferences:
+            for node in self._inferences:
                 self._read_input(node)
         for call in self._calls:
             if not call.dropped:
@@ -159,9 +172,10 @@ class StepBuilder:
         assert isinstance(operation, Inference)
         first = _index(node, agentool.STEP_INDEX)
         taken = 0
+        end_ns = _end(node)
         for message in operation.output or ():
             for part in thoughts(message):
-                draft = self._draft("reasoning", _end(node), 1, node)
+                draft = self._draft("reasoning", end_ns, 1, node)
                 draft.body["content"] = part["content"]
                 self._thoughts[id(node)].append(draft)
                 if first is not None:
@@ -172,17 +186,16 @@ class StepBuilder:
                         ("inferred", "content", gen_ai.OUTPUT_MESSAGES, "text before a tool call")
                     )
             for part in parts_of(message):
-                if part.get("type") in ("tool_call", "server_tool_call"):
-                    self._asked(node, part)
-                elif part.get("type") == "server_tool_call_response":
+                kind = part.get("type")
+                if kind == "tool_call":
+                    self._asked(node, part, part.get("arguments", UNSET))
+                elif kind == "server_tool_call":
+                    self._asked(node, part, part.get("server_tool_call", UNSET))
+                elif kind == "server_tool_call_response":
                     self._answered(node, part, part.get("server_tool_call_response"))
 
-    def _asked(self, node: Node, part: dict[str, Any]) -> None:
-        arguments = part.get("arguments", UNSET)
-        if part.get("type") == "server_tool_call":
-            arguments = part.get("server_tool_call", UNSET)
-        call_id = part.get("id")
-        call = _Call(_text(part.get("name")), _text(call_id), _parsed(arguments))
+    def _asked(self, node: Node, part: dict[str, Any], arguments: Any) -> None:
+        call = _Call(_text(part.get("name")), _text(part.get("id")), _parsed(arguments))
         call.asked_by = node
         self._asked_for[call.name].append(call)
         self._remember(call)
@@ -258,7 +271,11 @@ class StepBuilder:
             draft.notes.append(("normalised", "type", gen_ai.OPERATION_NAME, "retrieval"))
 
     def _read_tool(
-        self, node: Node, operation: ToolExecution | McpRequest, name: str | None, call_id: str | None
+        self,
+        node: Node,
+        operation: ToolExecution | McpRequest,
+        name: str | None,
+        call_id: str | None,
     ) -> None:
         call = self._matching(name, call_id, operation.arguments)
         if call is None:
@@ -284,7 +301,7 @@ class StepBuilder:
         waiting = [call for call in asked if call.node is None and not call.dropped]
         self._asked_for[name] = waiting
         if arguments is not UNSET and waiting:
-            wanted = canonical(arguments)
+            wanted = canonical(arguments.value if isinstance(arguments, Deferred) else arguments)
             for call in waiting:
                 if call.arguments is not UNSET and canonical(call.arguments) == wanted:
                     return call
@@ -332,9 +349,7 @@ class StepBuilder:
             _set(draft.body, "key", operation.key or operation.record_id)
 
     def _place(self, draft: Draft, node: Node, asked: _Call | None) -> None:
-        draft.index = _index(node, agentool.STEP_INDEX)
-        draft.id = _text(node.span.attributes.get(agentool.STEP_ID))
-        draft.residue = _residue(node, agentool.STEP_EXTRA)
+        draft.place(node, _OF_STEP)
         if asked is not None and asked.asked_by is not None:
             draft.after += self._thoughts.get(id(asked.asked_by), ())
 
@@ -390,9 +405,7 @@ class StepBuilder:
             draft = call.result = self._draft("tool_result", node.end_ns, _RESULT, node)
         if call.call is not None:
             draft.after.append(call.call)
-        draft.index = _index(node, agentool.STEP_RESULT_INDEX)
-        draft.id = _text(attributes.get(agentool.STEP_RESULT_ID))
-        draft.residue = _residue(node, agentool.STEP_RESULT_EXTRA)
+        draft.place(node, _OF_RESULT)
         result: dict[str, Any] = {"call_id": call_id}
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET and call.mcp is not None:
@@ -512,13 +525,11 @@ def _in_order(drafts: list[Draft]) -> list[Draft]:
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
-    times = _times(drafts)
-
-    def key(n: int) -> tuple[int, int, str, int]:
-        node = drafts[n].node
-        return (times[n], drafts[n].rank, node.span.span_id if node else "", n)
-
-    by_time = [drafts[n] for n in sorted(range(len(drafts)), key=key)]
+    keys = [
+        (time, draft.rank, draft.node.span.span_id if draft.node else "", n)
+        for n, (time, draft) in enumerate(zip(_times(drafts), drafts, strict=True))
+    ]
+    by_time = [drafts[n] for *_, n in sorted(keys)]
     if _causes_first(by_time):
         return by_time
     place = {id(draft): n for n, draft in enumerate(drafts)}
@@ -529,7 +540,7 @@ def _in_order(drafts: list[Draft]) -> list[Draft]:
             if cause is not draft:
                 blocked[n] += 1
                 frees[place[id(cause)]].append(n)
-    ready = [key(n) for n in range(len(drafts)) if not blocked[n]]
+    ready = [keys[n] for n in range(len(drafts)) if not blocked[n]]
     heapq.heapify(ready)
     ordered: list[Draft] = []
     while ready:
@@ -538,10 +549,10 @@ def _in_order(drafts: list[Draft]) -> list[Draft]:
         for freed in frees[n]:
             blocked[freed] -= 1
             if not blocked[freed]:
-                heapq.heappush(ready, key(freed))
+                heapq.heappush(ready, keys[freed])
     if len(ordered) < len(drafts):  # a circle of causes: what is left keeps the order of time
-        left = [n for n in range(len(drafts)) if blocked[n]]
-        ordered += [drafts[n] for n in sorted(left, key=key)]
+        left = [keys[n] for n in range(len(drafts)) if blocked[n]]
+        ordered += [drafts[n] for *_, n in sorted(left)]
     return ordered
 
 
@@ -570,10 +581,6 @@ def _index(node: Node, key: str) -> int | None:
     if isinstance(value, str) and value.isdecimal():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _residue(node: Node, key: str) -> Any:
-    return _json(node.span.attributes.get(key))
 
 
 def _json(value: Any) -> Any:

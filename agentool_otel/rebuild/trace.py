@@ -53,9 +53,7 @@ class Rebuilt:
 
     __slots__ = ("_document", "_fidelity", "_report", "_settled", "_trace")
 
-    def __init__(
-        self, run: RunSpans, subtraces: dict[int, str], report: Callable[[], RunSpans]
-    ):
+    def __init__(self, run: RunSpans, subtraces: dict[int, str], report: Callable[[], RunSpans]):
         """Rebuild a run.
 
         Args:
@@ -93,10 +91,20 @@ class Rebuilt:
 
     def to_json(self) -> str:
         """Return the trace as one line of JSON."""
+        return self.to_bytes().decode()
+
+    def to_bytes(self) -> bytes:
+        """Return the trace as one line of JSON in UTF-8, as a file takes it.
+
+        Payloads that nobody looked at are copied, and need not become text again for that.
+        """
         try:
-            return orjson.dumps(self._document, default=_spliced).decode()
+            line = orjson.dumps(self._document, default=_spliced)
+            if b"\n" in line or b"\r" in line:  # a payload that was written on several lines
+                line = orjson.dumps(self.document)
+            return line
         except TypeError:  # what orjson has no form for: integers above 64 bits, deep nesting
-            return dumps(self.document)
+            return dumps(self.document).encode()
 
 
 def _spliced(value: Any) -> orjson.Fragment:
@@ -131,7 +139,7 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     _put(made, "input", _input(root, inferences))
     _put(made, "output", _output(root, inferences))
     made["status"] = _status(root, nodes, inferences)
-    builder = StepBuilder(root, nodes)
+    builder = StepBuilder(root, nodes, inferences)
     made["steps"] = builder.build()
     made["metrics"] = _metrics(said, nodes, inferences, made["steps"], start_ns, end_ns, root)
     metadata = _json(said.get(agentool.METADATA))
@@ -358,7 +366,7 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     for field in ("input", "output"):
         if field not in document:
             report.notes.append(Note("not_captured", field, None, root_id))
-    report.notes += notes_of(StepBuilder(root, nodes).ordered())
+    report.notes += notes_of(StepBuilder(root, nodes, leaf_inferences(nodes)).ordered())
     for node in everything:
         for key in node.operation.extra:
             if not key.startswith("agentool."):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from agentool_otel.dialects import classify
 from agentool_otel.errors import DialectConflict
-from agentool_otel.model.operations import AgentInvocation, Operation, Unclassified, WorkflowInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Operation,
+    Unclassified,
+    WorkflowInvocation,
+)
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool
 
@@ -16,7 +22,17 @@ __all__ = ["Node", "grow"]
 class Node:
     """A span in its tree."""
 
-    __slots__ = ("children", "dialect", "end_ns", "operation", "parent", "span", "start_ns")
+    __slots__ = (
+        "children",
+        "dialect",
+        "end_ns",
+        "is_run",
+        "operation",
+        "order",
+        "parent",
+        "span",
+        "start_ns",
+    )
 
     def __init__(self, span: SpanRecord):
         self.span = span
@@ -28,17 +44,14 @@ class Node:
             self.operation = Unclassified(extra=dict(span.attributes))
         self.parent: Node | None = None
         self.children: list[Node] = []
+        self.start_ns, self.end_ns = span.start_ns, span.end_ns
         attributes = span.attributes
-        self.start_ns = _exact(attributes.get(agentool.SPAN_START_NS), span.start_ns)
-        self.end_ns = _exact(attributes.get(agentool.SPAN_END_NS), span.end_ns)
-
-    @property
-    def is_run(self) -> bool:
-        return isinstance(self.operation, (AgentInvocation, WorkflowInvocation))
-
-    @property
-    def order(self) -> tuple[int, str]:
-        return (self.start_ns or 0, self.span.span_id)
+        if agentool.SPAN_START_NS in attributes:
+            self.start_ns = _exact(attributes[agentool.SPAN_START_NS], span.start_ns)
+        if agentool.SPAN_END_NS in attributes:
+            self.end_ns = _exact(attributes[agentool.SPAN_END_NS], span.end_ns)
+        self.is_run = isinstance(self.operation, (AgentInvocation, WorkflowInvocation))
+        self.order = (self.start_ns or 0, span.span_id)
 
     def unlink(self) -> None:
         """Let go of parent and children: a tree holds itself alive until the garbage collector
@@ -55,11 +68,11 @@ class Node:
     def inside(self) -> Iterator[Node]:
         """Yield everything below, depth first, without entering nested runs, whose own node is
         yielded."""
-        stack = list(reversed(self.children))
+        stack = self.children[::-1]
         while stack:
             node = stack.pop()
             yield node
-            if not node.is_run:
+            if node.children and not node.is_run:
                 stack.extend(reversed(node.children))
 
 
@@ -69,24 +82,45 @@ def grow(spans: list[SpanRecord]) -> list[Node]:
     A parent that is not among the spans makes its child a root, as does a circle of parents.
     """
     nodes = {span.span_id: Node(span) for span in spans}
-    for node in nodes.values():
-        parent_id = node.span.parent_id or node.span.attributes.get(agentool.SPAN_PARENT_ID)
+    ordered = sorted(nodes.values(), key=attrgetter("order"))
+    early: list[Node] = []  # what does not start after its parent: in every circle there is some
+    for node in ordered:
+        span = node.span
+        parent_id = span.parent_id or span.attributes.get(agentool.SPAN_PARENT_ID)
         parent = nodes.get(parent_id) if isinstance(parent_id, str) else None
-        if parent is None or parent is node or any(up is node for up in parent.ancestors()):
-            continue
-        node.parent = parent
-    ordered = sorted(nodes.values(), key=lambda node: node.order)
+        if parent is not None:
+            node.parent = parent
+            if parent.order >= node.order:
+                early.append(node)
+    _break_circles(early)
     for node in ordered:
         if node.parent is not None:
             node.parent.children.append(node)
     return ordered
 
 
+def _break_circles(nodes: list[Node]) -> None:
+    """Make a root of one node of every circle of parents, the same one however they come."""
+    done: set[int] = set()
+    for start in nodes:
+        path: list[Node] = []
+        on_path: set[int] = set()
+        node: Node | None = start
+        while node is not None and id(node) not in done:
+            if id(node) in on_path:
+                circle = path[path.index(node) :]
+                min(circle, key=lambda member: member.span.span_id).parent = None
+                break
+            path.append(node)
+            on_path.add(id(node))
+            node = node.parent
+        done.update(on_path)
+
+
 def _exact(attribute: object, stored: int | None) -> int | None:
     """Prefer the time we wrote as an attribute: several stores round the span's own."""
     if isinstance(attribute, str) and attribute.isdecimal():
         attribute = int(attribute)
-    if isinstance(attribute, int) and not isinstance(attribute, bool):
-        if stored is None or abs(attribute - stored) < 1_000_000:
-            return attribute
-    return stored
+    if isinstance(attribute, bool) or not isinstance(attribute, int):
+        return stored
+    return attribute if stored is None or abs(attribute - stored) < 1_000_000 else stored

@@ -12,6 +12,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from sys import intern
 from typing import Any, BinaryIO
 
@@ -318,7 +319,7 @@ def _record(span: _Span, scope: str, resource: Attributes) -> SpanRecord:
     """Raise ValueError for an id or a number that is none."""
     status = span.status
     return SpanRecord(
-        _id(span.trace_id, 16),
+        _trace_id(span.trace_id),
         _id(span.span_id, 8),
         _parent(span.parent_span_id) if span.parent_span_id else None,
         span.name,
@@ -340,7 +341,7 @@ def _event(event: _Event) -> SpanEvent:
 
 
 def _link(link: _Link) -> SpanLink:
-    return SpanLink(_id(link.trace_id, 16), _id(link.span_id, 8), _plain(link.attributes))
+    return SpanLink(_trace_id(link.trace_id), _id(link.span_id, 8), _plain(link.attributes))
 
 
 def _plain(attributes: list[_KeyValue]) -> Attributes:
@@ -391,6 +392,12 @@ def _id(text: str, size: int) -> str:
     return raw.hex()
 
 
+@lru_cache(maxsize=4096)  # spans of one trace lie close together; so they share one string, too
+def _trace_id(text: str) -> str:
+    return _id(text, 16)
+
+
+@lru_cache(maxsize=4096)
 def _parent(text: str) -> str | None:
     return _id(text, 8) if text.strip("0") and text != "AAAAAAAAAAA=" else None
 

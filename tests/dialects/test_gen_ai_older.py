@@ -221,5 +221,5 @@ def test_generation_1_36_uses_the_names_of_its_time() -> None:
 
 
 def test_an_unknown_generation_is_refused_by_name() -> None:
-    with pytest.raises(ConfigurationError, match="unknown semconv generation '0.9'; known are"):
+    with pytest.raises(ConfigurationError, match=r"unknown semconv generation '0\.9'; known are"):
         GenAI("0.9")

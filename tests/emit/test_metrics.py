@@ -1,4 +1,4 @@
-"""Metrics: the names, units and attributes of the conventions, and only where they are collected."""
+"""Metrics: names, units and attributes of the conventions, and only where they are collected."""
 
 from __future__ import annotations
 
