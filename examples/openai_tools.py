@@ -71,7 +71,7 @@ def main() -> None:
         model.push(
             Turn(
                 reasoning="I need the weather first.",
-                tool_calls=[ToolCall("get_weather", {"city": "Paris"}, id="call_paris")],
+                tool_calls=(ToolCall("get_weather", {"city": "Paris"}, id="call_paris"),),
                 input_tokens=41,
                 output_tokens=17,
             ),

@@ -7,7 +7,6 @@ tool results that appear for the first time, never from repeated histories.
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
 from typing import Any
 
@@ -26,58 +25,14 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.model.times import from_ns
-from agentool_otel.rebuild import residue
-from agentool_otel.rebuild.fidelity import Note, Outcome
+from agentool_otel.rebuild._values import index, json_or, millis, number, put, set_known, text
+from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, RESULT, Draft, in_order
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["Draft", "StepBuilder", "leaf_inferences"]
+__all__ = ["StepBuilder", "leaf_inferences"]
 
 _TRANSFERS = ("transfer_to_", "handoff_to_", "delegate_to_", "delegate_")
-
-
-_OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
-_OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
-_RESULT = 0
-"""Rank of a result: at one and the same time, what ends comes before what begins."""
-
-
-class Draft:
-    """A step in the making: its JSON members, and what is needed to put it in its place."""
-
-    __slots__ = ("after", "body", "id", "index", "node", "notes", "rank", "residue", "time_ns")
-
-    def __init__(self, kind: str, time_ns: int | None, rank: int, node: Node | None):
-        self.body: dict[str, Any] = {"type": kind}
-        self.time_ns = time_ns
-        self.rank = rank
-        self.node = node
-        self.index: int | None = None
-        self.id: str | None = None
-        self.residue: Any = None
-        self.after: list[Draft] = []
-        """Steps that caused this one."""
-        self.notes: list[tuple[Outcome, str, str | None, str | None]] = []
-        """Outcome, field, attribute and rule of what is not simply kept."""
-
-    def place(self, node: Node, keys: tuple[str, str, str]) -> None:
-        """Take over what our own spans say about the step: its index, its id and its residue."""
-        attributes = node.span.attributes
-        if attributes.keys().isdisjoint(keys):
-            return
-        index, step_id, extra = keys
-        self.index = _index(node, index)
-        self.id = _text(attributes.get(step_id))
-        self.residue = _json(attributes.get(extra))
-
-    def finished(self, position: int) -> dict[str, Any]:
-        """Return the step as JSON: id and time first, then its members, then its residue."""
-        step_id = self.id if self.id is not None else f"step_{position + 1:03d}"
-        made: dict[str, Any] = {"step_id": step_id, **self.body}
-        if self.time_ns is not None:
-            made["timestamp"] = from_ns(self.time_ns)
-        return made if self.residue is None else residue.apply(made, self.residue)
 
 
 class _Call:
@@ -155,7 +110,7 @@ class StepBuilder:
                 self._finish_call(call)
         self._tie_results()
         self._read_events()
-        return _in_order(self._drafts)
+        return in_order(self._drafts)
 
     def _spans_tell_all(self) -> bool:
         """True where every call has a span with a result and the clock says what came when: then
@@ -170,7 +125,7 @@ class StepBuilder:
     def _read_output(self, node: Node) -> None:
         operation = node.operation
         assert isinstance(operation, Inference)
-        first = _index(node, agentool.STEP_INDEX)
+        first = index(node, agentool.STEP_INDEX)
         taken = 0
         end_ns = _end(node)
         for message in operation.output or ():
@@ -195,7 +150,7 @@ class StepBuilder:
                     self._answered(node, part, part.get("server_tool_call_response"))
 
     def _asked(self, node: Node, part: dict[str, Any], arguments: Any) -> None:
-        call = _Call(_text(part.get("name")), _text(part.get("id")), _parsed(arguments))
+        call = _Call(text(part.get("name")), text(part.get("id")), _parsed(arguments))
         call.asked_by = node
         self._asked_for[call.name].append(call)
         self._remember(call)
@@ -235,7 +190,7 @@ class StepBuilder:
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
         for call in self._by_id.get(str(part.get("id")), ()):
             if call.result is None and call.node is None:
-                draft = self._draft("tool_result", node.start_ns, _RESULT, node)
+                draft = self._draft("tool_result", node.start_ns, RESULT, node)
                 draft.body["tool_result"] = {"call_id": call.id}
                 if response is not UNSET:
                     output = _unpacked(response)
@@ -265,9 +220,9 @@ class StepBuilder:
             self._read_memory(node, operation)
         elif isinstance(operation, Retrieval):
             draft = self._draft("memory_read", node.start_ns, 3, node)
-            draft.index = _index(node, agentool.STEP_INDEX)
-            _set(draft.body, "query", operation.query)
-            _set(draft.body, "results", operation.documents)
+            draft.index = index(node, agentool.STEP_INDEX)
+            set_known(draft.body, "query", operation.query)
+            set_known(draft.body, "results", operation.documents)
             draft.notes.append(("normalised", "type", gen_ai.OPERATION_NAME, "retrieval"))
 
     def _read_tool(
@@ -329,10 +284,10 @@ class StepBuilder:
         if target is None:
             target = _transfer_target(operation.name)
             draft.notes.append(("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool"))
-        _set(draft.body, "to_agent", target)
-        _set(draft.body, "message", operation.transfer_message)
+        set_known(draft.body, "to_agent", target)
+        set_known(draft.body, "message", operation.transfer_message)
         self._place(draft, node, call)
-        self._merged.add(_index(node, agentool.STEP_RESULT_INDEX))
+        self._merged.add(index(node, agentool.STEP_RESULT_INDEX))
         self._handed.append((target, draft))
 
     def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
@@ -340,16 +295,16 @@ class StepBuilder:
         draft = self._draft(kind, node.start_ns, 3, node)
         self._place(draft, node, None)
         if operation.reads:
-            _set(draft.body, "query", operation.query)
-            _set(draft.body, "results", operation.records)
-            _put(draft.body, "results", operation.results)
+            set_known(draft.body, "query", operation.query)
+            set_known(draft.body, "results", operation.records)
+            put(draft.body, "results", operation.results)
         else:
-            _set(draft.body, "content", operation.records)
-            _put(draft.body, "content", operation.content)
-            _set(draft.body, "key", operation.key or operation.record_id)
+            set_known(draft.body, "content", operation.records)
+            put(draft.body, "content", operation.content)
+            set_known(draft.body, "key", operation.key or operation.record_id)
 
     def _place(self, draft: Draft, node: Node, asked: _Call | None) -> None:
-        draft.place(node, _OF_STEP)
+        draft.place(node, OF_STEP)
         if asked is not None and asked.asked_by is not None:
             draft.after += self._thoughts.get(id(asked.asked_by), ())
 
@@ -369,17 +324,17 @@ class StepBuilder:
                 announced = draft.node is not None and id(draft.node) in above
                 if announced or (target is not None and target == name):
                     if target is None:
-                        _set(draft.body, "to_agent", name)
+                        set_known(draft.body, "to_agent", name)
                     self.subruns.append((node, draft))
-                    self._merged.add(_index(node, agentool.STEP_INDEX))
+                    self._merged.add(index(node, agentool.STEP_INDEX))
                     del self._handed[place]
                     break
             else:
                 draft = self._draft("handoff", node.start_ns, 3, node)
-                draft.index = _index(node, agentool.STEP_INDEX)
-                _set(draft.body, "to_agent", name)
+                draft.index = index(node, agentool.STEP_INDEX)
+                set_known(draft.body, "to_agent", name)
                 if operation.input:
-                    _set(draft.body, "message", text_of(operation.input[-1]))
+                    set_known(draft.body, "message", text_of(operation.input[-1]))
                 draft.notes.append(("inferred", "type", gen_ai.OPERATION_NAME, "nested run"))
                 self.subruns.append((node, draft))
 
@@ -402,15 +357,15 @@ class StepBuilder:
             return
         draft = call.result
         if draft is None:
-            draft = call.result = self._draft("tool_result", node.end_ns, _RESULT, node)
+            draft = call.result = self._draft("tool_result", node.end_ns, RESULT, node)
         if call.call is not None:
             draft.after.append(call.call)
-        draft.place(node, _OF_RESULT)
+        draft.place(node, OF_RESULT)
         result: dict[str, Any] = {"call_id": call_id}
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET and call.mcp is not None:
             output = call.mcp.result
-        _put(result, "output", output)
+        put(result, "output", output)
         if isinstance(operation, ToolExecution):
             error = _tool_error(operation)
             if error is not None:
@@ -418,8 +373,8 @@ class StepBuilder:
             if operation.duration_ms is not None:
                 result["duration_ms"] = operation.duration_ms
             elif node.start_ns is not None and node.end_ns is not None and not incomplete:
-                result["duration_ms"] = _millis(node.end_ns - node.start_ns)
-            _set(result, "cost_tokens", operation.cost_tokens)
+                result["duration_ms"] = millis(node.end_ns - node.start_ns)
+            set_known(result, "cost_tokens", operation.cost_tokens)
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
             draft.notes.append(("not_captured", "tool_result.output", None, None))
@@ -429,12 +384,12 @@ class StepBuilder:
         time_ns = node.start_ns if node else _end(source) if source else None
         draft = call.call = self._draft("tool_call", time_ns, 2, source)
         body: dict[str, Any] = {}
-        _set(body, "id", call_id)
+        set_known(body, "id", call_id)
         body["name"] = call.name or "unknown"
         arguments = call.arguments
         if arguments is UNSET and call.mcp is not None:
             arguments = call.mcp.arguments
-        _put(body, "arguments", arguments)
+        put(body, "arguments", arguments)
         draft.body["tool_call"] = body
         if node is not None:
             self._place(draft, node, call)
@@ -452,7 +407,7 @@ class StepBuilder:
         target = _transfer_target(call.name)
         time_ns = _end(call.asked_by) if call.asked_by else None
         draft = self._draft("handoff", time_ns, 3, call.asked_by)
-        _set(draft.body, "to_agent", target)
+        set_known(draft.body, "to_agent", target)
         draft.notes.append(("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool"))
 
     # ---- the timeline of our own spans
@@ -467,14 +422,14 @@ class StepBuilder:
                 if event.name != agentool.STEP_EVENT:
                     continue
                 said = event.attributes
-                index = said.get(agentool.STEP_INDEX)
-                index = int(index) if isinstance(index, (int, str)) else None
-                if index is not None and index in told:
+                place = said.get(agentool.STEP_INDEX)
+                place = int(place) if isinstance(place, (int, str)) else None
+                if place is not None and place in told:
                     continue
                 kind = str(said.get(agentool.STEP_TYPE, "unknown"))
                 draft = self._draft(kind, event.time_ns, 1, node)
-                draft.index = index
-                draft.id = _text(said.get(agentool.STEP_ID))
+                draft.index = place
+                draft.id = text(said.get(agentool.STEP_ID))
                 self._fill_from_event(draft, said)
 
     def _fill_from_event(self, draft: Draft, said: dict[str, Any]) -> None:
@@ -483,19 +438,19 @@ class StepBuilder:
             body["content"] = said[agentool.STEP_CONTENT]
         elif agentool.STEP_EXTRA not in said:
             draft.notes.append(("lost", "content", None, "its span is missing or holds no content"))
-        _set(body, "context_tokens", _number(said.get(agentool.STEP_CONTEXT_TOKENS)))
-        name, call_id = said.get(gen_ai.TOOL_NAME), _text(said.get(gen_ai.TOOL_CALL_ID))
+        set_known(body, "context_tokens", number(said.get(agentool.STEP_CONTEXT_TOKENS)))
+        name, call_id = said.get(gen_ai.TOOL_NAME), text(said.get(gen_ai.TOOL_CALL_ID))
         if kind == "tool_call" and name is not None:
             body["tool_call"] = {"name": name}
-            _set(body["tool_call"], "id", call_id)
+            set_known(body["tool_call"], "id", call_id)
         elif kind == "tool_result":
             body["tool_result"] = {}
-            _set(body["tool_result"], "call_id", call_id)
+            set_known(body["tool_result"], "call_id", call_id)
             if core.ERROR_TYPE in said:
                 body["tool_result"]["error"] = said[core.ERROR_TYPE]
         elif kind == "handoff":
-            _set(body, "to_agent", said.get(agentool.TRANSFER_TARGET))
-        draft.residue = _json(said.get(agentool.STEP_EXTRA))
+            set_known(body, "to_agent", said.get(agentool.TRANSFER_TARGET))
+        draft.residue = json_or(said.get(agentool.STEP_EXTRA), None)
 
     def _draft(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
         draft = Draft(kind, time_ns, rank, node)
@@ -503,117 +458,8 @@ class StepBuilder:
         return draft
 
 
-def notes_of(drafts: list[Draft]) -> list[Note]:
-    """Return the fidelity notes of ordered steps: one per member."""
-    notes: list[Note] = []
-    for n, draft in enumerate(drafts):
-        step_id = draft.id if draft.id is not None else f"step_{n + 1:03d}"
-        span_id = draft.node.span.span_id if draft.node is not None else None
-        special = {field for _, field, _, _ in draft.notes}
-        for outcome, field, attribute, rule in draft.notes:
-            notes.append(Note(outcome, field, step_id, span_id, attribute, rule))
-        for field in draft.body:
-            if field not in special:
-                notes.append(Note("kept", field, step_id, span_id))
-    return notes
-
-
-def _in_order(drafts: list[Draft]) -> list[Draft]:
-    """Order steps: by their index where every one has it, else causes first, then time, then rank.
-
-    Ties are broken by span id, so that the order does not depend on how the spans arrived.
-    """
-    if all(draft.index is not None for draft in drafts):
-        return sorted(drafts, key=lambda draft: draft.index or 0)
-    keys = [
-        (time, draft.rank, draft.node.span.span_id if draft.node else "", n)
-        for n, (time, draft) in enumerate(zip(_times(drafts), drafts, strict=True))
-    ]
-    by_time = [drafts[n] for *_, n in sorted(keys)]
-    if _causes_first(by_time):
-        return by_time
-    place = {id(draft): n for n, draft in enumerate(drafts)}
-    blocked = [0] * len(drafts)
-    frees: dict[int, list[int]] = defaultdict(list)
-    for n, draft in enumerate(drafts):
-        for cause in draft.after:
-            if cause is not draft:
-                blocked[n] += 1
-                frees[place[id(cause)]].append(n)
-    ready = [keys[n] for n in range(len(drafts)) if not blocked[n]]
-    heapq.heapify(ready)
-    ordered: list[Draft] = []
-    while ready:
-        n = heapq.heappop(ready)[3]
-        ordered.append(drafts[n])
-        for freed in frees[n]:
-            blocked[freed] -= 1
-            if not blocked[freed]:
-                heapq.heappush(ready, keys[freed])
-    if len(ordered) < len(drafts):  # a circle of causes: what is left keeps the order of time
-        left = [keys[n] for n in range(len(drafts)) if blocked[n]]
-        ordered += [drafts[n] for *_, n in sorted(left)]
-    return ordered
-
-
-def _causes_first(ordered: list[Draft]) -> bool:
-    seen: set[int] = set()
-    for draft in ordered:
-        for cause in draft.after:
-            if cause is not draft and id(cause) not in seen:
-                return False
-        seen.add(id(draft))
-    return True
-
-
-def _times(drafts: list[Draft]) -> list[int]:
-    """A time per step; a step without one follows its latest cause."""
-    times = [draft.time_ns for draft in drafts]
-    for n, draft in enumerate(drafts):
-        if times[n] is None:
-            causes = [cause.time_ns for cause in draft.after if cause.time_ns is not None]
-            times[n] = max(causes, default=0)
-    return [time or 0 for time in times]
-
-
-def _index(node: Node, key: str) -> int | None:
-    value = node.span.attributes.get(key)
-    if isinstance(value, str) and value.isdecimal():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return loads(value)
-        except ValueError:
-            return None
-    return value
-
-
 def _end(node: Node) -> int | None:
     return node.end_ns if node.end_ns is not None else node.start_ns
-
-
-def _set(body: dict[str, Any], key: str, value: Any) -> None:
-    """Set a member that is known; None is unknown."""
-    if value is not None:
-        body[key] = value
-
-
-def _put(body: dict[str, Any], key: str, value: Any) -> None:
-    """Set a member whose value may itself be null; UNSET is unknown."""
-    if value is not UNSET:
-        body[key] = value
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: Any) -> int | float | None:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _parsed(arguments: Any) -> Any:
@@ -659,7 +505,3 @@ def _transfer_target(name: str) -> str | None:
         if name.startswith(prefix):
             return name.removeprefix(prefix) or None
     return None
-
-
-def _millis(ns: int) -> int | float:
-    return ns // 1_000_000 if ns % 1_000_000 == 0 else ns / 1e6

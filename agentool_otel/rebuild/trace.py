@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from msgspec import UNSET
 
-from agentool_otel._json import dumps, loads
+from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred
 from agentool_otel.model.documents import STATUSES, ReasoningTrace
 from agentool_otel.model.messages import Message, parts_of, text_of
@@ -22,8 +22,10 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.times import from_ns
 from agentool_otel.rebuild import residue
+from agentool_otel.rebuild._values import json_or, number, put, set_known
+from agentool_otel.rebuild.drafts import notes_of
 from agentool_otel.rebuild.fidelity import Fidelity, Note
-from agentool_otel.rebuild.steps import StepBuilder, leaf_inferences, notes_of
+from agentool_otel.rebuild.steps import StepBuilder, leaf_inferences
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -129,20 +131,20 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     said = root.span.attributes if root is not None else {}
     inferences = leaf_inferences(nodes)
     made: dict[str, Any] = {"trace_id": run.trace_id}
-    _set(made, "agent_id", _agent_id(run))
-    _set(made, "session_id", _session_id(run))
+    set_known(made, "agent_id", _agent_id(run))
+    set_known(made, "session_id", _session_id(run))
     start_ns, end_ns = _times(run)
     if start_ns is not None:
         made["started_at"] = from_ns(start_ns)
     if end_ns is not None:
         made["finished_at"] = from_ns(end_ns)
-    _put(made, "input", _input(root, inferences))
-    _put(made, "output", _output(root, inferences))
+    put(made, "input", _input(root, inferences))
+    put(made, "output", _output(root, inferences))
     made["status"] = _status(root, nodes, inferences)
     builder = StepBuilder(root, nodes, inferences)
     made["steps"] = builder.build()
     made["metrics"] = _metrics(said, nodes, inferences, made["steps"], start_ns, end_ns, root)
-    metadata = _json(said.get(agentool.METADATA))
+    metadata = json_or(said.get(agentool.METADATA), None)
     links = dict(run.link)
     children = [subtraces[id(node)] for node, _ in builder.subruns if id(node) in subtraces]
     if children:
@@ -151,7 +153,7 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
         links["incomplete"] = True
     if isinstance(metadata, dict) or links:
         made["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **links}
-    return residue.apply(made, _json(said.get(agentool.EXTRA)))
+    return residue.apply(made, json_or(said.get(agentool.EXTRA), None))
 
 
 def _agent_id(run: RunSpans) -> str | None:
@@ -202,7 +204,8 @@ def _unfinished(run: RunSpans) -> bool:
 def _input(root: Node | None, inferences: list[Node]) -> Any:
     if root is not None:
         if agentool.INPUT in root.span.attributes:
-            return _json(root.span.attributes[agentool.INPUT])
+            value = root.span.attributes[agentool.INPUT]
+            return json_or(value, value)
         operation = root.operation
         if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
             return _last_text(operation.input, "user")
@@ -215,7 +218,8 @@ def _input(root: Node | None, inferences: list[Node]) -> Any:
 def _output(root: Node | None, inferences: list[Node]) -> Any:
     if root is not None:
         if agentool.OUTPUT in root.span.attributes:
-            return _json(root.span.attributes[agentool.OUTPUT])
+            value = root.span.attributes[agentool.OUTPUT]
+            return json_or(value, value)
         operation = root.operation
         if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
             return _last_text(operation.output, None)
@@ -289,19 +293,19 @@ def _metrics(
     ]
     tokens = _sum(_total(operation.usage) for operation in leaves)
     if tokens is None:
-        tokens = _number(said.get(agentool.METRICS_TOTAL_TOKENS))
+        tokens = number(said.get(agentool.METRICS_TOTAL_TOKENS))
     if tokens is None and root is not None and isinstance(root.operation, AgentInvocation):
         tokens = _total(root.operation.usage)
-    _set(made, "total_tokens", tokens)
+    set_known(made, "total_tokens", tokens)
     cost = _sum(operation.cost_usd for operation in leaves)
     if cost is None:
-        cost = _number(said.get(agentool.METRICS_TOTAL_COST_USD))
-    _set(made, "total_cost_usd", cost)
-    duration = _number(said.get(agentool.METRICS_TOTAL_DURATION_MS))
+        cost = number(said.get(agentool.METRICS_TOTAL_COST_USD))
+    set_known(made, "total_cost_usd", cost)
+    duration = number(said.get(agentool.METRICS_TOTAL_DURATION_MS))
     if duration is None and start_ns is not None and end_ns is not None:
         ns = end_ns - start_ns
         duration = ns // 1_000_000 if ns % 1_000_000 == 0 else ns / 1e6
-    _set(made, "total_duration_ms", duration)
+    set_known(made, "total_duration_ms", duration)
     made["step_count"] = len(steps)
     made["tool_call_count"] = sum(1 for step in steps if step.get("type") == "tool_call")
     return made
@@ -314,38 +318,6 @@ def _total(usage: Usage | None) -> int | None:
 def _sum(values: Any) -> Any:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
-
-
-def _number(value: Any) -> int | float | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return value
-    if isinstance(value, str):
-        try:
-            return int(value) if value.lstrip("-").isdecimal() else float(value)
-        except ValueError:
-            return None
-    return None
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return loads(value)
-        except ValueError:
-            return value
-    return value
-
-
-def _set(made: dict[str, Any], key: str, value: Any) -> None:
-    if value is not None:
-        made[key] = value
-
-
-def _put(made: dict[str, Any], key: str, value: Any) -> None:
-    if value is not UNSET:
-        made[key] = value
 
 
 def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:

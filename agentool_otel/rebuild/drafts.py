@@ -1,0 +1,131 @@
+"""Steps in the making, and the order they belong in."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from typing import Any
+
+from agentool_otel.model.times import from_ns
+from agentool_otel.rebuild import residue
+from agentool_otel.rebuild._values import index, json_or, text
+from agentool_otel.rebuild.fidelity import Note, Outcome
+from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import agentool
+
+__all__ = ["OF_RESULT", "OF_STEP", "RESULT", "Draft", "in_order", "notes_of"]
+
+OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
+OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
+RESULT = 0
+"""Rank of a result: at one and the same time, what ends comes before what begins."""
+
+
+class Draft:
+    """A step in the making: its JSON members, and what is needed to put it in its place."""
+
+    __slots__ = ("after", "body", "id", "index", "node", "notes", "rank", "residue", "time_ns")
+
+    def __init__(self, kind: str, time_ns: int | None, rank: int, node: Node | None):
+        self.body: dict[str, Any] = {"type": kind}
+        self.time_ns = time_ns
+        self.rank = rank
+        self.node = node
+        self.index: int | None = None
+        self.id: str | None = None
+        self.residue: Any = None
+        self.after: list[Draft] = []
+        """Steps that caused this one."""
+        self.notes: list[tuple[Outcome, str, str | None, str | None]] = []
+        """Outcome, field, attribute and rule of what is not simply kept."""
+
+    def place(self, node: Node, keys: tuple[str, str, str]) -> None:
+        """Take over what our own spans say about the step: its index, its id and its residue."""
+        attributes = node.span.attributes
+        if attributes.keys().isdisjoint(keys):
+            return
+        place, step_id, extra = keys
+        self.index = index(node, place)
+        self.id = text(attributes.get(step_id))
+        self.residue = json_or(attributes.get(extra), None)
+
+    def finished(self, position: int) -> dict[str, Any]:
+        """Return the step as JSON: id and time first, then its members, then its residue."""
+        step_id = self.id if self.id is not None else f"step_{position + 1:03d}"
+        made: dict[str, Any] = {"step_id": step_id, **self.body}
+        if self.time_ns is not None:
+            made["timestamp"] = from_ns(self.time_ns)
+        return made if self.residue is None else residue.apply(made, self.residue)
+
+
+def notes_of(drafts: list[Draft]) -> list[Note]:
+    """Return the fidelity notes of ordered steps: one per member."""
+    notes: list[Note] = []
+    for n, draft in enumerate(drafts):
+        step_id = draft.id if draft.id is not None else f"step_{n + 1:03d}"
+        span_id = draft.node.span.span_id if draft.node is not None else None
+        special = {field for _, field, _, _ in draft.notes}
+        for outcome, field, attribute, rule in draft.notes:
+            notes.append(Note(outcome, field, step_id, span_id, attribute, rule))
+        for field in draft.body:
+            if field not in special:
+                notes.append(Note("kept", field, step_id, span_id))
+    return notes
+
+
+def in_order(drafts: list[Draft]) -> list[Draft]:
+    """Order steps: by their index where every one has it, else causes first, then time, then rank.
+
+    Ties are broken by span id, so that the order does not depend on how the spans arrived.
+    """
+    if all(draft.index is not None for draft in drafts):
+        return sorted(drafts, key=lambda draft: draft.index or 0)
+    keys = [
+        (time, draft.rank, draft.node.span.span_id if draft.node else "", n)
+        for n, (time, draft) in enumerate(zip(_times(drafts), drafts, strict=True))
+    ]
+    by_time = [drafts[n] for *_, n in sorted(keys)]
+    if _causes_first(by_time):
+        return by_time
+    place = {id(draft): n for n, draft in enumerate(drafts)}
+    blocked = [0] * len(drafts)
+    frees: dict[int, list[int]] = defaultdict(list)
+    for n, draft in enumerate(drafts):
+        for cause in draft.after:
+            if cause is not draft:
+                blocked[n] += 1
+                frees[place[id(cause)]].append(n)
+    ready = [keys[n] for n in range(len(drafts)) if not blocked[n]]
+    heapq.heapify(ready)
+    ordered: list[Draft] = []
+    while ready:
+        n = heapq.heappop(ready)[3]
+        ordered.append(drafts[n])
+        for freed in frees[n]:
+            blocked[freed] -= 1
+            if not blocked[freed]:
+                heapq.heappush(ready, keys[freed])
+    if len(ordered) < len(drafts):  # a circle of causes: what is left keeps the order of time
+        left = [keys[n] for n in range(len(drafts)) if blocked[n]]
+        ordered += [drafts[n] for *_, n in sorted(left)]
+    return ordered
+
+
+def _causes_first(ordered: list[Draft]) -> bool:
+    seen: set[int] = set()
+    for draft in ordered:
+        for cause in draft.after:
+            if cause is not draft and id(cause) not in seen:
+                return False
+        seen.add(id(draft))
+    return True
+
+
+def _times(drafts: list[Draft]) -> list[int]:
+    """A time per step; a step without one follows its latest cause."""
+    times = [draft.time_ns for draft in drafts]
+    for n, draft in enumerate(drafts):
+        if times[n] is None:
+            causes = [cause.time_ns for cause in draft.after if cause.time_ns is not None]
+            times[n] = max(causes, default=0)
+    return [time or 0 for time in times]
