@@ -208,7 +208,7 @@ def _weight_of(attributes: Mapping[str, Any] | None) -> int:
     for key, value in (attributes or {}).items():
         weight += len(key) + 12
         if isinstance(value, str):
-            weight += len(value) if value.isascii() else len(value.encode("utf-8", "replace"))
+            weight += len(value) if value.isascii() else 3 * len(value)
         elif isinstance(value, (list, tuple)):
             weight += sum(len(v) + 4 if isinstance(v, (str, bytes)) else 12 for v in value)
         elif isinstance(value, (bytes, Mapping)):
