@@ -289,7 +289,7 @@ class GenAI:
     def read(self, span: Reader) -> Operation:
         older.upgrade(span)
         name = span.text(gen_ai.OPERATION_NAME)
-        kind = span.span.kind
+        kind = _kind(span)
         if (
             name in (None, "execute_tool")
             and mcp.METHOD_NAME in span.rest
@@ -421,8 +421,14 @@ def _read_inference(span: Reader, operation: str) -> Inference:
     return Inference(operation=operation, **fields, extra=span.rest)
 
 
+def _kind(span: Reader) -> str:
+    """The span's kind: as our own spans say it, since several stores drop it, else as stored."""
+    said = span.rest.get(agentool.SPAN_KIND)
+    return said if isinstance(said, str) else span.span.kind
+
+
 def _read_mcp(span: Reader) -> McpRequest:
-    side: Literal["client", "server"] = "client" if span.span.kind == "CLIENT" else "server"
+    side: Literal["client", "server"] = "client" if _kind(span) == "CLIENT" else "server"
     method = span.text(mcp.METHOD_NAME) or ""
     fields = _read_payload_fields(span, _TABLES[McpRequest])
     return McpRequest(side=side, method=method, **fields, extra=span.rest)
@@ -431,7 +437,7 @@ def _read_mcp(span: Reader) -> McpRequest:
 def _read_class(span: Reader, cls: type) -> Operation:
     fields = _read_fields(span, _TABLES[cls])
     if cls is AgentInvocation:
-        fields["remote"] = span.span.kind == "CLIENT"
+        fields["remote"] = _kind(span) == "CLIENT"
         if "agent_id" not in fields and (agent_id := span.text(agentool.AGENT_ID)) is not None:
             fields["agent_id"] = agent_id
     operation: Operation = cls(**fields, extra=span.rest)

@@ -423,6 +423,8 @@ def _start(
     live = LiveSpan(span, parent, start_ns)
     if live.recording:
         live.essentials[agentool.SPAN_START_NS] = start_ns
+        if kind != "INTERNAL":
+            live.essentials[agentool.SPAN_KIND] = kind
         if live._parent_id:
             live.essentials[agentool.SPAN_PARENT_ID] = f"{live._parent_id:016x}"
     return live

@@ -179,6 +179,11 @@ def test_a_placeholder_of_another_sdk_is_not_a_value() -> None:
     assert operation.call_id is None
 
 
+def test_a_kind_that_a_store_dropped_is_read_from_our_attribute() -> None:
+    attributes = {"gen_ai.operation.name": "invoke_agent", "agentool.span.kind": "CLIENT"}
+    assert read(attributes, kind="INTERNAL").remote
+
+
 def test_a_handoff_operation_is_a_transfer() -> None:
     operation = read(
         {
