@@ -127,6 +127,12 @@ class _Bare:
             lost = node.span.parent_id if node.parent is None else None
             if lost is not None:
                 self._joining.tie(orphans.setdefault(lost, units[id(node)]), units[id(node)])
+        silent: dict[int, int] = {}
+        for node in calls:  # without content nothing tells but the span they all lie below
+            operation = node.operation
+            if isinstance(operation, Inference) and operation.input is None and node.parent:
+                *_, top = node.ancestors()
+                self._joining.tie(silent.setdefault(id(top), units[id(node)]), units[id(node)])
         for node in calls:  # the same call seen twice: an SDK's span below a framework's
             for up in node.ancestors():
                 if id(up) in units:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
-from agentool_otel.model.operations import Inference, ToolExecution, Usage
+from agentool_otel.model.operations import Inference, ToolExecution, Unclassified, Usage
 from tests.records import Collected, shape
 
 ASKED = message("user", [text("weather in Paris?")])
@@ -68,6 +68,15 @@ def test_two_conversations_with_the_same_question_stay_apart() -> None:
     first, second = seen.rebuilt()
     assert "c1" in shape(first)[-1]
     assert "d9" in shape(second)[-1]
+
+
+def test_calls_without_content_below_one_span_are_one_run() -> None:
+    seen = Collected()
+    request = seen.add(Unclassified(extra={"http.route": "/ask"}), seconds=9)
+    for _ in range(2):
+        seen.add(Inference(provider="openai", usage=Usage(input_tokens=1)), parent=request)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 2
 
 
 def test_several_runs_in_one_otel_trace_have_ids_of_their_own() -> None:
