@@ -9,7 +9,7 @@ from typing import Any
 from opentelemetry.context import attach, detach
 
 from agentool_otel.capture.decorators import add_reasoning
-from agentool_otel.emit.content import encode, jsonable
+from agentool_otel.emit.content import encode, jsonable, masked
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.messages import message, text
@@ -193,7 +193,7 @@ class AgentRun:
         )
         extra: dict[str, Any] = {agentool.STATUS: status}
         if self.metadata:
-            extra[agentool.METADATA] = encode(self.metadata)
+            extra[agentool.METADATA] = masked(encode(self.metadata))
         for value, attribute, other, role in (
             (self.input, gen_ai.INPUT_MESSAGES, agentool.INPUT, "user"),
             (self.output, gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant"),

@@ -26,6 +26,7 @@ __all__ = [
     "encode",
     "jsonable",
     "mask_text",
+    "masked",
     "requested",
 ]
 
@@ -91,7 +92,7 @@ class Policy(msgspec.Struct, frozen=True):
         return text if self.redact is None else self.redacted(attribute, text)
 
     def clean(self, attributes: dict[str, Any]) -> None:
-        """Drop or mask the content among attributes, in place: the one place that decides.
+        """Drop, mask or redact the content among attributes, in place.
 
         A `redact` hook that raises costs the attribute, never the span, and never leaks.
         """
@@ -106,8 +107,7 @@ class Policy(msgspec.Struct, frozen=True):
         text = attributes[key]
         if not isinstance(text, str):
             return
-        if _suspicious(text):
-            text = attributes[key] = _mask_json(text)
+        text = attributes[key] = masked(text)
         if self.redact is not None:
             changed = self.redacted(key, text)
             if changed is None:
@@ -220,8 +220,8 @@ def _suspicious(text: str) -> bool:
 
 
 def _plainly_safe(value: Any, text: str) -> bool:
-    """The same look at a value of plain lists and dicts, a third dearer than nothing at all: its
-    member names are looked up where they are, instead of being cut out of the text."""
+    """The same look at a value of plain lists and dicts, whose member names are looked up where
+    they are instead of being cut out of the text; False where the text has to be looked at."""
     pending = [value]
     for _ in range(_WALK):
         if not pending:
@@ -264,6 +264,11 @@ def _new_secret(keys: set[str]) -> bool:
     return False
 
 
+def masked(text: str) -> str:
+    """Mask the credentials in JSON text; for what is not content but still the user's."""
+    return _mask_json(text) if _suspicious(text) else text
+
+
 def mask_text(text: str) -> str:
     """Mask credential-shaped values in plain text."""
     return _SECRET_VALUE.sub(MASK, text) if _suspicious(text) else text
@@ -274,8 +279,8 @@ def _mask_json(text: str) -> str:
         value = loads(text)
     except ValueError:
         return mask_text(text)
-    changed, masked = _masked(value)
-    return dumps(masked) if changed else text
+    changed, clean = _masked(value)
+    return dumps(clean) if changed else text
 
 
 def _masked(root: Any) -> tuple[bool, Any]:

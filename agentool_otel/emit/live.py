@@ -274,12 +274,12 @@ class LiveSpan:
         """Set status, `error.type` and, on the innermost span, the exception event."""
         if error is not None:
             error_type = error_type or error_type_of(error)
-            message = mask_text(str_of(error)) if message is None else message
+            message = str_of(error) if message is None else message
             self._record(error)
         if error_type is None:
             return
         attributes[core.ERROR_TYPE] = error_type
-        self.span.set_status(Status(StatusCode.ERROR, message or None))
+        self.span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
 
     def _record(self, error: BaseException) -> None:
         span_id = self.span.get_span_context().span_id

@@ -153,3 +153,13 @@ def test_a_handoff_followed_by_the_other_agents_run_is_one_step(spans: Any) -> N
     first, second = (found.trace.to_dict() for found in rebuild(records(spans.finished())))
     assert [step["type"] for step in first["steps"]] == ["handoff"]
     assert first["metadata"]["sub_traces"] == [second["trace_id"]]
+
+
+def test_credentials_in_an_error_or_in_metadata_are_masked(spans: Any) -> None:
+    secret = "sk-proj-abcdefghijklmnopqrstuvwx"
+    with run("a") as r:
+        r.metadata["api_key"] = "hunter2"
+        r.tool_result(r.tool_call("t"), error=f"rejected {secret}")
+    told = "".join(f"{span.attributes} {span.status.description}" for span in spans.finished())
+    assert secret not in told
+    assert "hunter2" not in told
