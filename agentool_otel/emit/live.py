@@ -222,6 +222,14 @@ class LiveSpan:
         self.call_id = call_id
         self.run.timeline.add(self.index, "tool_call", self.start_ns, tool_step(name, call_id))
 
+    def became_handoff(self, target: str) -> None:
+        """Turn a tool call that is under way into a handoff: one step, without a result."""
+        self.answers = False
+        if self.run is not None and self.index is not None:
+            self.run.tool_calls -= 1
+            said = {agentool.TRANSFER_TARGET: target}
+            self.run.timeline.amend(self.index, "handoff", said)
+
     def end_tool(
         self, operation: ToolExecution, payload: dict[str, Any], error: BaseException | None
     ) -> None:

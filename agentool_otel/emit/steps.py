@@ -62,6 +62,17 @@ class Timeline:
         if len(pending) >= self._block:
             self.flush()
 
+    def amend(self, index: int, kind: str, attributes: dict[str, Any]) -> None:
+        """Say of a step that it turned out to be something else.
+
+        An event that is written already stays; the step's span is what the rebuild goes by.
+        """
+        for _, event in reversed(self._pending):
+            if event[agentool.STEP_INDEX] == index:
+                event[agentool.STEP_TYPE] = kind
+                event.update(attributes)
+                return
+
     def flush(self) -> None:
         """Write what is pending: on the agent's span first, then on continuation spans."""
         pending, self._pending = self._pending, []

@@ -341,7 +341,7 @@ class Handler(BaseCallbackHandler):
             targets = [target for target in _targets(output, True) if not _internal(target)]
             if targets:
                 fields["transfer_target"] = targets[0]
-                _make_handoff(run.live, targets[0])
+                run.live.became_handoff(targets[0])
                 if run.agent is not None:
                     run.agent.handed.update(targets)
             reply = _reply(output, getattr(run.operation, "call_id", None))
@@ -499,20 +499,6 @@ def _targets(value: Any, parent: bool = False) -> list[str]:
             if name and name != "__end__":
                 found[name] = None
     return list(found)
-
-
-def _make_handoff(live: LiveSpan, target: str) -> None:
-    """Make a tool call that has turned out to hand over a handoff on its run's timeline."""
-    run, index = live.run, live.index
-    if run is None or index is None:
-        return
-    live.answers = False  # a handoff has no result
-    run.tool_calls -= 1
-    for _, event in reversed(run.timeline._pending):
-        if event.get(agentool.STEP_INDEX) == index:
-            event[agentool.STEP_TYPE] = "handoff"
-            event[agentool.TRANSFER_TARGET] = target
-            break
 
 
 def _reply(output: Any, call_id: str | None) -> Any:
