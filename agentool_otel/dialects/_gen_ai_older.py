@@ -33,7 +33,7 @@ from agentool_otel.semconv.table import (
     STRUCTURAL,
 )
 
-__all__ = ["Older", "upgrade"]
+__all__ = ["Older", "is_older", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
 _OLDER_PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.")
@@ -116,11 +116,16 @@ is one operation; looking at each of them would cost as much as reading the span
 
 def _has_older(rest: Attributes) -> bool:
     for key in rest.keys() - _current:
-        if key in RENAMES or key in STRUCTURAL or key.startswith(_OLDER_PREFIXES):
+        if is_older(key):
             return True
         if len(_current) < 4096:
             _current.add(key)
     return False
+
+
+def is_older(key: str) -> bool:
+    """True for the name of an attribute that the baseline does not have any more."""
+    return key in RENAMES or key in STRUCTURAL or key.startswith(_OLDER_PREFIXES)
 
 
 def _rename(rest: Attributes) -> None:

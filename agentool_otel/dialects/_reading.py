@@ -13,7 +13,17 @@ from msgspec import UNSET, UnsetType
 from agentool_otel._json import loads
 from agentool_otel.model.spans import Attributes, SpanRecord
 
-__all__ = ["PLACEHOLDERS", "Deferred", "DeferredList", "DeferredObject", "Reader"]
+__all__ = [
+    "PLACEHOLDERS",
+    "Deferred",
+    "DeferredList",
+    "DeferredObject",
+    "Reader",
+    "array",
+    "deferred_json",
+    "deferred_objects",
+    "texts",
+]
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
@@ -90,9 +100,9 @@ class DeferredObject(Deferred, Mapping[str, Any]):
         """Return a member, still unparsed where it is the only one; UNSET if there is none."""
         before = f'{{"{name}":'
         if self.text.startswith(before):
-            inner = self.text[len(before) : -1]
-            if _is_well_formed(inner, "{["):
-                return _deferred(inner)
+            inner = deferred_json(self.text[len(before) : -1])
+            if inner is not UNSET:
+                return inner
         return self.value.get(name, UNSET)
 
 
@@ -187,19 +197,21 @@ class Reader:
         Text that begins and ends as one is taken for one; if it is none, it turns out empty.
         """
         text = self.rest.get(key)
-        if type(text) is str and (
-            (text[:2] == "[{" and text[-2:] == "}]") or _is_well_formed(text, "[")
-        ):
-            del self.rest[key]
-            return DeferredList(text)
+        if type(text) is str:
+            found = deferred_objects(text)
+            if found is UNSET and _is_well_formed(text, "["):
+                found = DeferredList(text)
+            if found is not UNSET:
+                del self.rest[key]
+                return found
         return self.array(key)
 
     def deferred_json(self, key: str) -> Any | UnsetType:
         """Any JSON value; an object or an array is parsed only when needed."""
         text = self.rest.get(key)
-        if type(text) is str and _is_well_formed(text, "{["):
+        if type(text) is str and (found := deferred_json(text)) is not UNSET:
             del self.rest[key]
-            return _deferred(text)
+            return found
         return self.json(key)
 
     def json(self, key: str, *, keep_text: bool = True) -> Any | UnsetType:
@@ -236,8 +248,26 @@ class Reader:
         return None
 
 
-def _deferred(text: str) -> Deferred:
-    return DeferredObject(text) if text[0] == "{" else DeferredList(text)
+def deferred_json(text: str) -> Deferred | UnsetType:
+    """Return an object or an array to be parsed when needed; UNSET for any other text."""
+    if _is_well_formed(text, "{["):
+        return DeferredObject(text) if text[0] == "{" else DeferredList(text)
+    return UNSET
+
+
+def deferred_objects(text: str) -> DeferredList | UnsetType:
+    """Return what begins and ends as an array of objects, to be parsed when needed; else UNSET."""
+    return DeferredList(text) if text[:2] == "[{" and text[-2:] == "}]" else UNSET
+
+
+def array(text: str) -> list[Any] | UnsetType:
+    """Return the array that a text is the JSON of, UNSET for any other text."""
+    value = _json_or(text, UNSET)
+    return value if isinstance(value, list) else UNSET
+
+
+def texts(values: list[Any]) -> list[str]:
+    return [str(value) for value in values]
 
 
 def _is_well_formed(text: str, first: str) -> bool:

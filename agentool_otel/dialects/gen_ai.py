@@ -12,12 +12,22 @@ What the vocabulary cannot carry:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from agentool_otel._json import dumps
 from agentool_otel.dialects import _gen_ai_older as older
-from agentool_otel.dialects._dialect import NOT_MINE, Confidence, Signs, Written
+from agentool_otel.dialects._dialect import NOT_MINE, Confidence, Shape, Signs, Written
+from agentool_otel.dialects._gen_ai_fields import (
+    COMMON_TABLE,
+    FIELDS,
+    NULLABLE,
+    SERVER,
+    TABLES,
+    USAGE,
+    Entry,
+    Field,
+    payload_text,
+)
+from agentool_otel.dialects._gen_ai_plain import PlainReader
 from agentool_otel.dialects._reading import Deferred, DeferredObject, Reader
 from agentool_otel.model.operations import (
     UNSET,
@@ -43,195 +53,6 @@ from agentool_otel.semconv.table import SCHEMA_URLS
 
 __all__ = ["GenAI", "tool_payload"]
 
-
-class Field(NamedTuple):
-    """One field of an operation and the attribute that carries it."""
-
-    name: str
-    attribute: str
-    read: Callable[[Reader, str], Any]
-    encode: Callable[[Any], Any] | None = None
-
-
-def _text(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.text)
-
-
-def _int(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.integer)
-
-
-def _double(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.number, float)
-
-
-def _flag(name: str, attribute: str) -> Field:
-    """A flag the convention knows as true or absent, never as false."""
-    return Field(name, attribute, Reader.boolean, lambda value: value or None)
-
-
-def _texts(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.texts)
-
-
-def _array(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.array, dumps)
-
-
-def _deferred(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.deferred_array, _dump)
-
-
-def _dump(value: Any) -> str:
-    return value.text if isinstance(value, Deferred) else dumps(value)
-
-
-def _json(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.json, dumps)
-
-
-_SERVER = (_text("server_address", core.SERVER_ADDRESS), _int("server_port", core.SERVER_PORT))
-_PROVIDER = _text("provider", gen_ai.PROVIDER_NAME)
-_MODEL = _text("request_model", gen_ai.REQUEST_MODEL)
-_SYSTEM = _deferred("system", gen_ai.SYSTEM_INSTRUCTIONS)
-_INPUT = _deferred("input", gen_ai.INPUT_MESSAGES)
-_OUTPUT = _array("output", gen_ai.OUTPUT_MESSAGES)
-_TOOLS = _deferred("tools", gen_ai.TOOL_DEFINITIONS)
-_FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
-_OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
-_PREVIOUS = _text("previous_response_id", gen_ai.REQUEST_PREVIOUS_RESPONSE_ID)
-_COST = _double("cost_usd", agentool.COST_USD)
-_AGENT_NAME = _text("agent_name", gen_ai.AGENT_NAME)
-_AGENT = (
-    _AGENT_NAME,
-    _text("agent_id", gen_ai.AGENT_ID),
-    _text("agent_version", gen_ai.AGENT_VERSION),
-    _text("agent_description", gen_ai.AGENT_DESCRIPTION),
-)
-_COMMON = (_text("conversation_id", gen_ai.CONVERSATION_ID),)
-
-FIELDS: dict[type, tuple[Field, ...]] = {
-    Inference: (
-        _PROVIDER,
-        _MODEL,
-        _text("response_model", gen_ai.RESPONSE_MODEL),
-        _text("response_id", gen_ai.RESPONSE_ID),
-        _PREVIOUS,
-        _FINISH,
-        _SYSTEM,
-        _INPUT,
-        _OUTPUT,
-        _TOOLS,
-        _COST,
-        _flag("stream", gen_ai.REQUEST_STREAM),
-        _double("time_to_first_chunk_s", gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK),
-        _OUTPUT_TYPE,
-        _double("temperature", gen_ai.REQUEST_TEMPERATURE),
-        _double("top_p", gen_ai.REQUEST_TOP_P),
-        _int("top_k", gen_ai.REQUEST_TOP_K),
-        _int("max_tokens", gen_ai.REQUEST_MAX_TOKENS),
-        _double("frequency_penalty", gen_ai.REQUEST_FREQUENCY_PENALTY),
-        _double("presence_penalty", gen_ai.REQUEST_PRESENCE_PENALTY),
-        _texts("stop_sequences", gen_ai.REQUEST_STOP_SEQUENCES),
-        _int("seed", gen_ai.REQUEST_SEED),
-        _int("choice_count", gen_ai.REQUEST_CHOICE_COUNT),
-        _text("reasoning_level", gen_ai.REQUEST_REASONING_LEVEL),
-        _flag("compacted", gen_ai.CONVERSATION_COMPACTED),
-        *_SERVER,
-    ),
-    Embeddings: (
-        _PROVIDER,
-        _MODEL,
-        _text("response_model", gen_ai.RESPONSE_MODEL),
-        _int("dimensions", gen_ai.EMBEDDINGS_DIMENSION_COUNT),
-        _texts("encoding_formats", gen_ai.REQUEST_ENCODING_FORMATS),
-        _COST,
-        *_SERVER,
-    ),
-    Retrieval: (
-        _PROVIDER,
-        _MODEL,
-        _text("data_source_id", gen_ai.DATA_SOURCE_ID),
-        _text("query", gen_ai.RETRIEVAL_QUERY_TEXT),
-        _array("documents", gen_ai.RETRIEVAL_DOCUMENTS),
-        _int("top_k", gen_ai.RETRIEVAL_TOP_K),
-        *_SERVER,
-    ),
-    FetchResponse: (
-        _PROVIDER,
-        _text("response_id", gen_ai.RESPONSE_ID),
-        _text("response_model", gen_ai.RESPONSE_MODEL),
-        _text("response_status", gen_ai.RESPONSE_STATUS),
-        _FINISH,
-        _OUTPUT,
-        *_SERVER,
-    ),
-    ToolExecution: (
-        _text("call_id", gen_ai.TOOL_CALL_ID),
-        _text("tool_type", gen_ai.TOOL_TYPE),
-        _text("description", gen_ai.TOOL_DESCRIPTION),
-        _AGENT_NAME,
-        _text("transfer_target", agentool.TRANSFER_TARGET),
-        _text("transfer_message", agentool.TRANSFER_MESSAGE),
-        _text("tool_error", agentool.TOOL_ERROR),
-        Field("duration_ms", agentool.TOOL_DURATION_MS, Reader.number),
-        _int("cost_tokens", agentool.TOOL_COST_TOKENS),
-    ),
-    AgentInvocation: (
-        _PROVIDER,
-        *_AGENT,
-        _MODEL,
-        _SYSTEM,
-        _INPUT,
-        _OUTPUT,
-        _TOOLS,
-        _FINISH,
-        _OUTPUT_TYPE,
-        _text("data_source_id", gen_ai.DATA_SOURCE_ID),
-        _PREVIOUS,
-        *_SERVER,
-    ),
-    WorkflowInvocation: (_text("workflow_name", gen_ai.WORKFLOW_NAME), _INPUT, _OUTPUT),
-    Plan: (_AGENT_NAME,),
-    AgentCreation: (_PROVIDER, _MODEL, *_AGENT, _SYSTEM, *_SERVER),
-    MemoryOperation: (
-        _PROVIDER,
-        _text("store_id", gen_ai.MEMORY_STORE_ID),
-        _text("record_id", gen_ai.MEMORY_RECORD_ID),
-        _int("record_count", gen_ai.MEMORY_RECORD_COUNT),
-        _text("query", gen_ai.MEMORY_QUERY_TEXT),
-        _array("records", gen_ai.MEMORY_RECORDS),
-        _text("key", agentool.MEMORY_KEY),
-        _json("content", agentool.MEMORY_CONTENT),
-        _json("results", agentool.MEMORY_RESULTS),
-        *_SERVER,
-    ),
-    McpRequest: (
-        _text("tool_name", gen_ai.TOOL_NAME),
-        _text("prompt_name", gen_ai.PROMPT_NAME),
-        _text("resource_uri", mcp.RESOURCE_URI),
-        _text("request_id", core.JSONRPC_REQUEST_ID),
-        _text("session_id", mcp.SESSION_ID),
-        _text("protocol_version", mcp.PROTOCOL_VERSION),
-        _text("transport", core.NETWORK_TRANSPORT),
-    ),
-    EvaluationResult: (
-        _text("name", gen_ai.EVALUATION_NAME),
-        _double("score", gen_ai.EVALUATION_SCORE_VALUE),
-        _text("label", gen_ai.EVALUATION_SCORE_LABEL),
-        _text("explanation", gen_ai.EVALUATION_EXPLANATION),
-        _text("response_id", gen_ai.RESPONSE_ID),
-    ),
-}
-"""Every field that maps one to one onto an attribute, per operation."""
-
-_USAGE = (
-    _int("input_tokens", gen_ai.USAGE_INPUT_TOKENS),
-    _int("output_tokens", gen_ai.USAGE_OUTPUT_TOKENS),
-    _int("cache_read_tokens", gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
-    _int("cache_write_tokens", gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
-    _int("reasoning_tokens", gen_ai.USAGE_REASONING_OUTPUT_TOKENS),
-)
 
 _REMOTE_ONLY = frozenset(
     {"provider", "agent_version", "previous_response_id", "server_address", "server_port"}
@@ -290,6 +111,10 @@ class GenAI:
                 return Confidence(0.5, f"has event {event.name}")
         return NOT_MINE
 
+    def reader_for(self, shape: Shape) -> PlainReader | None:
+        """Return how spans of this shape are read at once, if they can be."""
+        return PlainReader.of(shape)
+
     def read(self, span: Reader) -> Operation:
         older.upgrade(span)
         name = span.text(gen_ai.OPERATION_NAME)
@@ -305,14 +130,14 @@ class GenAI:
         if name in _INFERENCE:
             return _read_inference(span, name or "chat")
         if name in _MEMORY:
-            fields = _read_fields(span, _TABLES[MemoryOperation])
+            fields = _read_fields(span, TABLES[MemoryOperation])
             return MemoryOperation(operation=name or "", **fields, extra=span.rest)
         if name in ("agent_handoff", "handoff"):
             return _read_handoff(span)
         if name in _CLASSES:
             return _read_class(span, _CLASSES[name or ""])
         if gen_ai.EVALUATION_NAME in span.rest:
-            fields = _read_fields(span, _TABLES[EvaluationResult])
+            fields = _read_fields(span, TABLES[EvaluationResult])
             return EvaluationResult(**fields, extra=span.rest)
         if name is None and (
             gen_ai.REQUEST_MODEL in span.rest or gen_ai.OUTPUT_MESSAGES in span.rest
@@ -320,7 +145,7 @@ class GenAI:
             return _read_inference(span, "chat")
         if name is not None:
             span.rest[gen_ai.OPERATION_NAME] = name
-        return Unclassified(**_read_fields(span, _COMMON_TABLE), extra=span.rest)
+        return Unclassified(**_read_fields(span, COMMON_TABLE), extra=span.rest)
 
     def write(self, operation: Operation) -> Written:
         """Return span name, kind and attributes.
@@ -336,49 +161,7 @@ class GenAI:
 # ------------------------------------------------------------------------------------- reading
 
 
-class _Entry(NamedTuple):
-    """How the attribute of a field is read."""
-
-    name: str
-    read: Callable[[Reader, str], Any]
-    plain: type | None
-    """Type of the values that are taken as they are, which nearly all are."""
-    of_usage: bool = False
-    """Whether it is a field of `Usage`."""
-
-
-_PLAIN: dict[Callable[[Reader, str], Any], type] = {
-    Reader.text: str,
-    Reader.integer: int,
-    Reader.number: float,
-    Reader.boolean: bool,
-}
-
-
-def _table(*groups: tuple[Field, ...], of_usage: bool = False) -> dict[str, _Entry]:
-    return {
-        field.attribute: _Entry(field.name, field.read, _PLAIN.get(field.read), of_usage)
-        for group in groups
-        for field in group
-    }
-
-
-_TABLES: dict[type, dict[str, _Entry]] = {
-    cls: _table(fields, _COMMON) for cls, fields in FIELDS.items()
-}
-_PAYLOAD = (
-    Field("arguments", gen_ai.TOOL_CALL_ARGUMENTS, Reader.deferred_json),
-    Field("result", gen_ai.TOOL_CALL_RESULT, Reader.deferred_json),
-)
-_NULLABLE = (Reader.json, Reader.deferred_json)
-_TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD)
-_TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, _SERVER, _PAYLOAD)
-for _cls in (Inference, Embeddings, AgentInvocation):
-    _TABLES[_cls] |= _table(_USAGE, of_usage=True)
-_COMMON_TABLE = _table(_COMMON)
-
-
-def _read_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
+def _read_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
     """Return the fields of an operation, with what every operation shares; usage as `Usage`.
 
     Goes through the attributes there are rather than through those there could be.
@@ -386,7 +169,7 @@ def _read_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     rest: Attributes = {}
-    others: list[tuple[str, _Entry]] = []
+    others: list[tuple[str, Entry]] = []
     find, placeholders = table.get, span.placeholders
     for key, value in span.rest.items():
         entry = find(key)
@@ -400,7 +183,7 @@ def _read_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
     span.rest = rest
     for key, (name, read, _, of_usage) in others:
         value = read(span, key)
-        if value is not UNSET and (value is not None or read in _NULLABLE):
+        if value is not UNSET and (value is not None or read in NULLABLE):
             (usage if of_usage else values)[name] = value
     if gen_ai.USAGE_TOTAL_TOKENS in rest and gen_ai.USAGE_INPUT_TOKENS in table:
         total = span.integer(gen_ai.USAGE_TOTAL_TOKENS)
@@ -425,7 +208,7 @@ def _read_error(span: Reader, values: dict[str, Any]) -> None:
 
 
 def _read_inference(span: Reader, operation: str) -> Inference:
-    fields = _read_fields(span, _TABLES[Inference])
+    fields = _read_fields(span, TABLES[Inference])
     return Inference(operation=operation, **fields, extra=span.rest)
 
 
@@ -438,12 +221,12 @@ def _kind(span: Reader) -> str:
 def _read_mcp(span: Reader) -> McpRequest:
     side: Literal["client", "server"] = "client" if _kind(span) == "CLIENT" else "server"
     method = span.text(mcp.METHOD_NAME) or ""
-    fields = _read_payload_fields(span, _TABLES[McpRequest])
+    fields = _read_payload_fields(span, TABLES[McpRequest])
     return McpRequest(side=side, method=method, **fields, extra=span.rest)
 
 
 def _read_class(span: Reader, cls: type) -> Operation:
-    fields = _read_fields(span, _TABLES[cls])
+    fields = _read_fields(span, TABLES[cls])
     if cls is AgentInvocation:
         fields["remote"] = _kind(span) == "CLIENT"
         if "agent_id" not in fields and (agent_id := span.text(agentool.AGENT_ID)) is not None:
@@ -452,7 +235,7 @@ def _read_class(span: Reader, cls: type) -> Operation:
     return operation
 
 
-def _read_payload_fields(span: Reader, table: dict[str, _Entry]) -> dict[str, Any]:
+def _read_payload_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
     """Return the fields of an operation that has arguments and a result."""
     values = _read_fields(span, table)
     arguments = values.get("arguments")
@@ -481,7 +264,7 @@ def _parsed_twice(text: str) -> Any:
 
 
 def _read_tool(span: Reader) -> ToolExecution:
-    fields = _read_payload_fields(span, _TABLES[ToolExecution])
+    fields = _read_payload_fields(span, TABLES[ToolExecution])
     if "name" not in fields:
         fields["name"] = span.span.name.removeprefix("execute_tool").strip() or "unknown"
     return ToolExecution(**fields, extra=span.rest)
@@ -495,7 +278,7 @@ def _read_handoff(span: Reader) -> ToolExecution:
     target = span.text("gen_ai.handoff.to_agent")
     source = span.text("gen_ai.handoff.from_agent")
     name = f"transfer_to_{target}" if target else "transfer"
-    fields = _read_fields(span, _COMMON_TABLE)
+    fields = _read_fields(span, COMMON_TABLE)
     return ToolExecution(
         name=name, transfer_target=target, agent_name=source, **fields, extra=span.rest
     )
@@ -566,7 +349,7 @@ def _plain(
     attributes: Attributes = {gen_ai.OPERATION_NAME: operation}
     _write_fields(op, FIELDS[type(op)], attributes)
     if usage is not None:
-        _write_fields(usage, _USAGE, attributes)
+        _write_fields(usage, USAGE, attributes)
     name = f"{operation} {target}" if target else operation
     return Written(name, kind, _finish(op, attributes))
 
@@ -575,7 +358,7 @@ def _write_agent(op: AgentInvocation) -> Written:
     attributes: Attributes = {gen_ai.OPERATION_NAME: "invoke_agent"}
     _write_fields(op, FIELDS[AgentInvocation], attributes)
     if op.usage is not None:
-        _write_fields(op.usage, _USAGE if op.remote else _USAGE[:2], attributes)
+        _write_fields(op.usage, USAGE if op.remote else USAGE[:2], attributes)
     if not op.remote:
         for field in FIELDS[AgentInvocation]:
             if field.name in _REMOTE_ONLY:
@@ -599,7 +382,7 @@ def _write_mcp(op: McpRequest) -> Written:
         attributes[gen_ai.OPERATION_NAME] = "execute_tool"
     _write_fields(op, FIELDS[McpRequest], attributes)
     if op.side == "client":
-        _write_fields(op, _SERVER, attributes)
+        _write_fields(op, SERVER, attributes)
     _write_payload(op, attributes)
     target = op.tool_name or op.prompt_name
     name = f"{op.method} {target}" if target else op.method
@@ -618,7 +401,7 @@ def _write_payload(op: ToolExecution | McpRequest, attributes: Attributes) -> No
         if not isinstance(value, (dict, DeferredObject)):  # Spec: arguments and results are objects
             wrapped.append(field)
             value = {"result": value.value if isinstance(value, Deferred) else value}
-        attributes[key] = _dump(value)
+        attributes[key] = payload_text(value)
     if wrapped:
         attributes[agentool.TOOL_WRAPPED] = wrapped
 

@@ -54,7 +54,9 @@ def from_ns(ns: int) -> str:
     """
     seconds, fraction = divmod(ns, _SECOND_NS)
     text = _to_the_second(seconds)
-    return f"{text}.{fraction:09}".rstrip("0") + "Z" if fraction else text + "Z"
+    if not fraction:
+        return text + "Z"
+    return (text + "." + str(_SECOND_NS + fraction)[1:]).rstrip("0") + "Z"
 
 
 @lru_cache(maxsize=1024)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any
 
 from agentool_otel.model.times import from_ns
@@ -28,19 +29,18 @@ _Remark = tuple[Outcome, str, str | None, str | None]
 class Draft:
     """A step in the making: its JSON members, and what is needed to put it in its place."""
 
-    __slots__ = ("after", "body", "id", "index", "node", "notes", "rank", "residue", "time_ns")
+    index: int | None = None
+    id: str | None = None
+    residue: Any = None
+    after: tuple[Draft, ...] = ()
+    """Steps that caused this one."""
+    notes: tuple[_Remark, ...] = ()
 
     def __init__(self, kind: str, time_ns: int | None, rank: int, node: Node | None):
         self.body: dict[str, Any] = {"step_id": None, "type": kind}
         self.time_ns = time_ns
         self.rank = rank
         self.node = node
-        self.index: int | None = None
-        self.id: str | None = None
-        self.residue: Any = None
-        self.after: tuple[Draft, ...] = ()
-        """Steps that caused this one."""
-        self.notes: tuple[_Remark, ...] = ()
 
     def note(
         self, outcome: Outcome, field: str, attribute: str | None = None, rule: str | None = None
@@ -61,17 +61,22 @@ class Draft:
     def finished(self, position: int) -> dict[str, Any]:
         """Return the step as JSON: id and time first, then its members, then its residue."""
         made = self.body
-        made["step_id"] = self.id if self.id is not None else f"step_{position + 1:03d}"
+        made["step_id"] = self.id if self.id is not None else _step_id(position)
         if self.time_ns is not None:
             made["timestamp"] = from_ns(self.time_ns)
         return made if self.residue is None else residue.apply(made, self.residue)
+
+
+@lru_cache(maxsize=1024)
+def _step_id(position: int) -> str:
+    return f"step_{position + 1:03d}"
 
 
 def notes_of(drafts: list[Draft]) -> list[Note]:
     """Return the fidelity notes of ordered steps: one per member."""
     notes: list[Note] = []
     for n, draft in enumerate(drafts):
-        step_id = draft.id if draft.id is not None else f"step_{n + 1:03d}"
+        step_id = draft.id if draft.id is not None else _step_id(n)
         span_id = draft.node.span.span_id if draft.node is not None else None
         special = {field for _, field, _, _ in draft.notes}
         for outcome, field, attribute, rule in draft.notes:

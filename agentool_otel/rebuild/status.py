@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from agentool_otel._json import canonical
@@ -100,35 +99,20 @@ def _of_answer(node: Node) -> Status:
 def _repeated(steps: list[dict[str, Any]]) -> int:
     """Return the longest row of calls of one tool with equal arguments and equal results."""
     calls = [call for step in steps if isinstance(call := step.get("tool_call"), dict)]
-    if len(calls) < REPEATED or _longest(calls, _asks_the_same) < REPEATED:
+    asked = [(call.get("name"), _key(call.get("arguments"))) for call in calls]
+    if _longest_row(asked) < REPEATED:
         return 0  # most runs end here, without a look at a result
     results = {
-        result.get("call_id"): result
+        result.get("call_id"): (_key(result.get("output")), _key(result.get("error")))
         for step in steps
         if isinstance(result := step.get("tool_result"), dict)
     }
-
-    def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-        told, told_next = results.get(one.get("id"), {}), results.get(other.get("id"), {})
-        return _asks_the_same(one, other) and all(
-            _key(told.get(member)) == _key(told_next.get(member)) for member in ("output", "error")
-        )
-
-    return _longest(calls, same)
+    told = [(said, results.get(call.get("id"))) for said, call in zip(asked, calls, strict=True)]
+    return _longest_row(told)
 
 
-def _longest(calls: list[dict[str, Any]], same: Callable[[Any, Any], bool]) -> int:
-    longest = row = 1
-    for before, call in pairwise(calls):
-        row = row + 1 if same(before, call) else 1
-        longest = max(longest, row)
-    return longest
-
-
-def _asks_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one.get("name") == other.get("name") and _key(one.get("arguments")) == _key(
-        other.get("arguments")
-    )
+def _longest_row(values: list[Any]) -> int:
+    return max((sum(1 for _ in row) for _, row in groupby(values)), default=0)
 
 
 def _key(value: Any) -> str | None:

@@ -30,30 +30,19 @@ __all__ = [
 class ToolCall:
     """One tool call, whatever has told of it so far."""
 
-    __slots__ = (
-        "again",
-        "arguments",
-        "asked_by",
-        "call",
-        "dropped",
-        "id",
-        "name",
-        "node",
-        "result",
-    )
+    asked_by: Node | None = None
+    node: Node | None = None
+    again: ToolExecution | McpRequest | None = None
+    """The same call as a span further down says it."""
+    dropped = False
+    """Whether it turned out to be something else than a call: a transfer."""
+    call: Draft | None = None
+    result: Draft | None = None
 
     def __init__(self, name: str | None, call_id: str | None, arguments: Any):
         self.name = name
         self.id = call_id
         self.arguments = arguments
-        self.asked_by: Node | None = None
-        self.node: Node | None = None
-        self.again: ToolExecution | McpRequest | None = None
-        """The same call as a span further down says it."""
-        self.dropped = False
-        """Whether it turned out to be something else than a call: a transfer."""
-        self.call: Draft | None = None
-        self.result: Draft | None = None
 
 
 def call_above(node: Node) -> Node | None:
