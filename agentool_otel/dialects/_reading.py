@@ -78,6 +78,9 @@ class DeferredList(Deferred, Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         return self.value[index]
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value)
+
     def __len__(self) -> int:
         return len(self.value)
 

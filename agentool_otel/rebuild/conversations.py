@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agentool_otel._json import canonical
-from agentool_otel.model.messages import Message, parts_of, role_of, text_of
+from agentool_otel.model.messages import Message, parts_of, role_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.rebuild.tree import Node
 
@@ -44,55 +44,54 @@ def keys_of(node: Node) -> Keys:
         return Keys(needed=[hash(("call", operation.call_id, operation.name))])
     if not isinstance(operation, Inference):
         return Keys()
-    messages = operation.input or []
     state = 0
     states: list[Key] = []
-    for message in messages:
-        state = _next(state, message)
+    asked: list[Key] = []
+    for message in operation.input or ():
+        state, calls = _folded(state, message)
         if role_of(message) == "assistant":
             states.append(state)
+            asked = calls  # of the last turn, which this call answers
+        else:
+            asked += calls
     needed: list[Key] = []
     if operation.previous_response_id is not None:
         needed.append(hash(("response", operation.previous_response_id)))
     needed += states[: -_STATES - 1 : -1]
-    needed += _answered(messages)
+    needed += asked
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
     for message in operation.output or ():
-        offered.append(_next(state, message))
-        offered += _asked(message)
+        after, calls = _folded(state, message)
+        offered.append(after)
+        offered += calls
     return Keys(offered, needed)
 
 
-def _asked(message: Message) -> list[Key]:
-    return [
-        hash(("call", part["id"], part.get("name")))
-        for part in parts_of(message)
-        if part.get("type") == "tool_call" and isinstance(part.get("id"), str)
-    ]
+def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
+    """Fold a message into the hash of a history, and return the keys of the tool calls in it.
 
-
-def _answered(messages: Sequence[Message]) -> list[Key]:
-    """Return the keys of the tool calls of the last assistant turn, which this call answers."""
+    Role, text and tool calls count; the rest varies between what one call gives and what the next
+    one repeats.
+    """
+    said: str | None = None
+    calls: list[str] = []
     keys: list[Key] = []
-    for message in reversed(messages):
-        keys += _asked(message)
-        if role_of(message) == "assistant":
-            break
-    return keys
-
-
-def _next(state: Key, message: Message) -> Key:
-    """Fold a message into the hash of a history: role, text and tool calls count, the rest varies
-    between what one call gives and what the next one repeats."""
-    said: list[Any] = [state, role_of(message), text_of(message)]
     for part in parts_of(message):
-        if part.get("type") in ("tool_call", "tool_call_response"):
-            arguments = part.get("arguments")
-            said += [str(part.get("id")), str(part.get("name"))]
-            said.append(arguments if isinstance(arguments, str) else canonical(arguments))
-    return hash(tuple(said))
+        kind = part.get("type")
+        if kind == "text":
+            content = part.get("content")
+            if isinstance(content, str):
+                said = content if said is None else f"{said}\n{content}"
+        elif kind in ("tool_call", "tool_call_response"):
+            call_id, name, arguments = part.get("id"), part.get("name"), part.get("arguments")
+            if kind == "tool_call" and isinstance(call_id, str):
+                keys.append(hash(("call", call_id, name)))
+            if arguments is not None and not isinstance(arguments, str):
+                arguments = canonical(arguments)
+            calls += (str(call_id), str(name), arguments or "null")
+    return hash((state, role_of(message), said, *calls)), keys
 
 
 _PARTS = 8

@@ -233,8 +233,7 @@ class _Store:
             data = b"p" + pickle.dumps(span)
         if self._file is None:
             self._file = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - `close` closes it
-        self._file.seek(self._end)
-        self._file.write(data)
+        self._file.write(data)  # at the end: all is put before anything is got
         place = (self._end, len(data))
         self._end += len(data)
         return place
