@@ -1,0 +1,79 @@
+"""Reading spans of one shape at once gives what reading them attribute by attribute gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from agentool_otel.dialects._gen_ai_fields import TABLES
+from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
+from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.model.spans import SpanEvent, SpanRecord
+
+DIALECT = GenAI()
+NAMES = [
+    *TABLES[Inference],
+    *TABLES[ToolExecution],
+    *("app.name", "gen_ai.system", "gen_ai.usage.total_tokens", "gen_ai.prompt.0.content"),
+    *("agentool.tool.wrapped", "error.type", "mcp.method.name", "agentool.span.kind"),
+]
+texts = st.sampled_from(
+    [
+        *("", "a", "12", "1.5", "true", "null", '"text"', '"{\\"a\\": 1}"', '{"result": 1}', "{"),
+        *('{"a": 1}', "[]", "[1]", '[{"role": "user"}]', '[{"role"}]', '{"a": 1e999}', "["),
+        *PLACEHOLDERS,
+    ]
+)
+values = texts | st.integers() | st.floats(allow_nan=False) | st.booleans() | st.lists(texts)
+attributes = st.dictionaries(st.sampled_from(NAMES), values, max_size=12)
+operations = st.sampled_from(["chat", "execute_tool", "text_completion", "embeddings", 1])
+
+
+def same(span: SpanRecord) -> bool:
+    reader = DIALECT.reader_for((span.scope, *span.attributes))
+    found = reader(span) if reader is not None else None
+    if found is None:
+        return False
+    assert found == DIALECT.read(Reader(span))
+    return True
+
+
+@given(
+    operations,
+    attributes,
+    st.sampled_from(["", "openai", "agentool_otel.instrument.openai"]),
+    st.sampled_from(["UNSET", "OK", "ERROR"]),
+    st.lists(st.just(SpanEvent("gen_ai.user.message")), max_size=1),
+)
+@example("chat", {"gen_ai.usage.input_tokens": True, "gen_ai.seed": "12"}, "", "UNSET", [])
+def test_both_readings_agree(
+    operation: Any, said: dict[str, Any], scope: str, status: str, events: list[SpanEvent]
+) -> None:
+    said = {"gen_ai.operation.name": operation, **said}
+    same(SpanRecord("1" * 32, "2" * 16, attributes=said, scope=scope, status=status, events=events))
+
+
+def test_a_chat_of_the_baseline_is_read_at_once() -> None:
+    said = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-5",
+        "gen_ai.response.finish_reasons": ["stop"],
+        "gen_ai.usage.input_tokens": 12,
+        "gen_ai.input.messages": '[{"role":"user","parts":[]}]',
+        "gen_ai.output.messages": '[{"role":"assistant","parts":[]}]',
+        "app.name": "mine",
+    }
+    assert same(SpanRecord("1" * 32, "2" * 16, attributes=said))
+
+
+def test_a_tool_execution_of_the_baseline_is_read_at_once() -> None:
+    said = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "get_weather",
+        "gen_ai.tool.call.arguments": '{"city":"Paris"}',
+        "gen_ai.tool.call.result": '{"temperature":18}',
+    }
+    assert same(SpanRecord("1" * 32, "2" * 16, attributes=said))
