@@ -16,7 +16,8 @@ from rich.console import Console
 from agentool_otel.cli import _text
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import Source, by_trace, undecoded
+from agentool_otel.sources import Source, UndecodedSpan, undecoded
+from agentool_otel.sources.grouping import grouped
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -122,8 +123,9 @@ class Reading:
         yield from self._counted(self.source.spans())
         self._stop()
 
-    def groups(self) -> Iterator[list[SpanRecord]]:
-        """Yield the spans of one trace after another. The bar goes on until the last is done with.
+    def groups(self) -> Iterator[list[SpanRecord | UndecodedSpan]]:
+        """Yield the spans of one trace after another, for `whole`. The bar goes on until the last
+        is done with.
 
         Traces come while the source is read where it can count its spans beforehand. Otherwise all
         is read before the first one comes, and the bar runs twice, by bytes of the input.
@@ -131,7 +133,7 @@ class Reading:
         done = 0
         total = self.source.bytes_total
         census = self.source.census()
-        for group in by_trace(self._counted(undecoded(self.source)), census=census):
+        for group in grouped(self._counted(undecoded(self.source)), census=census):
             if self._bar is not None and census is None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")

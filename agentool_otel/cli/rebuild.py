@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
@@ -14,12 +17,42 @@ from agentool_otel.cli._output import COST_HELP, Reading, data_file, report, say
 from agentool_otel.cli._reading import open_spans
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild import Prices
+from agentool_otel.rebuild import Prices, Rebuilt
+from agentool_otel.rebuild.parallel import rebuild_in_processes
 from agentool_otel.rebuild.runs import rebuild_groups
+from agentool_otel.sources.grouping import whole
 
 __all__ = ["command"]
 
 _DEFAULT = "reasoning-trace"
+
+
+_format = cache(format_named)
+
+
+class _Finished(NamedTuple):
+    """What is written of a trace."""
+
+    value: bytes
+    losses: list[Loss]
+    report: dict[str, Any] | None
+
+
+def _finished(rebuilt: Rebuilt, format_name: str, report: bool) -> _Finished:
+    """Return what is written of a trace; called in whichever process rebuilds it."""
+    losses: list[Loss] = []
+    if format_name == _DEFAULT:
+        value = rebuilt.to_bytes()
+    else:
+        converted, losses = _format(format_name).write(rebuilt.trace)
+        value = _json.dumps(converted).encode()
+    if not report:
+        return _Finished(value, losses, None)
+    said = rebuilt.fidelity.to_dict()
+    if format_name != _DEFAULT:
+        lost = [loss._asdict() for loss in losses]
+        said["format"] = {"name": format_name, "losses": lost}
+    return _Finished(value, losses, said)
 
 
 @click.command()
@@ -40,12 +73,21 @@ _DEFAULT = "reasoning-trace"
     help="Shape of the traces: reasoning-trace, atif, openai-messages, adk-evalset or inspect.",
 )
 @click.option("--cost", is_flag=True, help=COST_HELP)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that rebuild, beside the one that reads. The outcome is the same.",
+)
 def command(
     sources: tuple[str, ...],
     output: Path | None,
     fidelity: Path | None,
     format_name: str,
     cost: bool,
+    jobs: int,
 ) -> int:
     """Turn spans, and documents of traces beside them, into ReasoningTrace JSON Lines.
 
@@ -69,18 +111,17 @@ def command(
             traces += 1
 
         source.document = document
-        for rebuilt in rebuild_groups(reading.groups(), prices):
-            losses: list[Loss] = []
-            if format_name == _DEFAULT:
-                writer.put(rebuilt.to_bytes())
-            else:
-                losses = writer.write(rebuilt.trace)
-            if reports is not None:
-                rebuilt.fidelity.store_loses = list(source.loses)
-                said = rebuilt.fidelity.to_dict()
-                if format_name != _DEFAULT:
-                    lost = [loss._asdict() for loss in losses]
-                    said["format"] = {"name": format_name, "losses": lost}
+        finish = partial(_finished, format_name=format_name, report=reports is not None)
+        finished: Iterator[_Finished]
+        groups = reading.groups()
+        if jobs > 1:
+            finished = rebuild_in_processes(groups, jobs, finish, cost=cost)
+        else:
+            finished = map(finish, rebuild_groups(map(whole, groups), prices))
+        for value, losses, said in finished:
+            writer.put(value, losses)
+            if reports is not None and said is not None:
+                said["store_loses"] = list(source.loses)
                 reports.write(_json.dumps(said).encode() + b"\n")
             traces += 1
         writer.finish()

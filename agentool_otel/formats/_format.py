@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast
 
 from agentool_otel import _registry
@@ -95,17 +96,16 @@ class Writer:
         if self._framing.head:
             out.write(self._framing.head + b"\n")
 
-    def write(self, trace: ReasoningTrace) -> list[Loss]:
-        """Write a trace and return what of it was lost."""
+    def write(self, trace: ReasoningTrace) -> None:
+        """Write a trace."""
         value, losses = self._format.write(trace)
-        self.put(dumps(value).encode())
-        self.kinds.update((loss.outcome, loss.member, loss.reason) for loss in losses)
-        return losses
+        self.put(dumps(value).encode(), losses)
 
-    def put(self, value: bytes) -> None:
-        """Write a trace that is in this format already, as JSON."""
+    def put(self, value: bytes, losses: Iterable[Loss] = ()) -> None:
+        """Write a trace that is in this format already, as JSON, and what of it was lost."""
         self._out.write(self._between + value + b"\n")
         self._between = self._framing.between
+        self.kinds.update((loss.outcome, loss.member, loss.reason) for loss in losses)
 
     def finish(self) -> None:
         """Write what stands behind the last trace."""

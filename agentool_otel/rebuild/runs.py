@@ -13,7 +13,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,7 @@ from agentool_otel.rebuild.tree import Node, grow, is_record
 from agentool_otel.rebuild.wrappers import unwrapped
 from agentool_otel.semconv import agentool
 
-__all__ = ["rebuild_groups"]
+__all__ = ["BareCalls", "Packed", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
 
 _SPOOL = 16 << 20
 _pack = msgspec.msgpack.Encoder().encode
@@ -41,21 +41,50 @@ def rebuild_groups(
     Runs with an agent's span come as their OTel trace does. Bare calls come last, because any later
     trace may continue them.
     """
-    bare = _Bare()
+    bare = BareCalls()
     try:
         for spans in groups:
-            ordered = grow(spans)
-            runs, loose = _split(ordered)
-            ids = {id(run.root): run.trace_id for run in runs}
-            for run in runs:
-                yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
-            if loose:
-                bare.add(loose, several=bool(runs))
-            for node in ordered:
-                node.unlink()
-        yield from bare.rebuilt(prices)
+            yield from rebuild_trace(spans, bare.add, prices)
+        for name, calls in bare.runs():
+            yield rebuild_bare(name, calls, prices)
     finally:
         bare.close()
+
+
+class Loose(NamedTuple):
+    """What of one OTel trace belongs to no run in it."""
+
+    nodes: list[Node]
+    spans: list[SpanRecord]
+    """All of the trace."""
+    several: bool
+    """Whether there are runs in it as well."""
+
+
+def rebuild_trace(
+    spans: list[SpanRecord], bare: Callable[[Loose], None], prices: Prices | None = None
+) -> Iterator[Rebuilt]:
+    """Yield the runs of one OTel trace. What belongs to none goes to `bare`, to be read at once."""
+    ordered = grow(spans)
+    runs, loose = _split(ordered)
+    ids = {id(run.root): run.trace_id for run in runs}
+    for run in runs:
+        yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
+    if loose:
+        bare(Loose(loose, spans, bool(runs)))
+    for node in ordered:
+        node.unlink()
+
+
+def rebuild_bare(name: str, calls: list[Packed], prices: Prices | None = None) -> Rebuilt:
+    """Return a run of bare calls."""
+    spans = [_unpacked(call) for call in calls]
+    run = _bare_again(spans)
+    run.trace_id = name
+    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans), prices)
+    for node in run.nodes:
+        node.unlink()
+    return rebuilt
 
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
@@ -108,7 +137,7 @@ def _bare_again(spans: list[SpanRecord]) -> RunSpans:
     return RunSpans("", None, sorted(nodes, key=_order))
 
 
-class _Bare:
+class BareCalls:
     """Bare calls of all traces, until it is known which of them belong together.
 
     Any later trace may continue them, so all have to wait; only what they refer to each other by
@@ -124,8 +153,17 @@ class _Bare:
         self._shared: set[str] = set()
         self._store = _Store()
 
-    def add(self, nodes: list[Node], several: bool) -> None:
+    def add_trace(self, spans: list[SpanRecord]) -> None:
+        """Add the bare calls of an OTel trace whose runs have been rebuilt elsewhere."""
+        ordered = grow(spans)
+        runs, loose = _split(ordered)
+        self.add(Loose(loose, spans, bool(runs)))
+        for node in ordered:
+            node.unlink()
+
+    def add(self, loose: Loose) -> None:
         """Add the bare nodes of one OTel trace, each model call a unit with what it caused."""
+        nodes = loose.nodes
         units: dict[int, int] = {}
         calls = [node for node in nodes if isinstance(node.operation, Inference)]
         for node in calls:
@@ -160,7 +198,7 @@ class _Bare:
             for up in node.ancestors():
                 if id(up) in units:
                     self._joining.tie(units[id(up)], units[id(node)])
-        if several:
+        if loose.several:
             self._shared.add(nodes[0].span.trace_id)
 
     def _unit(self, node: Node) -> int:
@@ -172,8 +210,9 @@ class _Bare:
     def close(self) -> None:
         self._store.close()
 
-    def rebuilt(self, prices: Prices | None) -> Iterator[Rebuilt]:
-        """Yield the runs, in order of their first call; nothing can be added any more."""
+    def runs(self) -> Iterator[tuple[str, list[Packed]]]:
+        """Yield the trace id and the calls of every run, in order of their first call; nothing can
+        be added any more."""
         orders = self._orders
         groups = [sorted(group, key=orders.__getitem__) for group in self._joining.groups()]
         groups.sort(key=lambda group: orders[group[0]])
@@ -186,12 +225,7 @@ class _Bare:
             trace_id, span_id = _ids_in(orders[group[0]])
             several = held[trace_id] > 1 or trace_id in self._shared
             name = f"{trace_id}:{span_id}" if several else trace_id
-            spans = [self._store.get(*place) for number in group for place in places(number)]
-            run = _bare_again(spans)
-            run.trace_id = name
-            yield Rebuilt(run, {}, partial(_bare_again, spans), prices)
-            for node in run.nodes:
-                node.unlink()
+            yield name, [self._store.get(*place) for number in group for place in places(number)]
 
 
 class _Places:
@@ -227,10 +261,7 @@ class _Store:
         self._end = 0
 
     def put(self, span: SpanRecord) -> tuple[int, int]:
-        try:
-            data = b"m" + _pack(span)
-        except (OverflowError, UnicodeEncodeError, TypeError):  # 65-bit integers, lone surrogates
-            data = b"p" + pickle.dumps(span)
+        data = _packed(span)
         if self._file is None:
             self._file = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - `close` closes it
         self._file.write(data)  # at the end: all is put before anything is got
@@ -238,17 +269,32 @@ class _Store:
         self._end += len(data)
         return place
 
-    def get(self, start: int, size: int) -> SpanRecord:
+    def get(self, start: int, size: int) -> Packed:
         self._file.seek(start)
-        data = self._file.read(size)
-        if data[:1] == b"p":
-            kept: SpanRecord = pickle.loads(data[1:])  # written by ourselves into a private file
-            return kept
-        return _unpack(data[1:])
+        data: Packed = self._file.read(size)
+        return data
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+
+Packed = bytes
+"""A span as it is kept on disk."""
+
+
+def _packed(span: SpanRecord) -> Packed:
+    try:
+        return b"m" + _pack(span)
+    except (OverflowError, UnicodeEncodeError, TypeError):  # 65-bit integers, lone surrogates
+        return b"p" + pickle.dumps(span)
+
+
+def _unpacked(data: Packed) -> SpanRecord:
+    if data[:1] == b"p":
+        kept: SpanRecord = pickle.loads(data[1:])  # written by ourselves into a private file
+        return kept
+    return _unpack(data[1:])
 
 
 def _order(node: Node) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from sys import intern
@@ -24,15 +24,12 @@ from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
-from agentool_otel.sources._undecoded import Batches, UndecodedSpan
+from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
 if TYPE_CHECKING:
     from agentool_otel.sources._any_json import AnyJson
 
 __all__ = ["KINDS", "STATUSES", "JsonReader", "Report", "plain_resource", "span_record"]
-
-Report = Callable[[str, str], None]
-"""Takes where (`line 17`, or nothing for the whole file) and what is wrong."""
 
 
 def _spellings(prefix: str, names: Iterable[str], first: int = 0) -> dict[int | str, str]:
@@ -177,7 +174,7 @@ class JsonReader:
     """Whether anything so far was an OTLP document that took the fast way."""
 
     def __init__(self, report: Report, values: AnyJson):
-        self._report = report
+        self.report = report
         self._values = values
 
     def batches(self, stream: BinaryIO, *, undecoded: bool = False) -> Batches:
@@ -194,7 +191,7 @@ class JsonReader:
                     batch = read(line, f"line {number}")
                 except Foreign as error:
                     if not block:
-                        self._report(f"line {number}", str(error))
+                        self.report(f"line {number}", str(error))
                         continue
                 except ValueError:
                     if not block and not line.lstrip(b"\xef\xbb\xbf \t,").startswith((b"{", b"[")):
@@ -216,7 +213,7 @@ class JsonReader:
                     yield read(b"".join(block), _lines(start, number))
                     block = []
                 except Foreign as error:
-                    self._report(_lines(start, number), str(error))
+                    self.report(_lines(start, number), str(error))
                     block = []
                 except ValueError:
                     tried = size
@@ -254,7 +251,7 @@ class JsonReader:
         try:
             loose = normal(_json.loads(span.data))
         except (ValueError, RecursionError) as error:
-            self._report(span.place, f"a span left out: {error}")
+            self.report(span.place, f"a span left out: {error}")
             return None
         found = self._values.otlp_spans([loose], span.scope, span.resource, span.place)
         return next(found, None)
@@ -311,7 +308,7 @@ class JsonReader:
             try:
                 spans += self._values.spans(document, where)
             except Foreign as error:
-                self._report(where, str(error))
+                self.report(where, str(error))
             at = _next(_BETWEEN_DOCUMENTS, text, end)
         return spans
 
@@ -320,14 +317,14 @@ class JsonReader:
     ) -> list[SpanRecord]:
         """Return the spans of text that is no JSON, and say what became of it."""
         if isinstance(error, RecursionError):
-            self._report(where, f"nested too deeply to be read, after character {at}")
+            self.report(where, f"nested too deeply to be read, after character {at}")
             return []
         if "{" not in text:
-            self._report(where, f"not JSON: {text[:40].strip()!r}")
+            self.report(where, f"not JSON: {text[:40].strip()!r}")
             return []
         saved = list(self._salvage(text, where))
         self.recognised = self.recognised or bool(saved) or '"resourceSpans"' in text
-        self._report(
+        self.report(
             where,
             f"cut short or damaged after character {at}: {len(saved)} spans of it could be read, "
             "the others are lost unless the line can be completed from another copy",

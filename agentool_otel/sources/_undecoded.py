@@ -6,7 +6,7 @@ the memory, go to disk as they are, and are decoded where they are used, while t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
@@ -14,11 +14,18 @@ import msgspec
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources._source import Source
 
-__all__ = ["Batches", "Decoder", "UndecodedSpan", "undecoded"]
+__all__ = ["Batches", "Decoder", "Report", "UndecodedSpan", "undecoded"]
+
+
+Report = Callable[[str, str], None]
+"""Takes where (`line 17`, or nothing for the whole file) and what is wrong."""
 
 
 class Decoder(Protocol):
     """Knows how to decode the spans it left undecoded."""
+
+    report: Report
+    """Takes what turns out unreadable."""
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         """Return the span; None, and a report, if it turns out to be none."""

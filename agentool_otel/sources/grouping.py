@@ -26,7 +26,7 @@ from agentool_otel.sources._undecoded import Decoder, UndecodedSpan
 from agentool_otel.sources.census import Census
 from agentool_otel.sources.containers.log_record import is_fragment
 
-__all__ = ["by_trace"]
+__all__ = ["by_trace", "grouped", "whole"]
 
 _BITS = 6  # of the hash for each level of splitting, so 64 files open at once
 _LEVELS = 5
@@ -69,6 +69,19 @@ def by_trace(
     Raises:
         SourceError: the temporary folder cannot take the spans.
     """
+    for trace in grouped(spans, budget_bytes, census):
+        if found := whole(trace):
+            yield found
+
+
+def grouped(
+    spans: Iterable[SpanRecord | UndecodedSpan],
+    budget_bytes: int = 64 * _MIB,
+    census: Census | None = None,
+) -> Iterator[list[SpanRecord | UndecodedSpan]]:
+    """Yield the spans of one trace after another as they came, for `whole`. The rest as `by_trace`,
+    which does both.
+    """
     traces: _Traces = {}
     size = 0
     spans = iter(spans)
@@ -86,7 +99,7 @@ def by_trace(
 
 def _counted(
     spans: Iterator[_Span], census: Census, budget: int, traces: _Traces
-) -> Iterator[list[SpanRecord]]:
+) -> Iterator[list[_Span]]:
     """Yield traces as their last span passes; leave the others in `traces` when the spans end or
     those that are open outgrow the budget."""
     sharing: dict[int, list[str]] = {}
@@ -108,15 +121,14 @@ def _counted(
         if slot is not None:
             for done in sharing.pop(slot):
                 held -= sizes.pop(done)
-                if whole := _whole(traces.pop(done)):
-                    yield whole
+                yield traces.pop(done)
         elif held > budget:
             return
 
 
 def _from_disk(
     spans: Iterable[_Span], budget: int, level: int, decoders: dict[Decoder, int]
-) -> Iterator[list[SpanRecord]]:
+) -> Iterator[list[_Span]]:
     with tempfile.TemporaryDirectory(prefix="agentool-") as folder:
         for bucket in _spill(spans, Path(folder), level, decoders):
             # One trace cannot be split, nor can traces whose hashes are equal to the last bit.
@@ -138,12 +150,11 @@ def _add(traces: _Traces, span: _Span) -> None:
         trace.append(span)
 
 
-def _settled(traces: _Traces) -> Iterator[list[SpanRecord]]:
+def _settled(traces: _Traces) -> Iterator[list[_Span]]:
     """Yield the traces in order, letting go of each."""
     starts = {trace_id: min(map(_start_of, spans)) for trace_id, spans in traces.items()}
     for trace_id in sorted(starts, key=lambda key: (starts[key], key)):
-        if whole := _whole(traces.pop(trace_id)):
-            yield whole
+        yield traces.pop(trace_id)
 
 
 def _start_of(span: _Span) -> int:
@@ -152,7 +163,7 @@ def _start_of(span: _Span) -> int:
     return span.start_ns or 0
 
 
-def _whole(spans: list[_Span]) -> list[SpanRecord]:
+def whole(spans: list[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     """Return the spans of a trace, decoded, each once, in order of start."""
     records = [span.decode() if isinstance(span, UndecodedSpan) else span for span in spans]
     best = {span.span_id: span for span in records if span is not None}

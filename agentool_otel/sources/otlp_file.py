@@ -32,10 +32,10 @@ from agentool_otel.sources._any_json import EXPECTED, AnyJson
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_proto import ProtoReader
 from agentool_otel.sources._packed import HEAD, Feed, unpacked
-from agentool_otel.sources._undecoded import Batches, UndecodedSpan
+from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
 
-__all__ = ["OtlpFiles"]
+__all__ = ["OtlpFiles", "span_decoder"]
 
 _CENSUS_BYTES = 32 << 20
 _PROBLEMS = 1000
@@ -170,6 +170,11 @@ class OtlpFiles:
             self.problems.append(Problem(f"{label} {at}".strip(), message))
         elif len(self.problems) == _PROBLEMS:
             self.problems.append(Problem(self.name, "there are more problems than are listed here"))
+
+
+def span_decoder(report: Report) -> Decoder:
+    """Return what decodes the spans that were left undecoded in another process."""
+    return JsonReader(report, AnyJson(report, lambda _: None))
 
 
 def _reader(

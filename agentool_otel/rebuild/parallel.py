@@ -1,0 +1,171 @@
+"""Rebuilding in several processes.
+
+Traces are handed out whole and undecoded, which is what reading them costs least as; decoding them
+and all that follows happens in the workers. Bare calls come back: any later trace may continue
+them, so one process has to see all of them. They go out again when it is known what belongs
+together.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from agentool_otel.errors import AgentoolError
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.rebuild.cost import Prices
+from agentool_otel.rebuild.runs import BareCalls, Loose, Packed, rebuild_bare, rebuild_trace
+from agentool_otel.rebuild.trace import Rebuilt
+from agentool_otel.sources import UndecodedSpan
+from agentool_otel.sources._undecoded import Decoder
+from agentool_otel.sources.grouping import whole
+from agentool_otel.sources.otlp_file import span_decoder
+
+__all__ = ["rebuild_in_processes"]
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+_SPANS = 512
+"""How many go to a worker at once: enough that sending them is cheap, few enough to stay small."""
+_AHEAD = 2
+"""How many batches wait for each worker. Results come in order, so all of them are in memory."""
+
+_Row = tuple[tuple[str, bytes, str, Attributes, str], int]
+"""An undecoded span with the number of its decoder."""
+_Trace = list[SpanRecord | _Row]
+_Calls = tuple[str, list[Packed]]
+
+
+class _Done(NamedTuple, Generic[T]):
+    """What a worker has made of a batch."""
+
+    results: list[T]
+    bare: list[list[SpanRecord]]
+    """Traces in which there are bare calls."""
+    problems: list[tuple[int, str, str]]
+    """By the number of the decoder: where, and what."""
+
+
+def rebuild_in_processes(
+    groups: Iterable[list[SpanRecord | UndecodedSpan]],
+    jobs: int,
+    finish: Callable[[Rebuilt], T],
+    *,
+    cost: bool = False,
+) -> Iterator[T]:
+    """Yield what `finish` makes of every rebuilt trace, in the order of `rebuild_groups`.
+
+    Args:
+        groups: the spans of one OTel trace after another, as `sources.grouping.grouped` gives them.
+        jobs: how many processes to start beside this one, which reads.
+        finish: called in the workers; it and what it returns are pickled.
+        cost: whether to compute the cost of model calls whose spans do not say it.
+
+    Raises:
+        AgentoolError: a worker was killed.
+    """
+    bare = BareCalls()
+    decoders: dict[Decoder, int] = {}
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _start, (finish, cost))
+    traces = _batches((_rows(spans, decoders) for spans in groups), len)
+    try:
+        for done in _ahead(pool, jobs, _rebuild, traces):
+            for number, where, what in done.problems:
+                list(decoders)[number].report(where, what)
+            for spans in done.bare:
+                bare.add_trace(spans)
+            yield from done.results
+        calls = _batches(bare.runs(), lambda run: len(run[1]))
+        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
+    except BrokenProcessPool as error:
+        raise AgentoolError(
+            f"one of {jobs} worker processes was killed, perhaps for want of memory; "
+            "hint: a lower --jobs"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+        bare.close()
+
+
+def _ahead(
+    pool: ProcessPoolExecutor, jobs: int, work: Callable[[Any], T], batches: Iterable[Any]
+) -> Iterator[T]:
+    """Yield what the workers make of the batches, in order, a bounded number of them ahead."""
+    waiting: deque[Future[T]] = deque()
+    for batch in batches:
+        waiting.append(pool.submit(work, batch))
+        if len(waiting) > _AHEAD * jobs:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _batches(items: Iterable[S], size: Callable[[S], int]) -> Iterator[list[S]]:
+    batch: list[S] = []
+    held = 0
+    for item in items:
+        batch.append(item)
+        held += size(item)
+        if held >= _SPANS:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+def _rows(spans: list[SpanRecord | UndecodedSpan], decoders: dict[Decoder, int]) -> _Trace:
+    return [
+        (
+            (span.trace_id, span.data, span.scope, span.resource, span.place),
+            decoders.setdefault(span.decoder, len(decoders)),
+        )
+        if isinstance(span, UndecodedSpan)
+        else span
+        for span in spans
+    ]
+
+
+# --------------------------------------------------------------------------------- in a worker
+
+_finish: Callable[[Rebuilt], Any]
+_prices: Prices | None
+
+
+def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
+    global _finish, _prices
+    _finish, _prices = finish, Prices() if cost else None
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the reading process's to handle
+
+
+def _rebuild(batch: list[_Trace]) -> _Done[Any]:
+    done: _Done[Any] = _Done([], [], [])
+    decoders: dict[int, Decoder] = {}
+
+    def decoded(span: SpanRecord | _Row) -> SpanRecord | UndecodedSpan:
+        if isinstance(span, SpanRecord):
+            return span
+        fields, number = span
+        if number not in decoders:
+            decoders[number] = span_decoder(
+                lambda where, what: done.problems.append((number, where, what))
+            )
+        return UndecodedSpan(*fields, decoders[number])
+
+    def aside(loose: Loose) -> None:
+        done.bare.append(loose.spans)
+
+    for trace in batch:
+        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), aside, _prices):
+            done.results.append(_finish(rebuilt))
+    return done
+
+
+def _rebuild_bare(batch: list[_Calls]) -> list[Any]:
+    return [_finish(rebuild_bare(name, calls, _prices)) for name, calls in batch]
