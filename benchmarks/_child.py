@@ -18,7 +18,6 @@ __all__ = ["ROOT", "ChildError", "in_child", "peak_mb", "rss_mb"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
-_PATIENCE_S = 300
 _SETTINGS = ("OTEL_", "AGENTOOL_", "LANGSMITH_", "LANGCHAIN_", "LANGFUSE_", "TRACELOOP_")
 
 
@@ -26,13 +25,16 @@ class ChildError(Exception):
     """The child failed; the message is the last line it wrote."""
 
 
-def in_child(function: Callable[..., Any], *args: Any, quiet: bool = False) -> Any:
+def in_child(
+    function: Callable[..., Any], *args: Any, quiet: bool = False, patience_s: float = 300
+) -> Any:
     """Return what a function of this package returns, as JSON, from a fresh interpreter.
 
     Args:
         function: importable from its module; called there with `args`.
         args: JSON values.
         quiet: keep the child's words instead of passing them on to stderr.
+        patience_s: how long to wait for it.
 
     Raises:
         ChildError: it did not return.
@@ -47,10 +49,10 @@ def in_child(function: Callable[..., Any], *args: Any, quiet: bool = False) -> A
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE if quiet else None,
             check=False,
-            timeout=_PATIENCE_S,
+            timeout=patience_s,
         )
     except subprocess.TimeoutExpired as error:
-        raise ChildError(f"no result within {_PATIENCE_S} s") from error
+        raise ChildError(f"no result within {patience_s} s") from error
     if done.returncode:
         lines = (done.stderr or b"").decode(errors="replace").strip().splitlines()
         raise ChildError(lines[-1] if lines else f"{function.__module__} exited {done.returncode}")

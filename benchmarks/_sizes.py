@@ -28,6 +28,8 @@ class Size(NamedTuple):
     loops: tuple[int, ...]
     """The same for recordings of bare chat loops."""
     rebuild_rounds: int
+    shuffled: tuple[int, ...]
+    """Spans of the files in which no span stands beside its trace, ascending."""
 
 
 FULL = Size(
@@ -41,6 +43,7 @@ FULL = Size(
     recordings=(20_000, 80_000, 200_000),
     loops=(20_000, 80_000),
     rebuild_rounds=3,
+    shuffled=(50_000, 200_000, 2_000_000),
 )
 
 QUICK = Size(
@@ -54,4 +57,5 @@ QUICK = Size(
     recordings=(10_000, 40_000),
     loops=(10_000, 20_000),
     rebuild_rounds=1,
+    shuffled=(20_000, 50_000),
 )

@@ -22,23 +22,26 @@ asked again because one was stale"""
 Span = dict[str, Any]
 
 
-def write_recording(path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True) -> int:
+def write_recording(
+    path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True, batch: int = _BATCH
+) -> int:
     """Write OTLP/JSON lines with at least `spans` spans of whole runs and return how many.
 
     A run has 28 spans: invoke_agent and 9 turns, each a chat span (4.7 KB) and two execute_tool
     spans (2 KB). Without `agents` it is what the instrumentation of a bare provider SDK leaves of a
     chat loop: 10 chat spans, each a trace of its own, tied by the ids of the tool calls that the
-    next one answers. 200 runs are interleaved, 256 spans make a line.
+    next one answers. 200 runs are interleaved, `batch` spans make a line.
     """
     rng = random.Random(seed)
     written = 0
-    batch: list[Span] = []
+    held: list[Span] = []
     with path.open("wb") as file:
         for span in _interleaved(spans, rng, agents):
-            batch.append(span)
-            if len(batch) == _BATCH:
-                written += _write(file, batch)
-        written += _write(file, batch)
+            held.append(span)
+            if len(held) == batch:
+                written += _write(file, held)
+        if held:
+            written += _write(file, held)
     return written
 
 

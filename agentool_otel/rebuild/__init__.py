@@ -14,6 +14,7 @@ status         how it ended, and the signal that says so
 trace          the members around the steps
 residue        what a replayed trace says beyond its natural reading
 fidelity       where each field came from, and what is missing
+parallel       rebuilding in several processes
 cost           what a run cost, where its spans do not say it
 observed       what the spans say about their own truth
 replay         the forward direction: a trace as spans with its original times

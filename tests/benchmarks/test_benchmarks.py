@@ -28,6 +28,7 @@ TINY = _sizes.Size(
     recordings=(56, 112),
     loops=(50, 100),
     rebuild_rounds=1,
+    shuffled=(50, 100),
 )
 
 
@@ -53,6 +54,7 @@ def measured(*arguments: str) -> Result:
         ("memory", ["finished tool span", "never finished"]),
         ("export", ["encode and ship", "record a span", "p99", "the same, against an SDK span"]),
         ("rebuild", ["56 spans of agent runs", "bare chat loops", "peak memory", "smallest"]),
+        ("scale", ["spans in any order", "its peak memory", "--jobs 2 against 1"]),
         ("peers", ["agentool-otel", "openinference-instrumentation", "opentelemetry-util-genai"]),
     ],
 )

@@ -55,15 +55,15 @@ def test_standard_input_can_be_shared_out(invoke: Invoke, folder: Path) -> None:
     assert one.stdout_bytes == two.stdout_bytes
 
 
-def trace_id_or_death(rebuilt: Rebuilt) -> str:
+def line_or_death(rebuilt: Rebuilt) -> str:
     os.kill(os.getpid(), signal.SIGKILL)
-    return rebuilt.document["trace_id"]
+    return rebuilt.to_json()
 
 
 def test_a_worker_that_is_killed_ends_the_command_with_a_hint(folder: Path) -> None:
     groups = grouped(undecoded(open_source(folder)))
     with pytest.raises(AgentoolError, match="lower --jobs"):
-        list(parallel.rebuild_in_processes(groups, 2, trace_id_or_death))
+        list(parallel.rebuild_in_processes(groups, 2, line_or_death))
 
 
 def test_no_process_is_started_for_one_job(
