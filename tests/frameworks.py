@@ -39,6 +39,13 @@ ENVIRONMENTS = {
         "logfire>=5",
         "langfuse>=5",
     ],
+    # langchain-openai does not admit the newest openai yet.
+    "beside-langchain": [
+        "langchain>=1",
+        "langchain-openai>=1",
+        "openinference-instrumentation-langchain>=0.1.60",
+        "opentelemetry-instrumentation-langchain>=0.62",
+    ],
     "beside-oldest": [
         "openai==1.66.*",
         "httpx<1",
@@ -64,6 +71,7 @@ OTHER_TESTS = {
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
+    "beside-langchain": ["tests/guest/test_beside_langchain.py"],
 }
 
 

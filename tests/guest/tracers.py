@@ -18,7 +18,7 @@ from agentool_otel.sources import open_source
 from agentool_otel.testing.loopback_model import LoopbackModel
 from tests.export.receiver import HttpReceiver
 
-__all__ = ["TRACERS", "Answer", "Tracer", "installed", "program"]
+__all__ = ["THEIR_PROVIDER", "TRACERS", "Answer", "Tracer", "installed", "program"]
 
 
 class Tracer(NamedTuple):
@@ -32,7 +32,7 @@ class Tracer(NamedTuple):
     """Empty where it cannot be switched off."""
 
 
-_PROVIDER = """
+THEIR_PROVIDER = """
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -43,14 +43,16 @@ theirs.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(RECEIVER + "/v1/t
 TRACERS = {
     "openinference": Tracer(
         "openinference.instrumentation.openai",
-        _PROVIDER + "from openinference.instrumentation.openai import OpenAIInstrumentor as Their\n"
+        THEIR_PROVIDER
+        + "from openinference.instrumentation.openai import OpenAIInstrumentor as Their\n"
         "Their().instrument(tracer_provider=theirs)",
         "theirs.force_flush()",
         "Their().uninstrument()",
     ),
     "openllmetry": Tracer(
         "opentelemetry.instrumentation.openai",
-        _PROVIDER + "from opentelemetry.instrumentation.openai import OpenAIInstrumentor as Their\n"
+        THEIR_PROVIDER
+        + "from opentelemetry.instrumentation.openai import OpenAIInstrumentor as Their\n"
         "Their().instrument(tracer_provider=theirs)",
         "theirs.force_flush()",
         "Their().uninstrument()",
