@@ -23,6 +23,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.sources._layout import TRACE_ID_FIRST, Line
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
@@ -152,8 +153,8 @@ _decode = msgspec.json.Decoder(_Document).decode
 _decode_shallow = msgspec.json.Decoder(_ShallowDocument).decode
 _decode_span = msgspec.json.Decoder(_Span).decode
 _decode_traced = msgspec.json.Decoder(_Traced).decode
+_decode_attributed = msgspec.json.Decoder(_Attributed).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
-_TRACE_ID_FIRST = b'{"traceId":"'
 _raw_decode = json.JSONDecoder().raw_decode
 _LANDMARK = re.compile(
     r'"(?:(resource|scope)"\s*:\s*(?={)|(?:spans|observations|data|batches|events)"\s*:\s*(?=\[))'
@@ -220,6 +221,29 @@ class JsonReader:
         if block:
             yield self._pieces(b"".join(block), _lines(start, start + len(block) - 1))
 
+    def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
+        """Yield the spans of lines whose spans have been found before, undecoded."""
+        resources: dict[bytes, Attributes] = {}
+        for number, (size, groups) in enumerate(lines, 1):
+            line, where = stream.read(size), f"line {number}"
+            spans: list[SpanRecord | UndecodedSpan] = []
+            try:
+                for found, scope, ends in groups:
+                    resource = resources.get(found)
+                    if resource is None:
+                        attributed = _decode_attributed(found)
+                        resource = resources[found] = _plain(attributed.attributes)
+                    bounds = iter(ends)
+                    for start, end in zip(bounds, bounds, strict=True):
+                        span = line[start:end]
+                        spans.append(
+                            UndecodedSpan(_trace_id_in(span), span, scope, resource, where, self)
+                        )
+            except ValueError:
+                self.report(where, "the file has changed since its spans were counted")
+            self.recognised = True
+            yield spans
+
     def _undecoded(self, data: bytes, where: str) -> Sequence[SpanRecord | UndecodedSpan]:
         """The same as `_document`, with spans that are decoded later where that is possible."""
         try:
@@ -233,11 +257,9 @@ class JsonReader:
                     scope = intern(scoped.scope.name) if scoped.scope else ""
                     for raw in scoped.spans:
                         span = bytes(raw)  # a copy: a view would hold on to the whole line
-                        if span.startswith(_TRACE_ID_FIRST) and span[44:45] == b'"':
-                            trace_id = _trace_id(span[12:44].decode())
-                        else:
-                            trace_id = _trace_id(_decode_traced(span).trace_id)
-                        spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
+                        spans.append(
+                            UndecodedSpan(_trace_id_in(span), span, scope, resource, where, self)
+                        )
         except (ValueError, RecursionError):
             return self._document(data, where)
         self.recognised = True
@@ -458,6 +480,12 @@ def _id(text: str, size: int) -> str:
 @lru_cache(maxsize=4096)  # spans of one trace lie close together; so they share one string, too
 def _trace_id(text: str) -> str:
     return _id(text, 16)
+
+
+def _trace_id_in(span: bytes) -> str:
+    if span.startswith(TRACE_ID_FIRST) and span[44:45] == b'"':
+        return _trace_id(span[12:44].decode())
+    return _trace_id(_decode_traced(span).trace_id)
 
 
 @lru_cache(maxsize=4096)

@@ -11,9 +11,9 @@ from typing import Any, BinaryIO, cast
 
 from agentool_otel.errors import MissingDependencyError
 
-__all__ = ["HEAD", "ZSTD", "Feed", "unpacked", "unzstd"]
+__all__ = ["BUFFER", "HEAD", "ZSTD", "Feed", "unpacked", "unzstd"]
 
-_BUFFER = 1 << 21  # more than a line: piecing one together costs as much as reading it
+BUFFER = 1 << 21  # more than a line: piecing one together costs as much as reading it
 HEAD = 64
 _GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -54,7 +54,7 @@ def unpacked(packed: Feed) -> tuple[list[Feed], io.BufferedReader[Feed]]:
         MissingDependencyError: they are zstd, which this Python cannot read by itself.
     """
     feeds = [packed]
-    stream = io.BufferedReader(packed, _BUFFER)
+    stream = io.BufferedReader(packed, BUFFER)
     for _ in range(_LAYERS):
         head = stream.peek(4)
         if head.startswith(_GZIP):
@@ -64,7 +64,7 @@ def unpacked(packed: Feed) -> tuple[list[Feed], io.BufferedReader[Feed]]:
         else:
             break
         feeds.append(feed)
-        stream = io.BufferedReader(feed, _BUFFER)
+        stream = io.BufferedReader(feed, BUFFER)
     return feeds, stream
 
 

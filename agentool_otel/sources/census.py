@@ -14,6 +14,8 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from agentool_otel.sources._layout import Layout
+
 __all__ = ["Census", "take"]
 
 _SLOTS = 1 << 20
@@ -46,20 +48,22 @@ class Census:
         return hash(trace_id) % _SLOTS
 
 
-class _Span(msgspec.Struct, gc=False):
-    traceId: str
+class _Scope(msgspec.Struct, gc=False):
+    name: str = ""
 
 
 class _ScopeSpans(msgspec.Struct, gc=False):
-    spans: list[_Span]
+    spans: list[msgspec.Raw]
+    scope: _Scope | None = None
 
 
 class _ResourceSpans(msgspec.Struct, gc=False):
     scopeSpans: list[_ScopeSpans]
+    resource: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class _Document(msgspec.Struct, gc=False):
-    resourceSpans: list[_ResourceSpans] | UnsetType = UNSET
+    resourceSpans: list[_ResourceSpans]
     resourceLogs: msgspec.Raw | UnsetType = UNSET
     resourceMetrics: msgspec.Raw | UnsetType = UNSET
 
@@ -67,33 +71,45 @@ class _Document(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Document).decode
 
 
-def take(files: Iterable[Path]) -> Census | None:
-    """Count the spans of OTLP/JSON line files; None for anything that is not plainly that.
+def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
+    """Count the spans of OTLP/JSON line files and note where they lie; None for anything that is
+    not plainly that.
 
-    None costs speed and nothing else. A file that grows after it was counted may give a trace in
-    two parts; recordings still being written are below the size at which this is used.
+    None costs speed and nothing else. Of a file that grows after it was counted, what was counted
+    is read.
     """
     census = Census()
-    for path in files:
-        try:
+    layouts: dict[Path, Layout] = {}
+    try:
+        for path in files:
+            layout = layouts[path] = Layout()
             with path.open("rb", _BUFFER) as file:
-                for line in file:
-                    document = _decode(line)
-                    if document.resourceLogs is not UNSET:
-                        return None  # records may belong to any span, and are passed as spans
-                    if document.resourceSpans is UNSET:
-                        if document.resourceMetrics is UNSET:
-                            return None
-                        continue
-                    ids = [
-                        span.traceId.lower()
-                        for resource in document.resourceSpans
-                        for scope in resource.scopeSpans
-                        for span in scope.spans
-                    ]
-                    if any(len(trace_id) != 32 for trace_id in ids):
-                        return None
-                    census.count(ids)
-        except (OSError, ValueError):  # gzip, protobuf, JSON over several lines, damage
-            return None
-    return census
+                if all(_counted(line, census, layout) for line in file):
+                    continue
+            break
+        else:
+            return census, layouts
+    except (OSError, ValueError):  # gzip, protobuf, JSON over several lines, damage
+        pass
+    for layout in layouts.values():
+        layout.close()
+    return None
+
+
+def _counted(line: bytes, census: Census, layout: Layout) -> bool:
+    """Count the spans of a line; False for one that is not plainly spans.
+
+    Raises:
+        ValueError: it is not plainly JSON.
+    """
+    document = _decode(line)
+    if document.resourceLogs is not UNSET or document.resourceMetrics is not UNSET:
+        return False  # log records may belong to any span, and are passed as spans
+    layout.begin(len(line))
+    for group in document.resourceSpans:
+        resource = bytes(group.resource)
+        for scoped in group.scopeSpans:
+            scope = scoped.scope.name if scoped.scope is not None else ""
+            census.count(layout.add(line, resource, scope, scoped.spans))
+    layout.end()
+    return True

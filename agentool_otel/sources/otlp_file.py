@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal, overload
+from typing import BinaryIO, Literal, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
 from agentool_otel.model.documents import ReasoningTrace
@@ -29,9 +29,10 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import census
 from agentool_otel.sources._any_json import EXPECTED, AnyJson
+from agentool_otel.sources._layout import Layout
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_proto import ProtoReader
-from agentool_otel.sources._packed import HEAD, Feed, unpacked
+from agentool_otel.sources._packed import BUFFER, HEAD, Feed, unpacked
 from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
 
@@ -64,13 +65,19 @@ class OtlpFiles:
         self.document: Callable[[ReasoningTrace], None] | None = None
         self._files = files
         self._documents: deque[ReasoningTrace] = deque()
+        self._layouts: dict[Path, Layout] = {}
+        """Of files that were counted, for the next reading."""
 
     def census(self) -> Census | None:
         """Count spans per trace, where the files are so large that it pays."""
         if self.bytes_total is None or self.bytes_total < _CENSUS_BYTES:
             return None
         paths = [file for file in self._files if isinstance(file, Path)]
-        return census.take(paths) if len(paths) == len(self._files) else None
+        taken = census.take(paths) if len(paths) == len(self._files) else None
+        if taken is None:
+            return None
+        counted, self._layouts = taken
+        return counted
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of all files in order. Memory holds one document at a time.
@@ -141,6 +148,12 @@ class OtlpFiles:
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
+            if undecoded and isinstance(file, Path) and file in self._layouts:
+                lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
+                for batch in json.laid_out(lines, self._layouts.pop(file).lines()):
+                    self.bytes_read = before + lines.tell()
+                    yield batch
+                return
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
             head = stream.peek(HEAD)[:HEAD]

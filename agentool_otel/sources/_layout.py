@@ -1,0 +1,117 @@
+"""Where the spans of a file lie, noted while they are counted.
+
+Reading them is then cutting lines into pieces, without looking for the pieces again.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import msgspec
+
+__all__ = ["TRACE_ID_FIRST", "Group", "Layout", "Line"]
+
+_SPOOL = 1 << 22
+_DISTINCT = 4096
+"""How many resources and scopes are told apart; they stay in memory."""
+_WIDTH = array("L").itemsize
+TRACE_ID_FIRST = b'{"traceId":"'
+"""How exporters begin a span; its 32 digits follow."""
+_QUOTE = ord('"')
+
+
+class _Traced(msgspec.Struct, gc=False):
+    traceId: str
+
+
+_decode_traced = msgspec.json.Decoder(_Traced).decode
+
+
+class Group(NamedTuple):
+    """Spans of one resource and scope, beside each other in a line."""
+
+    resource: bytes
+    scope: str
+    ends: array[int]
+    """Where each span begins and where it ends, by turns, in bytes from the start of the line."""
+
+
+class Line(NamedTuple):
+    size: int
+    groups: list[Group]
+
+
+class Layout:
+    """Of one file, line by line. Takes 16 bytes a span, on disk where it is much."""
+
+    def __init__(self) -> None:
+        self._file: Any = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by `lines`
+        self._resources: dict[bytes, int] = {}
+        self._scopes: dict[str, int] = {}
+        self._row = array("L")
+        self._at = 0
+
+    def begin(self, size: int) -> None:
+        """Begin a line of `size` bytes."""
+        self._row = array("L", (0, size))
+        self._at = 0
+
+    def add(self, line: bytes, resource: bytes, scope: str, spans: list[msgspec.Raw]) -> list[str]:
+        """Add spans of the line, in their order, and return their trace ids in lower case.
+
+        Raises:
+            ValueError: there are too many resources or scopes, or an id is none.
+        """
+        resources, scopes = self._resources, self._scopes
+        if len(resources) > _DISTINCT or len(scopes) > _DISTINCT:
+            raise ValueError("more resources or scopes than are kept in memory")
+        row, at = self._row, self._at
+        row.append(resources.setdefault(resource, len(resources)))
+        row.append(scopes.setdefault(scope, len(scopes)))
+        row.append(2 * len(spans))
+        trace_ids: list[str] = []
+        for span in spans:
+            at += 1  # a comma, nearly always
+            if not line.startswith(span, at):
+                at = line.index(span, at)
+            row.append(at)
+            if line.startswith(TRACE_ID_FIRST, at) and line[at + 44] == _QUOTE:
+                trace_ids.append(line[at + 12 : at + 44].lower().decode())
+            else:
+                trace_ids.append(_decode_traced(span).traceId.lower())
+            at += len(memoryview(span))
+            row.append(at)
+        self._at = at
+        if any(len(trace_id) != 32 for trace_id in trace_ids):
+            raise ValueError("trace ids in another form than hexadecimal")
+        return trace_ids
+
+    def end(self) -> None:
+        """End the line."""
+        row = self._row
+        row[0] = len(row) - 1
+        self._file.write(row)
+
+    def close(self) -> None:
+        """Let go of what was noted; after `lines` nothing is left of it."""
+        self._file.close()
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines in order, once."""
+        resources, scopes = list(self._resources), list(self._scopes)
+        with closing(self._file) as file:
+            file.seek(0)
+            while head := file.read(_WIDTH):
+                (length,) = array("L", head)
+                row = array("L", file.read(length * _WIDTH))
+                groups: list[Group] = []
+                at = 1
+                while at < length:
+                    end = at + 3 + row[at + 2]
+                    groups.append(Group(resources[row[at]], scopes[row[at + 1]], row[at + 3 : end]))
+                    at = end
+                yield Line(row[0], groups)

@@ -1,0 +1,111 @@
+"""A file whose spans were counted is read as one that was not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources import otlp_file, undecoded
+from agentool_otel.sources.otlp_file import OtlpFiles
+
+ids = st.integers(1, 2**20)
+
+
+@pytest.fixture(autouse=True)
+def _count_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp_file, "_CENSUS_BYTES", 0)
+
+
+def span(number: int, upper: bool, name_first: bool, text: str) -> dict[str, Any]:
+    trace_id = f"{number % 5 + 1:032x}"
+    made = {
+        "traceId": trace_id.upper() if upper else trace_id,
+        "spanId": f"{number:016x}",
+        "name": text,
+        "startTimeUnixNano": str(number),
+        "attributes": [{"key": "k", "value": {"stringValue": text}}],
+    }
+    return dict(reversed(made.items())) if name_first else made
+
+
+spans = st.builds(span, ids, st.booleans(), st.booleans(), st.text("a,{}[]\"'\\é日", max_size=6))
+scopes = st.builds(
+    lambda scope, held: {"spans": held} | ({"scope": {"name": scope}} if scope else {}),
+    st.sampled_from(["", "one", "other"]),
+    st.lists(spans, max_size=3),
+)
+resources = st.builds(
+    lambda attributes, held: {"scopeSpans": held, **attributes},
+    st.sampled_from(
+        [
+            {},
+            {"resource": {}},
+            {"resource": {"attributes": [{"key": "s", "value": {"stringValue": "a"}}]}},
+        ]
+    ),
+    st.lists(scopes, max_size=3),
+)
+documents = st.builds(lambda held: {"resourceSpans": held}, st.lists(resources, max_size=3))
+lines = st.lists(documents, min_size=1, max_size=4)
+TWICE = [{"resourceSpans": [{"scopeSpans": [{"spans": [span(1, False, False, "a")] * 2}]}]}]
+
+
+def decoded(source: OtlpFiles) -> list[SpanRecord]:
+    found = (item if isinstance(item, SpanRecord) else item.decode() for item in undecoded(source))
+    return [item for item in found if item is not None]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines, st.sampled_from([None, (",", ":")]), st.booleans())
+@example(TWICE, None, False)
+def test_counting_changes_nothing(
+    tmp_path: Path, documents: list[Any], separators: Any, ends: bool
+) -> None:
+    file = tmp_path / "spans.jsonl"
+    text = "\n".join(json.dumps(it, separators=separators) for it in documents)
+    file.write_text(text + "\n" * ends)
+    expected = list(OtlpFiles([file]).spans())
+    source = OtlpFiles([file])
+    census = source.census()
+    assert census is not None
+    assert decoded(source) == expected
+    assert source.bytes_read == file.stat().st_size
+    assert not source.problems
+
+
+def test_every_span_that_was_counted_passes_once(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    made = [span(number, number % 2 == 0, False, "") for number in range(1, 100)]
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}))
+    source = OtlpFiles([file])
+    census = source.census()
+    assert census is not None
+    complete = [census.passed(item.trace_id) for item in undecoded(source)]
+    assert len([slot for slot in complete if slot is not None]) == 5
+    assert all(slot is not None for slot in complete[-5:])
+
+
+def test_what_is_not_plainly_spans_is_not_counted(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    for odd in ('{"resourceMetrics": []}', "[]", "{", '{"resourceSpans": [{"scopeSpans": 1}]}'):
+        file.write_text(f'{{"resourceSpans": []}}\n{odd}\n')
+        assert OtlpFiles([file]).census() is None
+
+
+def test_a_file_that_shrank_after_it_was_counted_costs_what_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    made = [span(number, False, False, "") for number in range(1, 10)]
+    text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]})
+    file.write_text(text)
+    source = OtlpFiles([file])
+    assert source.census() is not None
+    file.write_text(text[: len(text) // 2])
+    found = decoded(source)
+    assert 0 < len(found) < len(made)
+    assert source.problems
