@@ -303,6 +303,12 @@ def test_an_agents_input_and_output_are_messages() -> None:
     )
 
 
+def test_an_agent_of_agno_was_asked_its_message_not_the_objects_printed_beside_it() -> None:
+    given = {"run_response": "RunResponse(content=None)", "session_id": "s", "message": "hi"}
+    operation = read("AGENT", {"input.value": json.dumps(given)})
+    assert operation.input == [message("user", [text("hi")])]
+
+
 def test_a_graphs_state_is_cut_to_what_it_answered() -> None:
     state = {
         "messages": [
