@@ -24,11 +24,11 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.rebuild._values import index, millis, put, set_known, text
+from agentool_otel.rebuild._values import index, millis, plain, put, set_known, text
+from agentool_otel.rebuild.delegation import delegate, may_delegate, task_in
 from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, RESULT, Draft, in_order
 from agentool_otel.rebuild.handoffs import (
     announced,
-    delegates,
     same_agent,
     spelled,
     transfer_target,
@@ -252,6 +252,8 @@ class StepBuilder:
                 self._read_transfer(node, operation)
             else:
                 self._read_tool(node, operation, operation.name, operation.call_id)
+                if may_delegate(operation.name) and (call := self._run_by.get(id(node))):
+                    self._read_delegation(call, node)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":
                 self._read_mcp(node, operation)
@@ -331,9 +333,7 @@ class StepBuilder:
         target = operation.transfer_target
         if call is None and target is None:  # the span does not say where to, the model did
             call = next((it for it in self._calls if it.node is None and is_transfer(it)), None)
-        if delegates(operation.name):
-            self._read_tool(node, operation, operation.name, operation.call_id)
-        elif call is not None:
+        if call is not None:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
         if target is None:
@@ -341,10 +341,24 @@ class StepBuilder:
             draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
         set_known(draft.body, "to_agent", target)
         set_known(draft.body, "message", operation.transfer_message)
-        if not delegates(operation.name):
-            self._place(draft, node, call)
-            self._merged.add(index(node, agentool.STEP_RESULT_INDEX))
+        self._place(draft, node, call)
+        self._merged.add(index(node, agentool.STEP_RESULT_INDEX))
         self._handed.append((target, draft))
+
+    def _read_delegation(self, call: ToolCall, node: Node) -> None:
+        """Add the handoff to a call that gives a task to another agent."""
+        arguments = plain(call.arguments)
+        target = delegate(call.name or "", arguments)
+        if target is None:
+            return
+        if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
+            return  # the nested run tells of it
+        said = self._draft("handoff", node.start_ns if call.node else self._said_at(node), 3, node)
+        target = spelled(target, node)
+        set_known(said.body, "to_agent", target)
+        put(said.body, "message", task_in(arguments))
+        said.note("inferred", "type", None, "name and arguments of the tool")
+        self._handed.append((target, said))
 
     def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
         kind = "memory_read" if operation.reads else "memory_write"
@@ -412,10 +426,12 @@ class StepBuilder:
     # ---- calls and results
     def _finish_call(self, call: ToolCall) -> None:
         node, operation = call.node, call.node.operation if call.node else None
-        if node is None and call.name is not None and transfers(call.name):
-            self._handed_by_message(call)
-            if not delegates(call.name):
+        if node is None and call.name is not None:
+            if transfers(call.name):
+                self._handed_by_message(call)
                 return
+            if may_delegate(call.name) and call.asked_by is not None:
+                self._read_delegation(call, call.asked_by)
         attributes = node.span.attributes if node else {}
         incomplete = attributes.get(agentool.TOOL_INCOMPLETE)
         call_id = call.id
@@ -474,7 +490,7 @@ class StepBuilder:
 
     def _handed_by_message(self, call: ToolCall) -> None:
         assert call.name is not None
-        if call.result is not None and not delegates(call.name):
+        if call.result is not None:
             self._drafts.remove(call.result)
         target = spelled(transfer_target(call.name), call.asked_by)
         time_ns = self._said_at(call.asked_by)

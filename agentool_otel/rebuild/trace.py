@@ -19,11 +19,12 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.times import from_ns
 from agentool_otel.rebuild import residue
-from agentool_otel.rebuild._values import json_or, number, put, set_known
+from agentool_otel.rebuild._values import json_or, number, plain, put, set_known
 from agentool_otel.rebuild.calls import leaf_inferences
 from agentool_otel.rebuild.cost import Prices, add_cost
+from agentool_otel.rebuild.delegation import delegate, tool_around
 from agentool_otel.rebuild.drafts import notes_of
-from agentool_otel.rebuild.ends import input_of, output_of
+from agentool_otel.rebuild.ends import Found, input_of, output_of
 from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
 from agentool_otel.rebuild.marks import marks_in, shortened_on
 from agentool_otel.rebuild.observed import cut_or_hidden, reading_of, repeated
@@ -139,7 +140,7 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     said = root.span.attributes if root is not None else {}
     inferences = leaf_inferences(nodes)
     made: dict[str, Any] = {"trace_id": run.trace_id}
-    set_known(made, "agent_id", _agent_id(run))
+    put(made, "agent_id", _agent_id(run).value)
     set_known(made, "session_id", _session_id(run))
     start_ns, end_ns = _times(run)
     if start_ns is not None:
@@ -165,23 +166,28 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     return residue.apply(made, json_or(said.get(agentool.EXTRA), None))
 
 
-def _agent_id(run: RunSpans) -> str | None:
+def _agent_id(run: RunSpans) -> Found:
     if run.root is not None:
         said = run.root.span.attributes.get(agentool.AGENT_ID)
         if isinstance(said, str):
-            return said
+            return Found(said)
         operation = run.root.operation
         if isinstance(operation, AgentInvocation):
             found = operation.agent_id or operation.agent_name
+            if (around := tool_around(run.root)) and found in (None, around[1].name):
+                # Claude's SDK calls an agent by the tool that began it.
+                tool, call = around
+                if (target := delegate(call.name, plain(call.arguments))) is not None:
+                    return Found(target, tool, "whom the tool around the run gives the task to")
         else:
             found = operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
         if found is not None:
-            return found
+            return Found(found)
     for node in run.nodes:
         service = node.span.resource.get("service.name")
         if isinstance(service, str) and not service.startswith("unknown_service"):
-            return service
-    return None
+            return Found(service)
+    return Found()
 
 
 def _session_id(run: RunSpans) -> str | None:
@@ -278,6 +284,8 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         "input": input_of(root, nodes, inferences),
         "output": output_of(root, nodes, inferences),
     }
+    if (agent := _agent_id(run)).rule is not None:
+        found["agent_id"] = agent
     for field in document:
         if field in ("steps", "trace_id", "status"):
             continue
