@@ -31,7 +31,7 @@ from agentool_otel.rebuild.observed import cut_or_hidden, reading_of, repeated
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_record
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Rebuilt", "RunSpans"]
 
@@ -191,6 +191,14 @@ def _agent_id(run: RunSpans) -> Found:
 
 
 def _session_id(run: RunSpans) -> str | None:
+    """Return the conversation that the run's span or one around it names itself, else what the
+    run's spans are read to be part of."""
+    around = run.root
+    while around is not None and (around is run.root or not around.is_run):
+        said = around.operation.conversation_id
+        if said is not None and around.span.attributes.get(gen_ai.CONVERSATION_ID) == said:
+            return said
+        around = around.parent
     for node in ([run.root] if run.root is not None else []) + run.nodes:
         if node.operation.conversation_id is not None:
             return node.operation.conversation_id

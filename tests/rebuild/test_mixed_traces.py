@@ -13,6 +13,7 @@ from agentool_otel.model.operations import (
     Inference,
     Retrieval,
     ToolExecution,
+    Unclassified,
     Usage,
     WorkflowInvocation,
 )
@@ -80,6 +81,29 @@ def test_the_total_of_the_leaves_is_checked_against_the_run() -> None:
     [found] = rebuild(seen.spans)
     assert found.document["metrics"]["total_tokens"] == 7
     assert "the model calls add up to 7, the run says 18" in {n.rule for n in found.fidelity.notes}
+
+
+# ------------------------------------------------------------------------------------- session
+
+
+def test_a_conversation_named_around_the_run_comes_before_one_the_spans_are_only_read_to_have() -> (
+    None
+):
+    seen = Collected()
+    wrapper = seen.add(Unclassified(extra={"gen_ai.conversation.id": "thread"}), seconds=9)
+    root = seen.add(agent(), parent=wrapper, seconds=5)
+    root.attributes |= {
+        "traceloop.span.kind": "agent",
+        "traceloop.association.properties.session_id": "session",
+    }
+    assert [trace["session_id"] for trace in seen.rebuilt()] == ["thread"]
+
+
+def test_a_run_below_another_ones_conversation_names_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent("chief", conversation_id="thread"), seconds=9)
+    seen.add(agent("clerk"), parent=root)
+    assert [trace.get("session_id") for trace in seen.rebuilt()] == ["thread", None]
 
 
 # ----------------------------------------------------------------------------------- tool calls
