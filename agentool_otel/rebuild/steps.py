@@ -38,6 +38,7 @@ from agentool_otel.rebuild.timeline import untold
 from agentool_otel.rebuild.tool_calls import (
     ToolCall,
     call_above,
+    call_beside,
     has_result,
     is_only_value,
     is_transfer,
@@ -275,8 +276,8 @@ class StepBuilder:
     ) -> None:
         call = self._matching(name, call_id, operation.arguments)
         if call is None:
-            if call_id in self._by_id and (above := call_above(node)) is not None:
-                self._repeat(above, operation)
+            if call_id in self._by_id and (other := self._told_by(node, call_id)) is not None:
+                self._repeat(other, operation)
                 return
             call = ToolCall(name, call_id, UNSET)
             self._remember(call)
@@ -291,6 +292,11 @@ class StepBuilder:
             operation.arguments, call.arguments
         ):
             call.arguments = operation.arguments
+
+    def _told_by(self, node: Node, call_id: str) -> Node | None:
+        """Return the span that has told already of the call that a tool span is of."""
+        known = (call.node for call in self._by_id[call_id] if call.node is not None)
+        return call_above(node) or call_beside(node, known)
 
     def _matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
         """Find the call a model asked for that this span executes: by id, else by arguments."""
@@ -323,7 +329,7 @@ class StepBuilder:
             self._read_tool(node, operation, operation.tool_name, None)
 
     def _repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
-        """Keep what a span says of a call that the span above it is of, too."""
+        """Keep what a span says of a call that the span above it, or beside it, is of, too."""
         call = self._run_by.get(id(above))
         if call is not None and call.again is None:
             call.again = operation
