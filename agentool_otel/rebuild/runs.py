@@ -25,6 +25,7 @@ from agentool_otel.rebuild.trace import Rebuilt, RunSpans
 from agentool_otel.rebuild.tree import Node, grow, is_record
 from agentool_otel.rebuild.wrappers import unwrapped
 from agentool_otel.semconv import agentool
+from agentool_otel.sources.grouping import Deduplicated
 
 __all__ = ["rebuild_groups"]
 
@@ -50,7 +51,7 @@ def rebuild_groups(
             for run in runs:
                 yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
             if loose:
-                bare.add(loose, several=bool(runs))
+                bare.add(loose, several=bool(runs), copies=_copies(spans))
             for node in ordered:
                 node.unlink()
         yield from bare.rebuilt(prices)
@@ -96,16 +97,24 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
 def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
     """Link the spans of an OTel trace again and return one of its runs."""
     runs, _ = _split(grow(spans))
-    return next(run for run in runs if run.trace_id == trace_id)
+    run = next(run for run in runs if run.trace_id == trace_id)
+    run.copies = _copies(spans)
+    return run
 
 
-def _bare_again(spans: list[SpanRecord]) -> RunSpans:
+def _copies(spans: list[SpanRecord]) -> int:
+    return spans.copies if isinstance(spans, Deduplicated) else 0
+
+
+def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
     """Link the spans of a bare run again, of every OTel trace by itself."""
     traces: dict[str, list[SpanRecord]] = {}
     for span in spans:
         traces.setdefault(span.trace_id, []).append(span)
     nodes = [node for members in traces.values() for node in grow(members)]
-    return RunSpans("", None, sorted(nodes, key=_order))
+    run = RunSpans("", None, sorted(nodes, key=_order))
+    run.copies = copies
+    return run
 
 
 class _Bare:
@@ -122,9 +131,11 @@ class _Bare:
         and span id, as one text that sorts like them."""
         self._places = _Places()
         self._shared: set[str] = set()
+        self._copies: dict[str, int] = {}
+        """By trace id, how many copies of its spans were left out."""
         self._store = _Store()
 
-    def add(self, nodes: list[Node], several: bool) -> None:
+    def add(self, nodes: list[Node], several: bool, copies: int) -> None:
         """Add the bare nodes of one OTel trace, each model call a unit with what it caused."""
         units: dict[int, int] = {}
         calls = [node for node in nodes if isinstance(node.operation, Inference)]
@@ -160,8 +171,11 @@ class _Bare:
             for up in node.ancestors():
                 if id(up) in units:
                     self._joining.tie(units[id(up)], units[id(node)])
+        trace_id = nodes[0].span.trace_id
         if several:
-            self._shared.add(nodes[0].span.trace_id)
+            self._shared.add(trace_id)
+        if copies:
+            self._copies[trace_id] = copies
 
     def _unit(self, node: Node) -> int:
         number = self._joining.add(keys_of(node))
@@ -179,7 +193,7 @@ class _Bare:
         groups.sort(key=lambda group: orders[group[0]])
         held: dict[str, int] = {}
         for group in groups:
-            for trace_id in {_ids_in(orders[number])[0] for number in group}:
+            for trace_id in self._traces_of(group):
                 held[trace_id] = held.get(trace_id, 0) + 1
         places = self._places.by_unit()
         for group in groups:
@@ -187,11 +201,17 @@ class _Bare:
             several = held[trace_id] > 1 or trace_id in self._shared
             name = f"{trace_id}:{span_id}" if several else trace_id
             spans = [self._store.get(*place) for number in group for place in places(number)]
-            run = _bare_again(spans)
+            copies = 0
+            if self._copies:
+                copies = sum(self._copies.get(it, 0) for it in self._traces_of(group))
+            run = _bare_again(spans, copies)
             run.trace_id = name
-            yield Rebuilt(run, {}, partial(_bare_again, spans), prices)
+            yield Rebuilt(run, {}, partial(_bare_again, spans, copies), prices)
             for node in run.nodes:
                 node.unlink()
+
+    def _traces_of(self, group: list[int]) -> set[str]:
+        return {_ids_in(self._orders[number])[0] for number in group}
 
 
 class _Places:

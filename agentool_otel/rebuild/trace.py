@@ -39,7 +39,7 @@ __all__ = ["Rebuilt", "RunSpans"]
 class RunSpans:
     """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
 
-    __slots__ = ("link", "nodes", "root", "trace_id")
+    __slots__ = ("copies", "link", "nodes", "root", "trace_id")
 
     def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
         self.trace_id = trace_id
@@ -48,6 +48,8 @@ class RunSpans:
         self.nodes = nodes
         self.link: dict[str, Any] = {}
         """What ties it to other traces, for its metadata."""
+        self.copies = 0
+        """Of spans of its OTel traces, left out because another copy says more; for the report."""
 
 
 class Rebuilt:
@@ -308,6 +310,9 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
             report.notes.append(Note("not_captured", field, None, root_id))
     report.notes += marks_in(document)
     report.notes += repeated(nodes, inferences)
+    if run.copies:
+        rule = f"{run.copies} more copies in the OTel trace: the most complete one of each counts"
+        report.notes.append(Note("duplicate", "spans", None, None, None, rule))
     status = status_of(root, nodes, inferences, document["steps"])
     outcome: Outcome = "kept" if status.signal is None else "inferred"
     report.notes.append(

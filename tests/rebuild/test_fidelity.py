@@ -98,6 +98,18 @@ def test_a_call_id_that_is_given_again_is_another_call(
     assert len([line for line in shape(seen.rebuilt()[0]) if line.startswith("call c")]) == 2
 
 
+@pytest.mark.parametrize("bare", [True, False], ids=["bare call", "run"])
+def test_copies_of_spans_that_were_left_out_are_counted(bare: bool) -> None:
+    seen = Collected()
+    seen.add(Inference(request_model="m") if bare else AgentInvocation(agent_name="a"))
+    seen.spans *= 3
+    [note] = [it for it in rebuilt(seen).fidelity.notes if it.outcome == "duplicate"]
+    assert (note.field, note.rule) == (
+        "spans",
+        "2 more copies in the OTel trace: the most complete one of each counts",
+    )
+
+
 def duplicates(seen: Collected) -> list[tuple[str, Any]]:
     notes = rebuilt(seen).fidelity.notes
     return [(note.field, note.span_id) for note in notes if note.outcome == "duplicate"]
