@@ -402,7 +402,10 @@ class StepBuilder:
             if (draft.node is not None and id(draft.node) in above) or same_agent(target, name):
                 if target is None:
                     set_known(draft.body, "to_agent", name)
-                self._merged.add(index(node, agentool.STEP_INDEX))
+                place_of_run = index(node, agentool.STEP_INDEX)
+                self._merged.add(place_of_run)
+                if draft.index is None:
+                    draft.index = place_of_run
                 del self._handed[place]
                 return draft
         return None

@@ -22,7 +22,7 @@ from agentool_otel.rebuild import residue
 from agentool_otel.rebuild._values import json_or, number, plain, put, set_known
 from agentool_otel.rebuild.calls import leaf_inferences
 from agentool_otel.rebuild.cost import Prices, add_cost
-from agentool_otel.rebuild.delegation import delegate, tool_around
+from agentool_otel.rebuild.delegation import delegate, may_delegate, tool_around
 from agentool_otel.rebuild.drafts import notes_of
 from agentool_otel.rebuild.ends import Found, input_of, output_of
 from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
@@ -176,11 +176,10 @@ def _agent_id(run: RunSpans) -> Found:
         operation = run.root.operation
         if isinstance(operation, AgentInvocation):
             found = operation.agent_id or operation.agent_name
-            if (around := tool_around(run.root)) and found in (None, around[1].name):
-                # Claude's SDK calls an agent by the tool that began it.
-                tool, call = around
-                if (target := delegate(call.name, plain(call.arguments))) is not None:
-                    return Found(target, tool, "whom the tool around the run gives the task to")
+            if found is None or may_delegate(found):
+                named = _delegate(run.root, found)
+                if named is not None:
+                    return named
         else:
             found = operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
         if found is not None:
@@ -190,6 +189,19 @@ def _agent_id(run: RunSpans) -> Found:
         if isinstance(service, str) and not service.startswith("unknown_service"):
             return Found(service)
     return Found()
+
+
+def _delegate(root: Node, name: str | None) -> Found | None:
+    """Return the agent whom the tool around a run gives the task to, where the run is called like
+    the tool, as Claude's SDK does, or not at all."""
+    if (around := tool_around(root)) is None:
+        return None
+    tool, call = around
+    if not may_delegate(call.name) or name not in (None, call.name):
+        return None
+    target = delegate(call.name, plain(call.arguments))
+    rule = "whom the tool around the run gives the task to"
+    return None if target is None else Found(target, tool, rule)
 
 
 def _session_id(run: RunSpans) -> str | None:

@@ -10,6 +10,7 @@ import pytest
 from agentool_otel._json import dumps
 from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import (
+    AgentInvocation,
     Inference,
     Retrieval,
     ToolExecution,
@@ -265,6 +266,14 @@ def test_what_a_run_says_itself_comes_before_its_tool() -> None:
     seen.spans[-1] = seen.add(agent("digger", input=ASKED, output=ANSWER), parent=tool)
     found = seen.rebuilt()[-1]
     assert (found["agent_id"], found["input"], found["output"]) == ("digger", "go", "gone")
+
+
+def test_a_run_without_a_name_is_not_called_by_what_any_tool_was_given() -> None:
+    seen = Collected()
+    root = seen.add(agent("chief"), seconds=9)
+    tool = seen.add(ToolExecution(name="look_up", arguments={"agent": "x"}), parent=root, seconds=5)
+    seen.add(AgentInvocation(), parent=tool)
+    assert "agent_id" not in seen.rebuilt()[-1]
 
 
 def test_the_message_of_an_error_is_no_answer() -> None:
