@@ -40,6 +40,8 @@ _NEED_A_LOOK = frozenset(
     {mcp.METHOD_NAME, core.ERROR_TYPE, gen_ai.USAGE_TOTAL_TOKENS, agentool.TOOL_WRAPPED}
 )
 """With one of these a span is not plain."""
+_BARE = frozenset({"input", "output"})
+"""Names of no generation that may be a tool's arguments and result."""
 _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
     (Reader.deferred_json, str): deferred_json,
     (Reader.deferred_array, str): deferred_objects,
@@ -139,7 +141,7 @@ def _plan(keys: tuple[str, ...], operation: str, types: tuple[type, ...]) -> _Pl
             others.append((entry.name, key, read))
         elif key != gen_ai.OPERATION_NAME:
             rest.append(key)
-    if cls is ToolExecution and "name" not in fields:
+    if cls is ToolExecution and ("name" not in fields or not _BARE.isdisjoint(rest)):
         return None
     return _Plan(
         cls, tuple(fields), _getter(fields), tuple(usage), _getter(usage), tuple(others),

@@ -215,7 +215,7 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
         return operation
     return structs.replace(
         operation,
-        result=UNSET if failed else content,
+        result=content,
         tool_error=str(content) if failed else operation.tool_error,
         call_id=operation.call_id or (call_id if isinstance(call_id, str) else None),
     )

@@ -119,8 +119,11 @@ def role_of(role: str) -> str:
     return _ROLES.get(role, role)
 
 
-_ASKED = ("new_message", "task", "input", "query", "question", "prompt", "user_input")
-"""Members of a request that hold what was asked: ADK, smolagents, LangChain and others."""
+_ASKED = (
+    *("new_message", "task", "input", "query", "question", "prompt", "user_input"),
+    "message",
+)
+"""Members of a request that hold what was asked: ADK, smolagents, LangChain, Agno and others."""
 
 
 def spoken(value: Any, role: str) -> list[Message]:

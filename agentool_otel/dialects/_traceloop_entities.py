@@ -85,7 +85,7 @@ def result(said: Any, operation: ToolExecution) -> dict[str, Any]:
         case {"lc": _, "kwargs": {"content": content, "tool_call_id": found}}:
             failed = value["kwargs"].get("status") == "error"
             return {
-                "result": UNSET if failed else content,
+                "result": content,
                 "tool_error": str(content) if failed else operation.tool_error,
                 "call_id": operation.call_id or (found if isinstance(found, str) else None),
             }

@@ -265,6 +265,11 @@ def _parsed_twice(text: str) -> Any:
 
 def _read_tool(span: Reader) -> ToolExecution:
     fields = _read_payload_fields(span, TABLES[ToolExecution])
+    # Bare names are of no generation; programs that fill in spans by hand use them.
+    if "arguments" not in fields and "input" in span.rest:
+        fields["arguments"] = span.deferred_json("input")
+    if "result" not in fields and "output" in span.rest:
+        fields["result"] = span.deferred_json("output")
     if "name" not in fields:
         fields["name"] = span.span.name.removeprefix("execute_tool").strip() or "unknown"
     return ToolExecution(**fields, extra=span.rest)

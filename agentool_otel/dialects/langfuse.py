@@ -65,6 +65,8 @@ def _read_own(span: Reader, operation: str | None) -> Operation:
     level, described = span.rest.get(_OF + "level"), span.text(_OF + "status_message")
     onto.drop(span, _OF + "level")
     onto.rename(span, _SESSION)
+    if gen_ai.CONVERSATION_ID not in span.rest:  # LangGraph's, of which the callback makes metadata
+        onto.put(span, gen_ai.CONVERSATION_ID, _metadata(span, "thread_id"))
     if operation in ("chat", "embeddings"):
         _read_model_call(span)
     elif operation == "execute_tool":

@@ -12,7 +12,7 @@ from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.operations import Operation
-from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.model.spans import STATUS_ERROR, SpanEvent, SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Strands"]
@@ -103,7 +103,8 @@ def _read_tool(span: Reader) -> None:
             for part in _parts(event, gen_ai.OUTPUT_MESSAGES):
                 result = _bare(part.get("response", onto.UNSET))
                 onto.set_result(span, result)
-    if span.rest.get("gen_ai.tool.status") == "error":
+    # Of a tool that raised, the span has the exception; what the model was told is a wording of it.
+    if span.rest.get("gen_ai.tool.status") == "error" and span.span.status != STATUS_ERROR:
         onto.put(span, agentool.TOOL_ERROR, result if isinstance(result, str) else "error")
     onto.drop(span, "gen_ai.tool.status")
 

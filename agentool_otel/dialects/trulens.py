@@ -21,6 +21,8 @@ __all__ = ["TruLens"]
 _OF = "ai.observability."
 _TYPE = _OF + "span_type"
 _CALL, _RETURN = _OF + "call.kwargs", _OF + "call.return"
+_MESSAGES = (_CALL + ".messages", _CALL + ".contents", _CALL + ".input", _CALL + ".prompt")
+"""How a provider's own function takes them, with the settings of the request beside."""
 _COST = _OF + "cost."
 _OPERATIONS = {
     "record_root": "invoke_workflow",
@@ -45,6 +47,8 @@ _USAGE = {
     _COST + "num_reasoning_tokens": gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
 }
 _SCORED = ("eval_root.", "eval.")
+_ASKED = ("query", "question", "user_input", "message")
+"""Parameters that an app's own function takes the user's words by, beside what was retrieved."""
 
 
 class TruLens:
@@ -70,7 +74,9 @@ class TruLens:
                 onto.drop(span, _COST + "cost_currency")
                 onto.rename(span, {_COST + "cost": agentool.COST_USD})
             onto.rename(span, _USAGE)
-        if operation is not None:
+        if operation is not None and not (
+            operation in ("chat", "invoke_agent") and _set_question(span)
+        ):
             _set_arguments(span)
         if kind == "record_root":
             onto.rename(
@@ -79,6 +85,16 @@ class TruLens:
         name = span.span.name.rpartition(".")[2] if operation == "execute_tool" else None
         read = read_call(span, operation, name, _CALL, _RETURN)
         return onto.failed(read, None, failure)
+
+
+def _set_question(span: Reader) -> bool:
+    """Take what was asked out of the arguments; the others are no part of the conversation."""
+    if not any(key.startswith(_MESSAGES) for key in span.rest):
+        for name in _ASKED:
+            if isinstance(span.rest.get(f"{_CALL}.{name}"), str):
+                span.rest[_CALL] = span.rest.pop(f"{_CALL}.{name}")
+                return True
+    return False
 
 
 def _set_arguments(span: Reader) -> None:

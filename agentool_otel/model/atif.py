@@ -15,6 +15,8 @@ no place in a trace stays in its metadata under `atif`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 from agentool_otel._json import Json
@@ -22,9 +24,11 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 
-__all__ = ["from_atif", "is_trajectory"]
+__all__ = ["agents_of", "from_atif", "is_trajectory"]
 
 _Object = dict[str, Any]
+_REFERENCES = ("trajectory_id", "session_id")
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def is_trajectory(value: Json) -> bool:
@@ -35,8 +39,37 @@ def is_trajectory(value: Json) -> bool:
     return isinstance(version, str) and version.upper().startswith("ATIF")
 
 
-def from_atif(value: Json, *, where: str | None = None) -> ReasoningTrace:
+def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
+    """Return the agents' names of trajectories, by what others refer to them by.
+
+    A session that several agents share names none of them.
+    """
+    by_id: dict[str, str] = {}
+    by_session: dict[str, set[str]] = {}
+    waiting = list(trajectories)
+    while waiting:
+        said = _object(waiting.pop())
+        waiting += _objects(said.get("subagent_trajectories"))
+        name = _object(said.get("agent")).get("name")
+        if not isinstance(name, str):
+            continue
+        if isinstance(own := said.get("trajectory_id"), str):
+            by_id[own] = name
+        if isinstance(session := said.get("session_id"), str):
+            by_session.setdefault(session, set()).add(name)
+    return {session: min(names) for session, names in by_session.items() if len(names) == 1} | by_id
+
+
+def from_atif(
+    value: Json, *, agents: Mapping[str, str] = _NOBODY, where: str | None = None
+) -> ReasoningTrace:
     """Return the trace a trajectory stands for.
+
+    Args:
+        value: the trajectory.
+        agents: the names of the agents it may refer to, as `agents_of` gives them; one that is
+            not among them is called by the id of its trajectory or session.
+        where: the file, for the error.
 
     Raises:
         DecodeError: it has no list of steps, or a step is no object.
@@ -45,7 +78,7 @@ def from_atif(value: Json, *, where: str | None = None) -> ReasoningTrace:
     if not isinstance(steps, list):
         found = f"{type(steps).__name__} as its steps"
         raise DecodeError("an ATIF trajectory with a list of steps", found, "$.steps", where=where)
-    reading = _Reading()
+    reading = _Reading(agents)
     for number, step in enumerate(steps):
         if not isinstance(step, dict):
             found = type(step).__name__
@@ -57,7 +90,8 @@ def from_atif(value: Json, *, where: str | None = None) -> ReasoningTrace:
 class _Reading:
     """What the steps so far come to."""
 
-    def __init__(self) -> None:
+    def __init__(self, agents: Mapping[str, str]) -> None:
+        self._agents = agents
         self.steps: list[_Object] = []
         self.input: Any = None
         self.output: Any = None
@@ -103,8 +137,9 @@ class _Reading:
                 said = {"call_id": call_id, "output": _content(result.get("content"))}
                 self.steps.append({"type": "tool_result", "tool_result": said, **at})
             for other in _objects(result.get("subagent_trajectory_ref")):
-                target = other.get("trajectory_id") or other.get("session_id")
-                if isinstance(target, str):
+                ids = [it for key in _REFERENCES if isinstance(it := other.get(key), str) and it]
+                if ids:
+                    target = next((self._agents[it] for it in ids if it in self._agents), ids[0])
                     self.steps.append({"type": "handoff", "to_agent": target, **at})
 
 

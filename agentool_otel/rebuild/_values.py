@@ -7,9 +7,10 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel._json import loads
+from agentool_otel.dialects import Deferred
 from agentool_otel.rebuild.tree import Node
 
-__all__ = ["index", "json_or", "millis", "number", "put", "set_known", "text"]
+__all__ = ["index", "json_or", "millis", "number", "plain", "put", "set_known", "text"]
 
 
 def set_known(body: dict[str, Any], key: str, value: Any) -> None:
@@ -58,6 +59,11 @@ def json_or(value: Any, default: Any) -> Any:
         except ValueError:
             return default
     return value
+
+
+def plain(value: Any) -> Any:
+    """The value of a payload that nobody has parsed yet."""
+    return value.value if isinstance(value, Deferred) else value
 
 
 def millis(ns: int) -> int | float:

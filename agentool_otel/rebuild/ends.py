@@ -8,10 +8,15 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from agentool_otel.model.messages import Message, parts_of, role_of, text_of
-from agentool_otel.model.operations import AgentInvocation, Inference, WorkflowInvocation
-from agentool_otel.rebuild._values import json_or
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    ToolExecution,
+    WorkflowInvocation,
+)
+from agentool_otel.rebuild._values import json_or, plain
 from agentool_otel.rebuild.calls import leaf_inferences
-from agentool_otel.rebuild.handoffs import below
+from agentool_otel.rebuild.delegation import answer_in, below, task_in, tool_around
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -32,8 +37,8 @@ _NOTHING = Found()
 
 
 def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Found:
-    """Return the run's input: its span's, else what the first model call was asked, else that of
-    the first run inside."""
+    """Return the run's input: its span's, else what the first model call was asked, else the task
+    given to the tool around it, else that of the first run inside."""
     if root is not None:
         if agentool.INPUT in root.span.attributes:
             value = root.span.attributes[agentool.INPUT]
@@ -46,15 +51,21 @@ def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Fo
     for node in inferences:
         if isinstance(node.operation, Inference) and node.operation.input:
             asked = _asked(node.operation.input)
-            return Found(asked, node, "input of the first model call")
+            if asked is not UNSET:
+                return Found(asked, node, "input of the first model call")
+            break
+    if (around := _around(root)) is not None:
+        tool, operation = around
+        if (task := task_in(plain(operation.arguments))) is not UNSET:
+            return Found(task, tool, "what the tool around the run was given")
     if inferences or (first := next((node for node in nodes if node.is_run), None)) is None:
         return _NOTHING
     return _inside(input_of, first, "input of the first run inside")
 
 
 def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Found:
-    """Return the run's output: its span's, else the last model call's answer, else that of the
-    last run inside."""
+    """Return the run's output: its span's, else the last model call's answer, else the result of
+    the tool around it, else that of the last run inside."""
     if root is not None:
         if agentool.OUTPUT in root.span.attributes:
             value = root.span.attributes[agentool.OUTPUT]
@@ -69,9 +80,19 @@ def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> F
                 return _NOTHING  # it ended while asking for a tool: there is no answer
             answer = _last_text(node.operation.output)
             return Found(answer, node, "output of the last model call")
+    if (around := _around(root)) is not None:
+        tool, operation = around
+        failed = operation.error_type is not None or operation.tool_error is not None
+        answer = answer_in(plain(operation.result))
+        if answer is not UNSET and not failed:
+            return Found(answer, tool, "result of the tool around the run")
     if inferences or not (runs := [node for node in nodes if node.is_run]):
         return _NOTHING
     return _inside(output_of, runs[-1], "output of the last run inside")
+
+
+def _around(root: Node | None) -> tuple[Node, ToolExecution] | None:
+    return None if root is None else tool_around(root)
 
 
 def _inside(find: Any, run: Node, rule: str) -> Found:

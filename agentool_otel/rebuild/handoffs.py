@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import Any
 
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.rebuild._values import json_or
+from agentool_otel.rebuild.delegation import below, delegate, may_delegate
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.rebuild.wrappers import run_name
 
 __all__ = [
     "announced",
-    "below",
-    "delegates",
     "same_agent",
     "spelled",
     "transfer_target",
     "transfers",
 ]
 
-_DELEGATIONS = ("delegate_to_", "delegate_")
-_TRANSFERS = ("transfer_to_", "handoff_to_", *_DELEGATIONS)
+_TRANSFERS = ("transfer_to_", "handoff_to_")
 _APART = re.compile(r"[^0-9a-z]+")
 
 
 def transfers(name: str) -> bool:
     """True for the name of a tool that hands over to another agent."""
     return name.startswith(_TRANSFERS) or name == "transfer"
-
-
-def delegates(name: str | None) -> bool:
-    """True for one that gives a task away and waits for the answer: it is a tool call as well."""
-    return name is not None and name.startswith(_DELEGATIONS)
 
 
 def transfer_target(name: str) -> str | None:
@@ -65,25 +59,24 @@ def announced(node: Node, earlier: Node) -> bool:
     for inside in below(earlier):
         operation = inside.operation
         if isinstance(operation, ToolExecution):
-            target = operation.transfer_target or transfer_target(operation.name)
+            target = operation.transfer_target or _target(operation.name, operation.arguments)
             if same_agent(target, name):
                 return True
         elif isinstance(operation, Inference):
             for message in operation.output or ():
                 for part in parts_of(message):
                     asked = part.get("name") if part.get("type") == "tool_call" else None
-                    if isinstance(asked, str) and same_agent(transfer_target(asked), name):
+                    if isinstance(asked, str) and same_agent(
+                        _target(asked, part.get("arguments")), name
+                    ):
                         return True
     return False
 
 
-def below(node: Node) -> Iterator[Node]:
-    """Yield every node below one."""
-    waiting = list(node.children)
-    while waiting:
-        inside = waiting.pop()
-        yield inside
-        waiting += inside.children
+def _target(name: str, arguments: Any) -> str | None:
+    if may_delegate(name):
+        return delegate(name, json_or(arguments, None))
+    return transfer_target(name)
 
 
 def _plain(name: str) -> str:

@@ -13,7 +13,7 @@ from agentool_otel.dialects import judge
 from agentool_otel.dialects._reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.rebuild.fidelity import Note, Outcome, SpanReading
-from agentool_otel.rebuild.tool_calls import call_above
+from agentool_otel.rebuild.tool_calls import call_above, call_beside
 from agentool_otel.rebuild.tree import Node
 
 __all__ = ["cut_or_hidden", "reading_of", "repeated"]
@@ -56,6 +56,8 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
 
 def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
     """Yield a note for each span that repeats another: the other one is what the steps are of."""
+    seen: dict[str, list[Node]] = {}
+    """By call id, the tool spans so far."""
     counted = {(node.span.trace_id, node.span.span_id) for node in leaves}
     for node in nodes:
         span_id = node.span.span_id
@@ -66,6 +68,13 @@ def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
         elif _is_call(node) and (above := call_above(node)) is not None:
             rule = f"the call of span {above.span.span_id[:8]}, seen again further down"
             yield Note("duplicate", "tool_call", None, span_id, None, rule)
+        elif isinstance(node.operation, ToolExecution) and node.operation.call_id is not None:
+            others = seen.setdefault(node.operation.call_id, [])
+            if (other := call_beside(node, others)) is not None:
+                rule = f"the call of span {other.span.span_id[:8]}, seen again beside it"
+                yield Note("duplicate", "tool_call", None, span_id, None, rule)
+            else:
+                others.append(node)
 
 
 def _is_call(node: Node) -> bool:

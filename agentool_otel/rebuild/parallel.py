@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.rebuild.cost import Prices
-from agentool_otel.rebuild.runs import BareCalls, Loose, Packed, rebuild_bare, rebuild_trace
+from agentool_otel.rebuild.runs import BareCalls, BareRun, Loose, rebuild_bare, rebuild_trace
 from agentool_otel.rebuild.trace import Rebuilt
 from agentool_otel.sources import UndecodedSpan
 from agentool_otel.sources._undecoded import Decoder
@@ -40,7 +40,6 @@ _AHEAD = 2
 _Row = tuple[tuple[str, bytes, str, Attributes, str], int]
 """An undecoded span with the number of its decoder."""
 _Trace = list[SpanRecord | _Row]
-_Calls = tuple[str, list[Packed]]
 
 
 class _Done(NamedTuple, Generic[T]):
@@ -82,7 +81,7 @@ def rebuild_in_processes(
             for spans in done.bare:
                 bare.add_trace(spans)
             yield from done.results
-        calls = _batches(bare.runs(), lambda run: len(run[1]))
+        calls = _batches(bare.runs(), lambda run: len(run.calls))
         yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
     except BrokenProcessPool as error:
         raise AgentoolError(
@@ -167,5 +166,5 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
     return done
 
 
-def _rebuild_bare(batch: list[_Calls]) -> list[Any]:
-    return [_finish(rebuild_bare(name, calls, _prices)) for name, calls in batch]
+def _rebuild_bare(batch: list[BareRun]) -> list[Any]:
+    return [_finish(rebuild_bare(run, _prices)) for run in batch]

@@ -25,8 +25,9 @@ from agentool_otel.rebuild.trace import Rebuilt, RunSpans
 from agentool_otel.rebuild.tree import Node, grow, is_record
 from agentool_otel.rebuild.wrappers import unwrapped
 from agentool_otel.semconv import agentool
+from agentool_otel.sources.grouping import Deduplicated
 
-__all__ = ["BareCalls", "Packed", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
+__all__ = ["BareCalls", "BareRun", "Loose", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
 
 _SPOOL = 16 << 20
 _pack = msgspec.msgpack.Encoder().encode
@@ -45,8 +46,8 @@ def rebuild_groups(
     try:
         for spans in groups:
             yield from rebuild_trace(spans, bare.add, prices)
-        for name, calls in bare.runs():
-            yield rebuild_bare(name, calls, prices)
+        for run in bare.runs():
+            yield rebuild_bare(run, prices)
     finally:
         bare.close()
 
@@ -76,12 +77,22 @@ def rebuild_trace(
         node.unlink()
 
 
-def rebuild_bare(name: str, calls: list[Packed], prices: Prices | None = None) -> Rebuilt:
+class BareRun(NamedTuple):
+    """Bare calls that belong together."""
+
+    trace_id: str
+    """Of the rebuilt trace."""
+    calls: list[Packed]
+    copies: int
+    """How many copies of spans were left out of the OTel traces they are from."""
+
+
+def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
     """Return a run of bare calls."""
-    spans = [_unpacked(call) for call in calls]
-    run = _bare_again(spans)
-    run.trace_id = name
-    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans), prices)
+    spans = [_unpacked(call) for call in calls.calls]
+    run = _bare_again(spans, calls.copies)
+    run.trace_id = calls.trace_id
+    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans, calls.copies), prices)
     for node in run.nodes:
         node.unlink()
     return rebuilt
@@ -125,16 +136,24 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
 def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
     """Link the spans of an OTel trace again and return one of its runs."""
     runs, _ = _split(grow(spans))
-    return next(run for run in runs if run.trace_id == trace_id)
+    run = next(run for run in runs if run.trace_id == trace_id)
+    run.copies = _copies(spans)
+    return run
 
 
-def _bare_again(spans: list[SpanRecord]) -> RunSpans:
+def _copies(spans: list[SpanRecord]) -> int:
+    return spans.copies if isinstance(spans, Deduplicated) else 0
+
+
+def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
     """Link the spans of a bare run again, of every OTel trace by itself."""
     traces: dict[str, list[SpanRecord]] = {}
     for span in spans:
         traces.setdefault(span.trace_id, []).append(span)
     nodes = [node for members in traces.values() for node in grow(members)]
-    return RunSpans("", None, sorted(nodes, key=_order))
+    run = RunSpans("", None, sorted(nodes, key=_order))
+    run.copies = copies
+    return run
 
 
 class BareCalls:
@@ -151,6 +170,8 @@ class BareCalls:
         and span id, as one text that sorts like them."""
         self._places = _Places()
         self._shared: set[str] = set()
+        self._copies: dict[str, int] = {}
+        """By trace id, how many copies of its spans were left out."""
         self._store = _Store()
 
     def add_trace(self, spans: list[SpanRecord]) -> None:
@@ -198,8 +219,11 @@ class BareCalls:
             for up in node.ancestors():
                 if id(up) in units:
                     self._joining.tie(units[id(up)], units[id(node)])
+        trace_id = nodes[0].span.trace_id
         if loose.several:
-            self._shared.add(nodes[0].span.trace_id)
+            self._shared.add(trace_id)
+        if copies := _copies(loose.spans):
+            self._copies[trace_id] = copies
 
     def _unit(self, node: Node) -> int:
         number = self._joining.add(keys_of(node))
@@ -210,22 +234,28 @@ class BareCalls:
     def close(self) -> None:
         self._store.close()
 
-    def runs(self) -> Iterator[tuple[str, list[Packed]]]:
-        """Yield the trace id and the calls of every run, in order of their first call; nothing can
-        be added any more."""
+    def runs(self) -> Iterator[BareRun]:
+        """Yield the runs, in order of their first call; nothing can be added any more."""
         orders = self._orders
         groups = [sorted(group, key=orders.__getitem__) for group in self._joining.groups()]
         groups.sort(key=lambda group: orders[group[0]])
         held: dict[str, int] = {}
         for group in groups:
-            for trace_id in {_ids_in(orders[number])[0] for number in group}:
+            for trace_id in self._traces_of(group):
                 held[trace_id] = held.get(trace_id, 0) + 1
         places = self._places.by_unit()
         for group in groups:
             trace_id, span_id = _ids_in(orders[group[0]])
             several = held[trace_id] > 1 or trace_id in self._shared
             name = f"{trace_id}:{span_id}" if several else trace_id
-            yield name, [self._store.get(*place) for number in group for place in places(number)]
+            calls = [self._store.get(*place) for number in group for place in places(number)]
+            copies = 0
+            if self._copies:
+                copies = sum(self._copies.get(it, 0) for it in self._traces_of(group))
+            yield BareRun(name, calls, copies)
+
+    def _traces_of(self, group: list[int]) -> set[str]:
+        return {_ids_in(self._orders[number])[0] for number in group}
 
 
 class _Places:

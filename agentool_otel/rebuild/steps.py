@@ -24,11 +24,11 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.rebuild._values import index, millis, put, set_known, text
+from agentool_otel.rebuild._values import index, millis, plain, put, set_known, text
+from agentool_otel.rebuild.delegation import delegate, may_delegate, task_in
 from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, RESULT, Draft, in_order
 from agentool_otel.rebuild.handoffs import (
     announced,
-    delegates,
     same_agent,
     spelled,
     transfer_target,
@@ -38,6 +38,7 @@ from agentool_otel.rebuild.timeline import untold
 from agentool_otel.rebuild.tool_calls import (
     ToolCall,
     call_above,
+    call_beside,
     has_result,
     is_only_value,
     is_transfer,
@@ -252,6 +253,8 @@ class StepBuilder:
                 self._read_transfer(node, operation)
             else:
                 self._read_tool(node, operation, operation.name, operation.call_id)
+                if may_delegate(operation.name) and (call := self._run_by.get(id(node))):
+                    self._read_delegation(call, node)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":
                 self._read_mcp(node, operation)
@@ -273,8 +276,8 @@ class StepBuilder:
     ) -> None:
         call = self._matching(name, call_id, operation.arguments)
         if call is None:
-            if call_id in self._by_id and (above := call_above(node)) is not None:
-                self._repeat(above, operation)
+            if call_id in self._by_id and (other := self._told_by(node, call_id)) is not None:
+                self._repeat(other, operation)
                 return
             call = ToolCall(name, call_id, UNSET)
             self._remember(call)
@@ -289,6 +292,11 @@ class StepBuilder:
             operation.arguments, call.arguments
         ):
             call.arguments = operation.arguments
+
+    def _told_by(self, node: Node, call_id: str) -> Node | None:
+        """Return the span that has told already of the call that a tool span is of."""
+        known = (call.node for call in self._by_id[call_id] if call.node is not None)
+        return call_above(node) or call_beside(node, known)
 
     def _matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
         """Find the call a model asked for that this span executes: by id, else by arguments."""
@@ -321,7 +329,7 @@ class StepBuilder:
             self._read_tool(node, operation, operation.tool_name, None)
 
     def _repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
-        """Keep what a span says of a call that the span above it is of, too."""
+        """Keep what a span says of a call that the span above it, or beside it, is of, too."""
         call = self._run_by.get(id(above))
         if call is not None and call.again is None:
             call.again = operation
@@ -331,9 +339,7 @@ class StepBuilder:
         target = operation.transfer_target
         if call is None and target is None:  # the span does not say where to, the model did
             call = next((it for it in self._calls if it.node is None and is_transfer(it)), None)
-        if delegates(operation.name):
-            self._read_tool(node, operation, operation.name, operation.call_id)
-        elif call is not None:
+        if call is not None:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
         if target is None:
@@ -341,10 +347,24 @@ class StepBuilder:
             draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
         set_known(draft.body, "to_agent", target)
         set_known(draft.body, "message", operation.transfer_message)
-        if not delegates(operation.name):
-            self._place(draft, node, call)
-            self._merged.add(index(node, agentool.STEP_RESULT_INDEX))
+        self._place(draft, node, call)
+        self._merged.add(index(node, agentool.STEP_RESULT_INDEX))
         self._handed.append((target, draft))
+
+    def _read_delegation(self, call: ToolCall, node: Node) -> None:
+        """Add the handoff to a call that gives a task to another agent."""
+        arguments = plain(call.arguments)
+        target = delegate(call.name or "", arguments)
+        if target is None:
+            return
+        if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
+            return  # the nested run tells of it
+        said = self._draft("handoff", node.start_ns if call.node else self._said_at(node), 3, node)
+        target = spelled(target, node)
+        set_known(said.body, "to_agent", target)
+        put(said.body, "message", task_in(arguments))
+        said.note("inferred", "type", None, "name and arguments of the tool")
+        self._handed.append((target, said))
 
     def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
         kind = "memory_read" if operation.reads else "memory_write"
@@ -382,7 +402,10 @@ class StepBuilder:
             if (draft.node is not None and id(draft.node) in above) or same_agent(target, name):
                 if target is None:
                     set_known(draft.body, "to_agent", name)
-                self._merged.add(index(node, agentool.STEP_INDEX))
+                place_of_run = index(node, agentool.STEP_INDEX)
+                self._merged.add(place_of_run)
+                if draft.index is None:
+                    draft.index = place_of_run
                 del self._handed[place]
                 return draft
         return None
@@ -412,10 +435,12 @@ class StepBuilder:
     # ---- calls and results
     def _finish_call(self, call: ToolCall) -> None:
         node, operation = call.node, call.node.operation if call.node else None
-        if node is None and call.name is not None and transfers(call.name):
-            self._handed_by_message(call)
-            if not delegates(call.name):
+        if node is None and call.name is not None:
+            if transfers(call.name):
+                self._handed_by_message(call)
                 return
+            if may_delegate(call.name) and call.asked_by is not None:
+                self._read_delegation(call, call.asked_by)
         attributes = node.span.attributes if node else {}
         incomplete = attributes.get(agentool.TOOL_INCOMPLETE)
         call_id = call.id
@@ -474,7 +499,7 @@ class StepBuilder:
 
     def _handed_by_message(self, call: ToolCall) -> None:
         assert call.name is not None
-        if call.result is not None and not delegates(call.name):
+        if call.result is not None:
             self._drafts.remove(call.result)
         target = spelled(transfer_target(call.name), call.asked_by)
         time_ns = self._said_at(call.asked_by)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel._json import loads
+from agentool_otel._json import canonical, loads
 from agentool_otel.model.operations import McpRequest, Operation, Retrieval, ToolExecution
+from agentool_otel.rebuild._values import plain
 from agentool_otel.rebuild.drafts import Draft
 from agentool_otel.rebuild.handoffs import transfers
 from agentool_otel.rebuild.tree import Node
@@ -17,6 +18,7 @@ from agentool_otel.semconv import openinference
 __all__ = [
     "ToolCall",
     "call_above",
+    "call_beside",
     "has_result",
     "is_only_value",
     "is_transfer",
@@ -56,6 +58,32 @@ def call_above(node: Node) -> Node | None:
         if up.is_run:
             break
     return None
+
+
+def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
+    """Return the one of some tool spans with the same call id that is of the same call as a later
+    one: they overlap and contradict each other in nothing.
+
+    Servers give an id again, also to calls beside each other; so the id alone does not tell.
+    """
+    return next((other for other in others if _overlap(other, node) and _agree(other, node)), None)
+
+
+def _overlap(first: Node, second: Node) -> bool:
+    if first.start_ns is None or first.end_ns is None or second.start_ns is None:
+        return False
+    return second.start_ns < first.end_ns or second.start_ns == first.start_ns
+
+
+def _agree(first: Node, second: Node) -> bool:
+    one, other = first.operation, second.operation
+    if not (isinstance(one, ToolExecution) and isinstance(other, ToolExecution)):
+        return False
+    return one.name == other.name and (
+        one.arguments is UNSET
+        or other.arguments is UNSET
+        or canonical(plain(one.arguments)) == canonical(plain(other.arguments))
+    )
 
 
 def _of_one_call(inner: Operation, outer: Operation) -> bool:

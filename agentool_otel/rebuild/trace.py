@@ -19,18 +19,19 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.times import from_ns
 from agentool_otel.rebuild import residue
-from agentool_otel.rebuild._values import json_or, number, put, set_known
+from agentool_otel.rebuild._values import json_or, number, plain, put, set_known
 from agentool_otel.rebuild.calls import leaf_inferences
 from agentool_otel.rebuild.cost import Prices, add_cost
+from agentool_otel.rebuild.delegation import delegate, may_delegate, tool_around
 from agentool_otel.rebuild.drafts import notes_of
-from agentool_otel.rebuild.ends import input_of, output_of
+from agentool_otel.rebuild.ends import Found, input_of, output_of
 from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
 from agentool_otel.rebuild.marks import marks_in, shortened_on
 from agentool_otel.rebuild.observed import cut_or_hidden, reading_of, repeated
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_record
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Rebuilt", "RunSpans"]
 
@@ -38,7 +39,7 @@ __all__ = ["Rebuilt", "RunSpans"]
 class RunSpans:
     """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
 
-    __slots__ = ("link", "nodes", "root", "trace_id")
+    __slots__ = ("copies", "link", "nodes", "root", "trace_id")
 
     def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
         self.trace_id = trace_id
@@ -47,6 +48,8 @@ class RunSpans:
         self.nodes = nodes
         self.link: dict[str, Any] = {}
         """What ties it to other traces, for its metadata."""
+        self.copies = 0
+        """Of spans of its OTel traces, left out because another copy says more; for the report."""
 
 
 class Rebuilt:
@@ -139,7 +142,7 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     said = root.span.attributes if root is not None else {}
     inferences = leaf_inferences(nodes)
     made: dict[str, Any] = {"trace_id": run.trace_id}
-    set_known(made, "agent_id", _agent_id(run))
+    put(made, "agent_id", _agent_id(run).value)
     set_known(made, "session_id", _session_id(run))
     start_ns, end_ns = _times(run)
     if start_ns is not None:
@@ -165,26 +168,51 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     return residue.apply(made, json_or(said.get(agentool.EXTRA), None))
 
 
-def _agent_id(run: RunSpans) -> str | None:
+def _agent_id(run: RunSpans) -> Found:
     if run.root is not None:
         said = run.root.span.attributes.get(agentool.AGENT_ID)
         if isinstance(said, str):
-            return said
+            return Found(said)
         operation = run.root.operation
         if isinstance(operation, AgentInvocation):
             found = operation.agent_id or operation.agent_name
+            if found is None or may_delegate(found):
+                named = _delegate(run.root, found)
+                if named is not None:
+                    return named
         else:
             found = operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
         if found is not None:
-            return found
+            return Found(found)
     for node in run.nodes:
         service = node.span.resource.get("service.name")
         if isinstance(service, str) and not service.startswith("unknown_service"):
-            return service
-    return None
+            return Found(service)
+    return Found()
+
+
+def _delegate(root: Node, name: str | None) -> Found | None:
+    """Return the agent whom the tool around a run gives the task to, where the run is called like
+    the tool, as Claude's SDK does, or not at all."""
+    if (around := tool_around(root)) is None:
+        return None
+    tool, call = around
+    if not may_delegate(call.name) or name not in (None, call.name):
+        return None
+    target = delegate(call.name, plain(call.arguments))
+    rule = "whom the tool around the run gives the task to"
+    return None if target is None else Found(target, tool, rule)
 
 
 def _session_id(run: RunSpans) -> str | None:
+    """Return the conversation that the run's span or one around it names itself, else what the
+    run's spans are read to be part of."""
+    around = run.root
+    while around is not None and (around is run.root or not around.is_run):
+        said = around.operation.conversation_id
+        if said is not None and around.span.attributes.get(gen_ai.CONVERSATION_ID) == said:
+            return said
+        around = around.parent
     for node in ([run.root] if run.root is not None else []) + run.nodes:
         if node.operation.conversation_id is not None:
             return node.operation.conversation_id
@@ -278,6 +306,8 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         "input": input_of(root, nodes, inferences),
         "output": output_of(root, nodes, inferences),
     }
+    if (agent := _agent_id(run)).rule is not None:
+        found["agent_id"] = agent
     for field in document:
         if field in ("steps", "trace_id", "status"):
             continue
@@ -292,6 +322,9 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
             report.notes.append(Note("not_captured", field, None, root_id))
     report.notes += marks_in(document)
     report.notes += repeated(nodes, inferences)
+    if run.copies:
+        rule = f"{run.copies} more copies in the OTel trace: the most complete one of each counts"
+        report.notes.append(Note("duplicate", "spans", None, None, None, rule))
     status = status_of(root, nodes, inferences, document["steps"])
     outcome: Outcome = "kept" if status.signal is None else "inferred"
     report.notes.append(

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentool_otel._json import Json
 from agentool_otel.errors import DecodeError
-from agentool_otel.model.atif import from_atif
+from agentool_otel.model.atif import agents_of, from_atif
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
@@ -56,11 +56,14 @@ class AnyJson:
             Foreign: nothing in it is known.
         """
         known = value == []
+        agents: dict[str, str] | None = None
         try:
             for piece in pieces(value):
                 known = True
                 self.recognised = True
-                yield from self._piece(piece, where)
+                if piece.what == "trajectory" and agents is None:
+                    agents = agents_of(it for it, what in pieces(value) if what == "trajectory")
+                yield from self._piece(piece, agents or {}, where)
         except RecursionError:
             raise Foreign("nested too deeply to be read") from None
         except DecodeError as error:
@@ -72,7 +75,7 @@ class AnyJson:
             raise Foreign(f"no spans: {short(value)}")
         self.recognised = True
 
-    def _piece(self, piece: Piece, where: str) -> Iterator[SpanRecord]:
+    def _piece(self, piece: Piece, agents: dict[str, str], where: str) -> Iterator[SpanRecord]:
         value, what = piece
         if what == "otlp":
             yield from self._otlp(normal(value), where)
@@ -82,7 +85,7 @@ class AnyJson:
         elif what == "trace":
             self._document(decode(ReasoningTrace, value))
         elif what == "trajectory":
-            self._document(from_atif(value))
+            self._document(from_atif(value, agents=agents))
         else:
             self.loses.update(dict.fromkeys(what.loses))
             for span in what.spans(value, lambda message: self._report(where, message)):

@@ -6,6 +6,7 @@ Reading them is then cutting lines into pieces, without looking for the pieces a
 from __future__ import annotations
 
 import tempfile
+import weakref
 from array import array
 from collections.abc import Iterator
 from contextlib import closing
@@ -49,7 +50,9 @@ class Layout:
     """Of one file, line by line. Takes 16 bytes a span, on disk where it is much."""
 
     def __init__(self) -> None:
-        self._file: Any = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by `lines`
+        self._file: Any = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115
+        self.close = weakref.finalize(self, self._file.close)
+        """Lets go of what was noted; called when nobody reads it."""
         self._resources: dict[bytes, int] = {}
         self._scopes: dict[str, int] = {}
         self._row = array("L")
@@ -96,14 +99,11 @@ class Layout:
         row[0] = len(row) - 1
         self._file.write(row)
 
-    def close(self) -> None:
-        """Let go of what was noted; after `lines` nothing is left of it."""
-        self._file.close()
-
     def lines(self) -> Iterator[Line]:
         """Yield the lines in order, once."""
         resources, scopes = list(self._resources), list(self._scopes)
-        with closing(self._file) as file:
+        with closing(self):
+            file = self._file
             file.seek(0)
             while head := file.read(_WIDTH):
                 (length,) = array("L", head)

@@ -26,7 +26,7 @@ from agentool_otel.sources._undecoded import Decoder, UndecodedSpan
 from agentool_otel.sources.census import Census
 from agentool_otel.sources.containers.log_record import is_fragment
 
-__all__ = ["by_trace", "grouped", "whole"]
+__all__ = ["Deduplicated", "by_trace", "grouped", "whole"]
 
 _BITS = 6  # of the hash for each level of splitting, so 64 files open at once
 _LEVELS = 5
@@ -60,9 +60,10 @@ def by_trace(
     """Yield the spans of one trace after another, sorted by start and span id.
 
     The outcome does not depend on the order or the repetition of `spans`; of several copies of a
-    span the most complete one is kept. Traces come sorted by start as long as all of them fit into
-    `budget_bytes`; above it they are sorted within parts of the input only. One trace has to fit
-    into memory. Temporary files are removed when the iterator is exhausted or closed.
+    span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
+    sorted by start as long as all of them fit into `budget_bytes`; above it they are sorted within
+    parts of the input only. One trace has to fit into memory. Temporary files are removed when the
+    iterator is exhausted or closed.
 
     With a `census` of the same spans, traces come as they complete.
 
@@ -167,12 +168,31 @@ def whole(spans: list[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     """Return the spans of a trace, decoded, each once, in order of start."""
     records = [span.decode() if isinstance(span, UndecodedSpan) else span for span in spans]
     best = {span.span_id: span for span in records if span is not None}
+    copies = 0
     if len(best) < len(records) or any(span.start_ns is None for span in best.values()):
-        best = _without_copies([span for span in records if span is not None])
+        known = [span for span in records if span is not None]
+        best = _without_copies(known)
+        copies = _copies(known)
     try:
-        return sorted(best.values(), key=_START)
+        whole = sorted(best.values(), key=_START)
     except TypeError:  # a span without a start
-        return sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
+        whole = sorted(best.values(), key=lambda span: (span.start_ns or 0, span.span_id))
+    return Deduplicated(whole, copies) if copies else whole
+
+
+class Deduplicated(list[SpanRecord]):
+    """The spans of a trace of which there were several copies of some."""
+
+    def __init__(self, spans: Iterable[SpanRecord], copies: int):
+        super().__init__(spans)
+        self.copies = copies
+        """How many were left out."""
+
+
+def _copies(spans: list[SpanRecord]) -> int:
+    """Count the spans that are there again; a fragment is joined, and not a copy."""
+    whole = [span.span_id for span in spans if not is_fragment(span)]
+    return len(whole) - len(set(whole))
 
 
 def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:

@@ -1,8 +1,8 @@
 """The right answer of a fixture, and how much of it a reading has.
 
-An answer is a JSON file in `tests/fixtures/answers`. It was drafted by our own rebuild and then
-corrected by reading; `source` names what settles it: a companion of the trace, or its raw spans. A
-text that ends with `…` stands for every text that begins so.
+An answer is a JSON file in `tests/fixtures/answers`, transcribed from the raw file. `source` names
+what settles it, `doubt` what a careful reader could see otherwise. A text that ends with `…` stands
+for every text that begins so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Answer(NamedTuple):
     dialect: str
     found: Found
     wanting: dict[str, str]
-    """Aspects that we do not read wholly, and why not."""
+    """Aspects that we do not read wholly, and why not; `runs` where their number differs."""
 
 
 class Share(NamedTuple):

@@ -24,8 +24,6 @@ def read(path: Path) -> Found:
         found.add("LLM calls", rebuilt.fidelity.model_calls)
     for trace in documents:
         _take(trace.to_dict(), found)
-    if documents and found.runs == len(documents):
-        found.items["LLM calls"] = None  # a document of steps does not count them
     return found
 
 
@@ -52,5 +50,5 @@ def _take(trace: dict[str, Any], found: Found) -> None:
             name = names.get(result.get("call_id"))
             if result.get("error") is not None:
                 found.add("errors", name, result["error"])
-            elif "output" in result:
+            if "output" in result:
                 found.add("results", name, result["output"])

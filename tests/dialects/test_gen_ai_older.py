@@ -184,6 +184,15 @@ def test_a_kind_that_a_store_dropped_is_read_from_our_attribute() -> None:
     assert read(attributes, kind="INTERNAL").remote
 
 
+def test_a_tool_span_filled_in_by_hand_has_bare_names() -> None:
+    said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
+    bare = {"input": '{"a": 1}', "output": "done"}
+    operation = read({**said, **bare})
+    assert (operation.arguments, operation.result, operation.extra) == ({"a": 1}, "done", {})
+    operation = read({**said, **bare, "gen_ai.tool.call.arguments": "{}"})
+    assert (operation.arguments, operation.extra) == ({}, {"input": '{"a": 1}'})
+
+
 def test_a_handoff_operation_is_a_transfer() -> None:
     operation = read(
         {

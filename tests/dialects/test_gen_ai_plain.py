@@ -17,7 +17,14 @@ DIALECT = GenAI()
 NAMES = [
     *TABLES[Inference],
     *TABLES[ToolExecution],
-    *("app.name", "gen_ai.system", "gen_ai.usage.total_tokens", "gen_ai.prompt.0.content"),
+    *(
+        "app.name",
+        "input",
+        "output",
+        "gen_ai.system",
+        "gen_ai.usage.total_tokens",
+        "gen_ai.prompt.0.content",
+    ),
     *("agentool.tool.wrapped", "error.type", "mcp.method.name", "agentool.span.kind"),
 ]
 texts = st.sampled_from(

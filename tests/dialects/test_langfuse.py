@@ -130,6 +130,12 @@ def test_the_vocabulary_inside_is_read_with_what_langfuse_moved_out_of_it() -> N
     assert coverage([vercel, tool]) == 1.0
 
 
+def test_a_thread_of_langgraph_is_the_session_where_none_is_named() -> None:
+    thread = {OF + "type": "agent", OF + "metadata.thread_id": '"t1"'}
+    assert classify(span(thread))[1].conversation_id == "t1"
+    assert classify(span({**thread, "session.id": "s1"}))[1].conversation_id == "s1"
+
+
 def test_spans_of_an_older_sdk_are_known_by_what_is_in_them() -> None:
     output = {"type": "tool", "name": "search", "tool_call_id": "c1", "content": "found"}
     state = {"messages": [{"type": "human", "content": "hi"}, {"type": "ai", "content": "hello"}]}

@@ -222,10 +222,10 @@ def test_langchains_tool_message_is_opened() -> None:
     assert (operation.call_id, operation.result) == ("c1", "18")
 
 
-def test_a_tool_message_of_an_error_is_the_tools_error() -> None:
+def test_a_tool_message_of_an_error_is_the_tools_error_and_what_the_model_was_told() -> None:
     value = {"type": "tool", "data": {"content": "no", "tool_call_id": "c1", "status": "error"}}
     operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(value)})
-    assert (operation.tool_error, operation.result) == ("no", UNSET)
+    assert (operation.tool_error, operation.result) == ("no", "no")
 
 
 def test_a_tool_of_adks_own_keeps_what_only_adk_says() -> None:
@@ -301,6 +301,12 @@ def test_an_agents_input_and_output_are_messages() -> None:
         input=[message("user", [text("do it")])],
         output=[message("assistant", [text("done")])],
     )
+
+
+def test_an_agent_of_agno_was_asked_its_message_not_the_objects_printed_beside_it() -> None:
+    given = {"run_response": "RunResponse(content=None)", "session_id": "s", "message": "hi"}
+    operation = read("AGENT", {"input.value": json.dumps(given)})
+    assert operation.input == [message("user", [text("hi")])]
 
 
 def test_a_graphs_state_is_cut_to_what_it_answered() -> None:

@@ -141,6 +141,24 @@ def test_a_tool_that_reports_an_error_failed() -> None:
     assert operation.tool_error == "no numbers"
 
 
+def test_of_a_tool_that_raised_the_exception_is_the_error_and_its_wording_the_result() -> None:
+    operation: Any = classify(
+        span(
+            {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "add",
+                "gen_ai.tool.status": "error",
+            },
+            event("gen_ai.choice", message='[{"text": "Error: no numbers"}]', id="t1"),
+            scope=SCOPE,
+            status="ERROR",
+            status_message="no numbers",
+        )
+    )[1]
+    assert (operation.error_message, operation.tool_error) == ("no numbers", None)
+    assert operation.result == "Error: no numbers"
+
+
 def test_cached_tokens_are_counted_in_where_the_total_shows_they_are_not() -> None:
     usage = {
         "gen_ai.operation.name": "chat",

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from msgspec import UNSET
 
 from agentool_otel.dialects import classify
 from agentool_otel.model.messages import message, text, tool_call
@@ -95,10 +94,10 @@ def test_langchains_envelopes_are_opened() -> None:
     )
 
 
-def test_a_tool_that_failed_in_langchain_has_an_error() -> None:
+def test_a_tool_that_failed_in_langchain_has_an_error_and_what_the_model_was_told() -> None:
     message = {"content": "no", "tool_call_id": "c1", "status": "error"}
     operation = read(entity("tool", "f", output={"output": {"lc": 1, "kwargs": message}}))
-    assert (operation.tool_error, operation.result) == ("no", UNSET)
+    assert (operation.tool_error, operation.result) == ("no", "no")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects import classify
+from agentool_otel.model.messages import message
+from agentool_otel.model.messages import text as words
 from tests.dialects.spelled import coverage, span, spelled, text
 from tests.dialects.traces import load
 
@@ -45,10 +47,10 @@ def test_public_spans_are_read() -> None:
             is an American m…nd pharmacy.\\n"]
         trulens: chat model=gpt-4o-mini-2024-07-18 cost=0.00010619999999999999 in=336 out=93
             total=429
-          > user: {"context_str":["\\nStarbucks Corporation i…e best coffee?"}
+          > user: What is the best coffee?
           < assistant: Hello! I'm happy to help. ⏎⏎When it comes …it down further!
     """)
-    assert coverage(PUBLIC) == 0.46
+    assert coverage(PUBLIC) == 0.44
 
 
 def test_tools_errors_and_scores_are_read() -> None:
@@ -59,6 +61,28 @@ def test_tools_errors_and_scores_are_read() -> None:
         trulens: unclassified
     """)
     assert coverage(FROM_NAMES) == 1.0
+
+
+def test_the_question_is_what_was_said_and_its_context_stays_beside() -> None:
+    said = {
+        OF + "span_type": "generation",
+        OF + "call.kwargs.context_str": "It rains.",
+        OF + "call.kwargs.question": "Weather?",
+    }
+    operation: Any = classify(span(said))[1]
+    assert operation.input == [message("user", [words("Weather?")])]
+    assert operation.extra == {OF + "call.kwargs.context_str": "It rains."}
+
+
+def test_the_messages_of_a_providers_own_function_come_before_a_question() -> None:
+    said = {
+        OF + "span_type": "generation",
+        OF + "call.kwargs.messages.0.role": "user",
+        OF + "call.kwargs.messages.0.content": "Weather?",
+        OF + "call.kwargs.query": "select",
+    }
+    operation: Any = classify(span(said))[1]
+    assert operation.input == [message("user", [words("Weather?")])]
 
 
 def test_a_cost_in_another_currency_is_not_in_dollars() -> None:

@@ -67,6 +67,49 @@ def test_a_tool_span_below_one_of_the_same_call_is_a_duplicate() -> None:
     assert shape(trace) == ["call c t None", "result c r"]
 
 
+def test_a_tool_span_beside_one_of_the_same_call_is_a_duplicate() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    seen.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}), parent=root, seconds=5)
+    again = seen.add(
+        ToolExecution(name="t", call_id="c", result="r"), parent=root, scope="another.sdk"
+    )
+    assert duplicates(seen) == [("tool_call", again.span_id)]
+    assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c r"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "second"),
+    [
+        pytest.param(1, ToolExecution(name="t", call_id="c", arguments={"n": 1}), id="later"),
+        pytest.param(5, ToolExecution(name="t", call_id="c", arguments={"n": 2}), id="arguments"),
+        pytest.param(5, ToolExecution(name="u", call_id="c", arguments={"n": 1}), id="name"),
+    ],
+)
+def test_a_call_id_that_is_given_again_is_another_call(
+    seconds: float, second: ToolExecution
+) -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    first = ToolExecution(name="t", call_id="c", arguments={"n": 1})
+    seen.add(first, parent=root, seconds=seconds)
+    seen.add(second, parent=root)
+    assert duplicates(seen) == []
+    assert len([line for line in shape(seen.rebuilt()[0]) if line.startswith("call c")]) == 2
+
+
+@pytest.mark.parametrize("bare", [True, False], ids=["bare call", "run"])
+def test_copies_of_spans_that_were_left_out_are_counted(bare: bool) -> None:
+    seen = Collected()
+    seen.add(Inference(request_model="m") if bare else AgentInvocation(agent_name="a"))
+    seen.spans *= 3
+    [note] = [it for it in rebuilt(seen).fidelity.notes if it.outcome == "duplicate"]
+    assert (note.field, note.rule) == (
+        "spans",
+        "2 more copies in the OTel trace: the most complete one of each counts",
+    )
+
+
 def duplicates(seen: Collected) -> list[tuple[str, Any]]:
     notes = rebuilt(seen).fidelity.notes
     return [(note.field, note.span_id) for note in notes if note.outcome == "duplicate"]

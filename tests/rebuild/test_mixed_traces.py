@@ -7,11 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from agentool_otel._json import dumps
 from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import (
+    AgentInvocation,
     Inference,
     Retrieval,
     ToolExecution,
+    Unclassified,
     Usage,
     WorkflowInvocation,
 )
@@ -79,6 +82,29 @@ def test_the_total_of_the_leaves_is_checked_against_the_run() -> None:
     [found] = rebuild(seen.spans)
     assert found.document["metrics"]["total_tokens"] == 7
     assert "the model calls add up to 7, the run says 18" in {n.rule for n in found.fidelity.notes}
+
+
+# ------------------------------------------------------------------------------------- session
+
+
+def test_a_conversation_named_around_the_run_comes_before_one_the_spans_are_only_read_to_have() -> (
+    None
+):
+    seen = Collected()
+    wrapper = seen.add(Unclassified(extra={"gen_ai.conversation.id": "thread"}), seconds=9)
+    root = seen.add(agent(), parent=wrapper, seconds=5)
+    root.attributes |= {
+        "traceloop.span.kind": "agent",
+        "traceloop.association.properties.session_id": "session",
+    }
+    assert [trace["session_id"] for trace in seen.rebuilt()] == ["thread"]
+
+
+def test_a_run_below_another_ones_conversation_names_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent("chief", conversation_id="thread"), seconds=9)
+    seen.add(agent("clerk"), parent=root)
+    assert [trace.get("session_id") for trace in seen.rebuilt()] == ["thread", None]
 
 
 # ----------------------------------------------------------------------------------- tool calls
@@ -168,9 +194,107 @@ def test_a_handoff_that_an_agent_announces_is_in_its_own_run_only() -> None:
 def test_a_delegation_is_a_call_as_well_as_a_handoff() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    seen.add(ToolExecution(name="delegate_work", call_id="c", arguments={}, result=1), parent=root)
-    assert sorted(shape(seen.rebuilt()[0])) == ["call c delegate_work {}", "handoff work",
+    call = ToolExecution(name="delegate_to_work", call_id="c", arguments={}, result=1)
+    seen.add(call, parent=root)
+    assert sorted(shape(seen.rebuilt()[0])) == ["call c delegate_to_work {}", "handoff work",
                                                 "result c 1"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "target"),
+    [
+        ("delegate_work_to_coworker", {"task": "dig", "coworker": "Miner"}, "Miner"),
+        ("Delegate work to coworker", {"task": "dig", "coworker": "Miner"}, "Miner"),
+        ("Task", {"prompt": "dig", "subagent_type": "miner"}, "miner"),
+        ("task", {"description": "dig", "subagent_type": "miner"}, "miner"),
+        ("delegate_to_agent", {"task": "dig", "agent_name": "miner"}, "miner"),
+    ],
+)
+@pytest.mark.parametrize("told_by", ["span", "message"])
+def test_an_argument_says_who_gets_the_task(
+    name: str, arguments: dict[str, Any], target: str, told_by: str
+) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    if told_by == "span":
+        seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
+    else:
+        asks = [message("assistant", [tool_call(name, dumps(arguments), "c")])]
+        seen.add(Inference(output=asks), parent=root)
+    steps = seen.rebuilt()[0]["steps"]
+    assert [step["type"] for step in steps][:2] == ["tool_call", "handoff"]
+    assert (steps[1]["to_agent"], steps[1]["message"]) == (target, "dig")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("delegate_summary", {"task": "sum up"}), ("Task", {"agent": "a"}), ("task", None)],
+)
+def test_a_tool_that_does_not_say_to_whom_hands_over_to_nobody(name: str, arguments: Any) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
+    assert shape(seen.rebuilt()[0])[0] == f"call c {name} {arguments}"
+    assert not [step for step in seen.rebuilt()[0]["steps"] if step["type"] == "handoff"]
+
+
+def a_subagent(result: Any = "dug", **fields: Any) -> tuple[Collected, SpanRecord]:
+    """A run that Claude's SDK calls by the tool that began it, and the tool's span."""
+    seen = Collected()
+    root = seen.add(agent("chief"), seconds=9)
+    given = {"description": "a title", "prompt": "dig", "subagent_type": "miner"}
+    call = ToolExecution(name="Agent", call_id="c", arguments=given, result=result, **fields)
+    tool = seen.add(call, parent=root, seconds=5)
+    seen.add(agent("Agent"), parent=tool, seconds=3)
+    return seen, tool
+
+
+def test_a_run_that_says_nothing_of_itself_has_the_task_and_the_result_of_its_tool() -> None:
+    seen, tool = a_subagent(result={"content": [{"type": "text", "text": "dug"}], "tokens": 3})
+    chief, miner = rebuild(seen.spans)
+    assert (miner.trace.agent_id, miner.trace.input, miner.trace.output) == ("miner", "dig", "dug")
+    inferred = [note for note in miner.fidelity.notes if note.span_id == tool.span_id]
+    assert {(note.field, note.outcome) for note in inferred} == {
+        *(("agent_id", "inferred"), ("input", "inferred"), ("output", "inferred"))
+    }
+    handoffs = [step for step in chief.document["steps"] if step["type"] == "handoff"]
+    assert [step["to_agent"] for step in handoffs] == ["miner"]
+
+
+def test_what_a_run_says_itself_comes_before_its_tool() -> None:
+    seen, tool = a_subagent()
+    seen.spans[-1] = seen.add(agent("digger", input=ASKED, output=ANSWER), parent=tool)
+    found = seen.rebuilt()[-1]
+    assert (found["agent_id"], found["input"], found["output"]) == ("digger", "go", "gone")
+
+
+def test_a_run_without_a_name_is_not_called_by_what_any_tool_was_given() -> None:
+    seen = Collected()
+    root = seen.add(agent("chief"), seconds=9)
+    tool = seen.add(ToolExecution(name="look_up", arguments={"agent": "x"}), parent=root, seconds=5)
+    seen.add(AgentInvocation(), parent=tool)
+    assert "agent_id" not in seen.rebuilt()[-1]
+
+
+def test_the_message_of_an_error_is_no_answer() -> None:
+    seen, _ = a_subagent(result="no spade", error_type="ValueError")
+    assert "output" not in seen.rebuilt()[-1]
+
+
+def test_a_tool_that_began_several_runs_tells_of_none_of_them() -> None:
+    seen, tool = a_subagent()
+    seen.add(agent("another"), parent=tool)
+    assert not [trace for trace in seen.rebuilt() if "input" in trace or "output" in trace]
+
+
+def test_a_task_told_by_a_message_and_by_the_run_itself_is_one_handoff() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asks = [message("assistant", [tool_call("task", {"subagent_type": "miner"}, "c")])]
+    seen.add(Inference(output=asks), parent=root)
+    seen.add(agent("miner"), parent=root)
+    steps = [step["type"] for step in seen.rebuilt()[0]["steps"]]
+    assert steps == ["tool_call", "handoff"]
 
 
 # -------------------------------------------------------------------------------------- status

@@ -18,7 +18,7 @@ def test_a_real_trace_gives_its_right_answer(answer: Answer) -> None:
     for aspect, share in compared(answer.found, ours.read(answer.fixture)).items():
         if share is not None and not share.right == share.expected == share.found:
             short[aspect] = share
-    assert short.keys() == answer.wanting.keys(), short
+    assert short.keys() == answer.wanting.keys() - {"runs"}, short
 
 
 def test_every_fixture_has_an_answer() -> None:
@@ -28,8 +28,8 @@ def test_every_fixture_has_an_answer() -> None:
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.fixture.name)
 def test_a_run_is_read_once(answer: Answer) -> None:
-    if not answer.wanting:
-        assert ours.read(answer.fixture).runs == answer.found.runs
+    as_often = ours.read(answer.fixture).runs == answer.found.runs
+    assert as_often == ("runs" not in answer.wanting)
 
 
 def test_the_table_is_printed_by_one_command() -> None:

@@ -106,6 +106,40 @@ def test_a_trajectory_of_another_agent_is_a_handoff() -> None:
     assert shape(from_atif({**TRAJECTORY, "steps": steps}).to_dict())[-1] == "handoff s2"
 
 
+def referring(*ids: dict[str, str]) -> dict[str, Any]:
+    user, agent, _ = TRAJECTORY["steps"]
+    result = {"source_call_id": "c1", "subagent_trajectory_ref": list(ids)}
+    return {**TRAJECTORY, "steps": [user, {**agent, "observation": {"results": [result]}}]}
+
+
+def handoffs(file: Path) -> list[str]:
+    steps = [step for trace in agentool_otel.load(file) for step in trace.to_dict()["steps"]]
+    return [step["to_agent"] for step in steps if step["type"] == "handoff"]
+
+
+@pytest.mark.parametrize("parent_first", [True, False])
+def test_the_agent_of_a_trajectory_in_the_same_value_is_called_by_its_name(
+    tmp_path: Path, parent_first: bool
+) -> None:
+    child = {**TRAJECTORY, "session_id": "s2", "agent": {"name": "helper"}}
+    both = [referring({"session_id": "s2"}), child]
+    (file := tmp_path / "t.json").write_text(json.dumps(both if parent_first else both[::-1]))
+    assert handoffs(file) == ["helper"]
+
+
+def test_the_agent_of_an_embedded_trajectory_is_called_by_its_name(tmp_path: Path) -> None:
+    child = {"trajectory_id": "t2", "session_id": "s1", "agent": {"name": "helper"}, "steps": []}
+    parent = {**referring({"trajectory_id": "t2"}), "subagent_trajectories": [child]}
+    (file := tmp_path / "t.json").write_text(json.dumps(parent))
+    assert handoffs(file) == ["helper"]
+
+
+def test_a_session_of_several_agents_names_none_of_them(tmp_path: Path) -> None:
+    agents = [{**TRAJECTORY, "session_id": "s2", "agent": {"name": name}} for name in "ab"]
+    (file := tmp_path / "t.json").write_text(json.dumps([referring({"session_id": "s2"}), *agents]))
+    assert handoffs(file) == ["s2"]
+
+
 @pytest.mark.parametrize("steps", [None, "x", [1]])
 def test_a_trajectory_without_steps_is_refused(steps: Any) -> None:
     with pytest.raises(DecodeError, match=r"\$\.steps"):

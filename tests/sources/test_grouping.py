@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import pickle
 import random
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from agentool_otel.errors import SourceError
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources import by_trace
+from agentool_otel.sources.grouping import Deduplicated
 
 NOTHING = 0
 """A budget that sends everything to disk, split as often as it can be."""
@@ -52,6 +54,16 @@ def test_of_two_finished_copies_the_one_that_says_more_is_kept() -> None:
 
 def test_of_two_equally_full_copies_the_later_one_is_kept() -> None:
     assert kept(span("a", 1, end=5), span("a", 1, end=6)).end_ns == 6
+
+
+def test_copies_are_counted_and_joined_log_records_are_none() -> None:
+    record = msgspec.structs.replace(span("a", 1, start=None, events=[SpanEvent("said")]), name="")
+    [joined] = by_trace([span("a", 1), record])
+    [copied] = by_trace([span("a", 1), record, span("a", 1), span("a", 2), span("a", 1)])
+    assert not isinstance(joined, Deduplicated)
+    assert isinstance(copied, Deduplicated)
+    assert copied.copies == 2
+    assert pickle.loads(pickle.dumps(copied)).copies == 2
 
 
 def test_no_spans_are_no_traces() -> None:

@@ -56,7 +56,7 @@ def items(path):
                 if call.is_error:
                     told = call.error_type if call.result is None else call.result
                     found["errors"].append([call.name, told])
-                elif call.result is not None:
+                if call.result is not None:
                     found["results"].append([call.name, call.result])
     return found
 

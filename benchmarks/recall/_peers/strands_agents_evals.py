@@ -42,7 +42,7 @@ def items(path):
                 found["arguments"].append([name, span.tool_call.arguments])
                 if span.tool_result.error:
                     found["errors"].append([name, span.tool_result.error])
-                else:
+                if span.tool_result.content or not span.tool_result.error:
                     found["results"].append([name, span.tool_result.content])
     return found
 
