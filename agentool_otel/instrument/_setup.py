@@ -395,7 +395,7 @@ def _collect_metrics(target: OtlpTarget) -> None:
 
     exporter = metric_exporter(target)
     if _masking is not None:
-        from agentool_otel.export.masking import MaskingMetrics
+        from agentool_otel.export.masking_metrics import MaskingMetrics
 
         exporter = MaskingMetrics(exporter, _masking)
     reader = PeriodicExportingMetricReader(exporter)
