@@ -6,7 +6,6 @@ it; a faster recording span can take the SDK span's place here.
 
 from __future__ import annotations
 
-import traceback
 from collections import OrderedDict
 from time import time_ns
 from typing import Any
@@ -20,6 +19,7 @@ from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
 from agentool_otel.emit import metrics
 from agentool_otel.emit.content import mask_text
+from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
 from agentool_otel.emit.steps import Timeline, tool_step
@@ -34,7 +34,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run", "error_type_of", "str_of"]
+__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -370,7 +370,7 @@ class LiveSpan:
         span_id = self.span.get_span_context().span_id
         seen = _recorded.pop(span_id, None)
         if seen != id(error):
-            record_exception(self.span, error)
+            self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
         if self._parent_id:
             _recorded[self._parent_id] = id(error)
             if len(_recorded) > 1024:
@@ -545,38 +545,8 @@ def _start(
     return live
 
 
-def error_type_of(error: BaseException) -> str:
-    """Return the low-cardinality name of an exception: its class, qualified unless built in."""
-    cls = type(error)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def str_of(error: BaseException) -> str:
-    """Return an exception's text; its class where the text cannot be made."""
-    try:
-        return str(error)
-    except Exception:  # a user's __str__
-        return type(error).__qualname__
-
-
 def _canonical(arguments: str) -> str:
     try:
         return canonical(loads(arguments))
     except ValueError:
         return arguments
-
-
-def record_exception(span: trace.Span, error: BaseException) -> None:
-    """Add the exception event to a span, credentials in message and stack trace masked.
-
-    Spec: semantic conventions, "Exceptions on spans".
-    """
-    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    attributes = {
-        core.EXCEPTION_TYPE: error_type_of(error),
-        core.EXCEPTION_MESSAGE: mask_text(str_of(error)),
-        core.EXCEPTION_STACKTRACE: mask_text(stack),
-    }
-    span.add_event(core.EXCEPTION_EVENT, attributes)
