@@ -53,7 +53,7 @@ class OtlpTarget:
         self.endpoint = endpoint
         """None leaves it to the exporter, which reads the `OTEL_EXPORTER_OTLP_*` variables."""
         self.protocol: Protocol = protocol
-        self._signal = signal
+        self._signal: Signal = signal
 
     def __str__(self) -> str:
         """The endpoint, without a user name and password that may stand in it."""
