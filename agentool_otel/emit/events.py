@@ -43,7 +43,7 @@ def emit(
 
     Args:
         name: of the event.
-        attributes: masked, and valid by construction.
+        attributes: valid by construction; `Masked` where they are.
         context: the context of the span it belongs to.
         scope: instrumentation scope of that span.
         time_ns: when it happened.
@@ -52,9 +52,7 @@ def emit(
     from opentelemetry import _logs, trace
 
     level = None if severity is None else _logs.SeverityNumber(severity)
-    record = _logs.LogRecord(
-        timestamp=time_ns, severity_number=level, attributes=Masked(attributes)
-    )
+    record = _logs.LogRecord(timestamp=time_ns, severity_number=level, attributes=attributes)
     # These were not parameters before 1.35.
     about = trace.get_current_span(context).get_span_context()
     record.context, record.event_name = context, name

@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
-from agentool_otel.emit import metrics
+from agentool_otel.emit import details, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.emit.session import SCOPE, session, suppressed
@@ -207,6 +207,7 @@ class LiveSpan:
         }
         fitted = attributes.copy()
         session.policy.fit(fitted)
+        session.policy.keep_off(fitted)
         self._tell(fitted)
         return True
 
@@ -217,7 +218,7 @@ class LiveSpan:
         attributes = self.essentials.copy()
         if self.call_id is not None:
             attributes[gen_ai.TOOL_CALL_ID] = self.call_id
-        if arguments is not None:
+        if arguments is not None and session.policy.on_spans:
             attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
             if len(arguments) * 4 > session.policy.sizes.attribute:
                 session.policy.fit(attributes)
@@ -274,6 +275,9 @@ class LiveSpan:
         if self._opening:
             attributes = _joined(self._opening, attributes)
         session.policy.fit(attributes)
+        if session.policy.in_events and session.policy.capture:
+            inference = isinstance(operation, Inference)
+            details.tell(span, self.context, attributes, end_ns, inference)
         set_all(span, attributes, self.started)
         span.end(end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
@@ -340,6 +344,8 @@ class LiveSpan:
         policy = session.policy
         if error is not None or sum(map(len, payload.values())) * 4 > policy.sizes.attribute:
             policy.fit(attributes)
+        if policy.in_events and policy.capture:
+            details.tell(span, self.context, attributes, end_ns)
         set_all(span, attributes, self.started)
         span.end(end_ns)
         if metrics.collected():
@@ -359,7 +365,7 @@ class LiveSpan:
             error_type = error_type or error_type_of(error)
             message = str_of(error) if message is None else message
             self._record(error)
-        elif not session.policy.capture:
+        elif not (session.policy.capture and session.policy.on_spans):
             message = None  # without an exception it is what a tool or model said
         if error_type is None:
             return

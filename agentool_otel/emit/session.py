@@ -12,7 +12,7 @@ from opentelemetry import context as otel_context
 from opentelemetry import trace
 
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.emit.content import Policy, requested
+from agentool_otel.emit.content import Policy, places, requested
 
 if TYPE_CHECKING:
     from opentelemetry._logs import Logger
@@ -52,7 +52,10 @@ class Session:
     def __init__(self) -> None:
         self.provider: trace.TracerProvider | None = None
         self.dialect = GenAI()
-        self.policy = Policy(capture=requested(os.environ) is True)
+        on_spans, in_events = places(os.environ)
+        self.policy = Policy(
+            capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
+        )
         self.enabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
         self.inherited: otel_context.Context | None = None
         """What a parent process has told this one; the parent of spans that have no other."""

@@ -70,7 +70,8 @@ class Masking:
     def _span(self, span: ReadableSpan) -> ReadableSpan:
         changes: dict[str, Any] = {}
         if not getattr(span._attributes, MARK, False):
-            _set(changes, "attributes", span.attributes, self.attributes(span.attributes))
+            attributes = self.attributes(span.attributes, None, True)
+            _set(changes, "attributes", span.attributes, attributes)
             name = mask_any(span.name)
             _set(changes, "name", span.name, name)
         if span._events:
@@ -89,17 +90,26 @@ class Masking:
 
     # ----------------------------------------------------------------------------------- parts
 
-    def attributes(self, attributes: _Attributes | None, keeps: Any = None) -> _Attributes | None:
-        """Return attributes without what must not leave; the same object if that is nothing."""
+    def attributes(
+        self, attributes: _Attributes | None, keeps: Any = None, on_span: bool = False
+    ) -> _Attributes | None:
+        """Return attributes without what must not leave; the same object if that is nothing.
+
+        Args:
+            attributes: whoever set them.
+            keeps: the names that stay where content is not wanted, if all others hold it.
+            on_span: they stand on a span, and spans may be kept free of content.
+        """
         if not attributes:
             return attributes
         policy = self._policy()
+        wanted = policy.capture and (policy.on_spans or not on_span)
         changed: dict[str, Any] = {}
         dropped: list[str] = []
         for key, value in attributes.items():
             try:
                 content = holds_content(key) if keeps is None else key not in keeps
-                if content and not policy.capture:
+                if content and not wanted:
                     dropped.append(key)
                     continue
                 clean = _masked(key, value)
@@ -125,7 +135,7 @@ class Masking:
         for event in events:
             if event.name != agentool.STEP_EVENT:
                 keeps = EVENT_KEEPS if is_content_event(event.name) else None
-                attributes = self.attributes(event.attributes, keeps)
+                attributes = self.attributes(event.attributes, keeps, True)
                 if attributes is not event.attributes:
                     changed = True
                     event = Event(event.name, attributes, event.timestamp)
@@ -133,7 +143,7 @@ class Masking:
         return tuple(clean) if changed else events
 
     def _links(self, links: Sequence[Link]) -> Sequence[Link]:
-        clean = [(link, self.attributes(link.attributes)) for link in links]
+        clean = [(link, self.attributes(link.attributes, None, True)) for link in links]
         if all(attributes is link.attributes for link, attributes in clean):
             return links
         return tuple(Link(link.context, attributes) for link, attributes in clean)

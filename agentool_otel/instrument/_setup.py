@@ -392,9 +392,21 @@ def _prepare_content(
             f"message, argument and result content {verb} captured "
             f"(spans go to {_destination}); {how} changes that",
         )
+    on_spans, in_events = content_rules.places(os.environ)
+    if capture and in_events and _log_plan is not None and _log_plan.way == "nowhere":
+        kept = "is on spans alone" if on_spans else "is not captured"
+        _say(
+            "events",
+            f"{content_rules.CAPTURE_VARIABLE} asks for events, but log records go "
+            f"{_log_plan.said}: content {kept}",
+            logging.WARNING,
+        )
+        capture, in_events = capture and on_spans, False
     session.configure(
         policy=content_rules.Policy(
             capture=capture,
+            on_spans=on_spans,
+            in_events=in_events,
             redact=redact,
             sizes=Sizes.requested(os.environ),
             store=_store() if capture else None,
@@ -427,7 +439,7 @@ def _resource(service_name: str | None) -> Any:
     return resource
 
 
-def _say(topic: str, text: str) -> None:
+def _say(topic: str, text: str, level: int = logging.INFO) -> None:
     if topic not in _told:
         _told.add(topic)
-        _log.info(text)
+        _log.log(level, text)
