@@ -15,11 +15,11 @@ from opentelemetry.context import Context
 
 from agentool_otel._json import loads
 from agentool_otel.emit import events
-from agentool_otel.emit.session import SCOPE, guarded, session
+from agentool_otel.emit.session import guarded, session
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import ATTRIBUTES, CONTENT
 
-__all__ = ["scope_of", "tell"]
+__all__ = ["tell"]
 
 
 def tell(
@@ -50,18 +50,12 @@ def tell(
             if inference:
                 name = gen_ai.EVENT_INFERENCE_DETAILS
                 said |= {key: _structured(key, said[key]) for key in content}
-            scope = scope_of(span)
+            scope = events.scope_of(span)
             events.emit(name, events.Masked(said), context, scope=scope, time_ns=time_ns)
     session.policy.keep_off(attributes)
 
 
 _OURS = "agentool."
-
-
-def scope_of(span: trace.Span) -> str:
-    """Return the name of a span's instrumentation scope."""
-    scope = getattr(span, "instrumentation_scope", None)
-    return getattr(scope, "name", None) or SCOPE
 
 
 def _structured(key: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What is said of an exception, on spans and in log records alike.
+"""What is said of an exception, and whether on its span, in a log record or on both.
 
 Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the same attributes.
 """
@@ -6,11 +6,38 @@ Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from agentool_otel.emit.content import mask_text
 from agentool_otel.semconv import core
 
-__all__ = ["error_type_of", "exception_attributes", "str_of"]
+__all__ = [
+    "SIGNAL_VARIABLE",
+    "Signals",
+    "error_type_of",
+    "exception_attributes",
+    "signals",
+    "str_of",
+]
+
+SIGNAL_VARIABLE = "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN"
+
+
+class Signals(NamedTuple):
+    """Where exceptions are recorded."""
+
+    spans: bool = True
+    logs: bool = False
+
+
+def signals(environ: Mapping[str, str]) -> Signals:
+    """Return what the environment opts into: `logs`, `logs/dup`, or spans alone."""
+    asked = {part.strip().lower() for part in environ.get(SIGNAL_VARIABLE, "").split(",")}
+    return Signals(spans="logs" not in asked or "logs/dup" in asked, logs=not asked.isdisjoint(_IN))
+
+
+_IN = frozenset({"logs", "logs/dup"})
 
 
 def error_type_of(error: BaseException) -> str:

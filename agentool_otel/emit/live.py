@@ -17,9 +17,9 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
-from agentool_otel.emit import details, metrics
+from agentool_otel.emit import details, events, metrics
 from agentool_otel.emit.content import mask_text
-from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
+from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
 from agentool_otel.emit.steps import Timeline, tool_step
@@ -376,7 +376,7 @@ class LiveSpan:
         span_id = self.span.get_span_context().span_id
         seen = _recorded.pop(span_id, None)
         if seen != id(error):
-            self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
+            events.record_exception(self.span, self.context, error)
         if self._parent_id:
             _recorded[self._parent_id] = id(error)
             if len(_recorded) > 1024:

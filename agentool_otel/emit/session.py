@@ -13,6 +13,7 @@ from opentelemetry import trace
 
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit.content import Policy, places, requested
+from agentool_otel.emit.exceptions import signals
 
 if TYPE_CHECKING:
     from opentelemetry._logs import Logger
@@ -41,6 +42,7 @@ class Session:
         "_tracers",
         "dialect",
         "enabled",
+        "exceptions",
         "handed_down",
         "inherited",
         "opened",
@@ -56,6 +58,8 @@ class Session:
         self.policy = Policy(
             capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
         )
+        self.exceptions = signals(os.environ)
+        """Where the exception that ends a span is recorded."""
         self.enabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
         self.inherited: otel_context.Context | None = None
         """What a parent process has told this one; the parent of spans that have no other."""

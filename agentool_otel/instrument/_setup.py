@@ -19,6 +19,7 @@ from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import content as content_rules
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit import offload
+from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.fitting import Sizes, Store
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
@@ -100,6 +101,7 @@ def instrument(
     _prepare_content(content, redact, network)
     pipeline = _pipeline
     session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+    session.exceptions = signals(os.environ)
     session.enabled = True
     session.inherited = inherited(os.environ)
     if _THREADS in (exclude or ()) or {f"agentool-{_THREADS}", "*"} & _disabled():

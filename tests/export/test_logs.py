@@ -12,19 +12,9 @@ from opentelemetry.sdk._logs import LoggerProvider as OfTheSdk
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.export.logs import LoggerProvider
-from tests.export.logged import RESOURCE, Provided, record
+from tests.export.logged import Provided, record
 
 insides: Any = import_module("opentelemetry._logs._internal")
-
-
-@pytest.fixture
-def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
-    """Records that reach a provider of ours, which is the global one."""
-    found = Provided()
-    provider = LoggerProvider(found.put, lambda: found.wanted, lambda: RESOURCE)
-    monkeypatch.setattr(insides, "_LOGGER_PROVIDER", provider)
-    return found
 
 
 @pytest.fixture
