@@ -148,7 +148,7 @@ def _links() -> list[trace.Link]:
 def logged_by_another_library() -> None:
     logger = _logs.get_logger("opentelemetry.instrumentation.other")
     said = {"content": f"{CANARY} {SECRET}", "api_key": SECRET}
-    details = {
+    details: dict[str, Any] = {
         "gen_ai.input.messages": [{"role": "user", "parts": [said]}],
         "gen_ai.output.messages": f'[{{"content": "{CANARY} {SECRET}"}}]',
         "note": SECRET,
