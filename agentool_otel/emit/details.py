@@ -39,7 +39,7 @@ def tell(
         inference: whether the event of the conventions is the right one.
     """
     content = CONTENT & attributes.keys()
-    if content or inference:
+    if content or (inference and session.policy.capture):
         with guarded("emitting the event of an operation"):
             said = {
                 key: value

@@ -70,23 +70,22 @@ def emit(
 
 
 def record_exception(span: trace.Span, context: Context, error: BaseException) -> None:
-    """Record the exception that has ended a span: on it, or as an event in its context.
+    """Record the exception that has ended a span as an event in its context, or also on it.
 
     Where nobody takes events it is on the span: an option costs nobody an exception. The GenAI
     conventions name the event of a client operation, the core ones that of any other.
     """
     said = exception_attributes(error)
     on_span = session.exceptions.spans
-    if session.exceptions.logs:
-        with guarded("emitting an exception"):
-            scope = scope_of(span)
-            if not taken(scope):
-                on_span = True
-            elif getattr(span, "kind", None) is trace.SpanKind.CLIENT:
-                name = gen_ai.EVENT_OPERATION_EXCEPTION
-                emit(name, said, context, scope=scope, time_ns=now_ns(), severity=_WARN)
-            else:
-                emit(core.EXCEPTION_EVENT, said, context, scope=scope, time_ns=now_ns())
+    with guarded("emitting an exception"):
+        scope = scope_of(span)
+        if not taken(scope):
+            on_span = True
+        elif getattr(span, "kind", None) is trace.SpanKind.CLIENT:
+            name = gen_ai.EVENT_OPERATION_EXCEPTION
+            emit(name, said, context, scope=scope, time_ns=now_ns(), severity=_WARN)
+        else:
+            emit(core.EXCEPTION_EVENT, said, context, scope=scope, time_ns=now_ns())
     if on_span:
         span.add_event(core.EXCEPTION_EVENT, said)
 

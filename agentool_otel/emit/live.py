@@ -17,9 +17,9 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
-from agentool_otel.emit import details, events, metrics
+from agentool_otel.emit import metrics
 from agentool_otel.emit.content import mask_text
-from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
 from agentool_otel.emit.steps import Timeline, tool_step
@@ -275,12 +275,18 @@ class LiveSpan:
         if self._opening:
             attributes = _joined(self._opening, attributes)
         session.policy.fit(attributes)
-        if session.policy.in_events and session.policy.capture:
-            inference = isinstance(operation, Inference)
-            details.tell(span, self.context, attributes, end_ns, inference)
+        if session.policy.in_events:
+            self._tell_details(attributes, end_ns, isinstance(operation, Inference))
         set_all(span, attributes, self.started)
         span.end(end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
+
+    def _tell_details(
+        self, attributes: dict[str, Any], end_ns: int, inference: bool = False
+    ) -> None:
+        from agentool_otel.emit.details import tell  # few programs ask for events
+
+        tell(self.span, self.context, attributes, end_ns, inference)
 
     def _unsaid(self, operation: Operation) -> Operation:
         """The operation without the content that `opened` has encoded."""
@@ -344,8 +350,8 @@ class LiveSpan:
         policy = session.policy
         if error is not None or sum(map(len, payload.values())) * 4 > policy.sizes.attribute:
             policy.fit(attributes)
-        if policy.in_events and policy.capture:
-            details.tell(span, self.context, attributes, end_ns)
+        if policy.in_events:
+            self._tell_details(attributes, end_ns)
         set_all(span, attributes, self.started)
         span.end(end_ns)
         if metrics.collected():
@@ -376,7 +382,12 @@ class LiveSpan:
         span_id = self.span.get_span_context().span_id
         seen = _recorded.pop(span_id, None)
         if seen != id(error):
-            events.record_exception(self.span, self.context, error)
+            if session.exceptions.logs:
+                from agentool_otel.emit.events import record_exception
+
+                record_exception(self.span, self.context, error)
+            else:
+                self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
         if self._parent_id:
             _recorded[self._parent_id] = id(error)
             if len(_recorded) > 1024:

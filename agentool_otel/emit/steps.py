@@ -12,7 +12,6 @@ from typing import Any
 from opentelemetry import trace
 from opentelemetry.context import Context
 
-from agentool_otel.emit import events
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Timeline"]
@@ -65,6 +64,8 @@ class Timeline:
 
     def add_beside(self, index: int, kind: str, time_ns: int, attributes: dict[str, Any]) -> None:
         """Add one step as an event beside the agent's span, which is to hold no content."""
+        from agentool_otel.emit import events  # few programs ask for them
+
         event = {agentool.STEP_INDEX: index, agentool.STEP_TYPE: kind, **attributes}
         events.emit(agentool.STEP_EVENT, events.Masked(event), self._context, time_ns=time_ns)
 
