@@ -76,6 +76,10 @@ def recover(folder: Path, target: OtlpTarget | None = None) -> Recovered:
         for number, name in ((done.sent, "span"), (done.logs, "log record")):
             if number:
                 say(f"{_text.count(number, name)} sent to {where}")
+        if done.unreadable:
+            label = click.style("error:", fg="red", bold=True)
+            say(f"{label} {_text.count(done.unreadable, 'file')} cannot be read: {done.reason}")
+            left = True
         if done.left or done.logs_left:
             label = click.style("error:", fg="red", bold=True)
             both = (done.left, "span"), (done.logs_left, "log record")

@@ -79,7 +79,7 @@ class Outbox:
         self._limit = min(self._sender.limit, _BATCH)
         delay = os.environ.get("OTEL_BSP_SCHEDULE_DELAY", "")
         self._delay_s = float(delay) / 1000 if delay.isdecimal() else _DELAY_S
-        self._told = False
+        self._told = self._told_unreadable = False
         self._begin()
         renew_after_fork(self._forked)
 
@@ -206,11 +206,8 @@ class Outbox:
             return False
         token = attach(set_value(_SUPPRESS_KEY, True))
         try:
-            with self._lock:
-                self._spool.look()
             while True:
-                with self._lock:
-                    batch = self._spool.next(self._limit)
+                batch = self._next()
                 if not batch:
                     return self._settle()
                 if not self._send(batch, deadline):
@@ -218,6 +215,19 @@ class Outbox:
         finally:
             detach(token)
             self._sending.release()
+
+    def _next(self) -> list[bytes]:
+        with self._lock:
+            try:
+                self._spool.look()
+                return self._spool.next(self._limit)
+            except OSError as error:
+                lost = -self._spool.lost
+                path = self._spool.skip()
+                lost += self._spool.lost
+                why = error.strerror or error
+                _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
+                return self._spool.next(self._limit)
 
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
         timeout = self._timeout_s
@@ -324,6 +334,14 @@ class Outbox:
             )
         if "logs" in senders:
             senders["logs"].close()
+        if remains.unreadable and not self._told_unreadable:
+            self._told_unreadable = True
+            _log.warning(
+                "not all that earlier processes have left can be read (%s); unreadable files, %d, "
+                "are left as they are",
+                remains.reason,
+                remains.unreadable,
+            )
         if remains.sent:
             _log.info("%d spans of earlier processes were sent to %s", remains.sent, self._target)
 
@@ -352,5 +370,5 @@ class Outbox:
         """Begin anew in a child: thread, connection and what waits are the parent's."""
         self._spool.abandon()
         self._sender = None
-        self._told = False
+        self._told = self._told_unreadable = False
         self._begin()

@@ -183,6 +183,8 @@ class Sent(NamedTuple):
     left: int = 0
     """Spans that are still where they were."""
     logs_left: int = 0
+    unreadable: int = 0
+    """Files that cannot be read. What is in them stays there, and is not counted above."""
     reason: str = ""
 
 
@@ -222,6 +224,7 @@ def send_remains(
             total.logs + logs.sent,
             total.left + spans.left,
             total.logs_left + logs.left,
+            total.unreadable + spans.unreadable + logs.unreadable,
             total.reason or spans.reason or logs.reason,
         )
     return total
@@ -235,6 +238,7 @@ class _One(NamedTuple):
     reason: str = ""
     waiting: bool = False
     """Whether its files have to stay."""
+    unreadable: bool = False
 
 
 def _send_one(
@@ -256,8 +260,11 @@ def _send_one(
     sent = left = 0
     reason = ""
     rejects: list[bytes] = []
-    left_there = _spans_in(remains, paths, size) if signal == "traces" else _spooled(paths, size)
-    for batch in left_there:
+    unread: list[str] = []
+    found = _spooled(paths, size, unread)
+    if signal == "traces":
+        found = _with_open(found, remains, size, unread)
+    for batch in found:
         if left or (deadline is not None and time.monotonic() > deadline):
             left += len(batch)
             continue
@@ -270,6 +277,8 @@ def _send_one(
                 left += len(part)
             else:
                 rejects += part
+    if unread:
+        return _One(sent, left + len(rejects), unread[0], waiting=True, unreadable=True)
     if left:
         return _One(sent, left + len(rejects), reason, waiting=True)
     try:
@@ -281,20 +290,28 @@ def _send_one(
     return _One(sent, len(rejects), reason)
 
 
-def _spans_in(remains: Remains, paths: Iterable[Path], size: int) -> Iterator[list[bytes]]:
-    """Yield, in batches, what is in the files, and then what is open and in none of them."""
+def _with_open(
+    spooled: Iterator[list[bytes]], remains: Remains, size: int, unread: list[str]
+) -> Iterator[list[bytes]]:
+    """Yield, after what is spooled, the spans that are open and not among that."""
     ended: list[str] = []
-    for batch in _spooled(paths, size):
+    for batch in spooled:
         ended += [spool.span_id_of(span) for span in batch]
         yield batch
-    yield from batches(map(as_protobuf, remains.unfinished(ended)), size)
+    if not unread:  # else nobody knows which of them have ended
+        yield from batches(map(as_protobuf, remains.unfinished(ended)), size)
 
 
-def _spooled(paths: Iterable[Path], size: int) -> Iterator[list[bytes]]:
+def _spooled(paths: Iterable[Path], size: int, unread: list[str]) -> Iterator[list[bytes]]:
+    """Yield what is in files, in batches; say in `unread` which of them cannot be read, and why."""
     for path in paths:
-        with suppress(FileNotFoundError):
+        try:
             for batch in spool.read_spool(path, size):
                 yield from batches(batch, size)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            unread.append(f"{path.name}: {error.strerror or error}")
 
 
 def _set_apart(path: Path, rejects: list[bytes], replace: bool) -> None:

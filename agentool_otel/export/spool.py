@@ -129,15 +129,36 @@ class Spool:
         self.waiting += 1
         return True
 
+    def skip(self) -> Path | None:
+        """Leave a file that cannot be read where it is, count what waits in it as lost, and keep
+        what comes in memory: in its place it could not be read either. Return its path."""
+        file, self._file = self._file, None
+        self._place = None
+        self._lose(self.waiting - len(self._memory))
+        self._sent = 0
+        if file is None:
+            return None
+        with suppress(OSError):
+            file.close()
+        return file.path
+
     def look(self) -> None:
-        """Begin a new file if somebody has deleted this one."""
+        """Begin a new file if somebody has deleted this one.
+
+        Raises:
+            OSError: as `next`.
+        """
         if self._file is not None and self._file.gone:
             self._lose(self.waiting - len(self._memory))
             self._file.close()
             self._file, self._sent = None, 0
 
     def next(self, size: int) -> list[bytes]:
-        """Return the spans that are to be sent next, some `size` bytes or a single one."""
+        """Return the spans that are to be sent next, some `size` bytes or a single one.
+
+        Raises:
+            OSError: the file cannot be read; `skip` goes on without it.
+        """
         self._from_memory = bool(self._memory)
         if self._from_memory:
             batch: list[bytes] = []
