@@ -214,3 +214,37 @@ log("sent")
 def test_with_the_journal_off_they_are_recorded_as_well(tmp_path: Path) -> None:
     told(tmp_path, "agentool_otel.instrument(); log('hi')", AGENTOOL_JOURNAL="off")
     assert recorded(tmp_path) == ["resourceLogs"]
+
+
+def test_uninstrument_brings_them_where_they_belong(tmp_path: Path) -> None:
+    code = """
+agentool_otel.instrument(ENDPOINT)
+log("hi")
+agentool_otel.uninstrument()
+assert agentool_otel.status()["logs"]["exported"] == 1
+"""
+    with HttpReceiver() as receiver:
+        run(tmp_path, START + code.replace("ENDPOINT", repr(receiver.endpoint)))
+
+
+def test_what_an_endpoint_that_never_answers_is_owed_is_kept(tmp_path: Path) -> None:
+    """It takes the connection and says nothing, for longer than a program waits at its end."""
+    code = """
+import socket
+silent = socket.create_server(("127.0.0.1", 0))
+agentool_otel.instrument(f"http://127.0.0.1:{silent.getsockname()[1]}")
+@agentool_otel.tool
+def work(): log("hi")
+work()
+"""
+    done = run(tmp_path, START + code, OTEL_METRICS_EXPORTER="none")
+    assert "log records could not be delivered" in done.stderr
+    assert len(list(tmp_path.glob(".agentool/*.logs.spool"))) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_not_felt(tmp_path: Path) -> None:
+    code = "agentool_otel.instrument(); log('one'); log('two')"
+    done = run(tmp_path, START + code, AGENTOOL_DIR="/proc/agentool")
+    assert done.stderr.splitlines()[-1] == (
+        "2 log records were lost: /proc/agentool could not be written"
+    )
