@@ -12,6 +12,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from opentelemetry import trace
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.emit.content import jsonable
@@ -50,6 +51,9 @@ def taken(emitted: Emitted, scope: InstrumentationScope, resource: Resource) -> 
     if isinstance(error, BaseException):
         attributes = type(attributes)({**exception_attributes(error), **attributes})
     severity: Any = emitted.severity_number
+    about: Any = emitted
+    if not hasattr(emitted, "context"):  # before 1.35 a record did not look for its span
+        about = trace.get_current_span().get_span_context() if not emitted.trace_id else emitted
     return LogRecord(
         resource=resource,
         scope=scope,
@@ -57,9 +61,9 @@ def taken(emitted: Emitted, scope: InstrumentationScope, resource: Resource) -> 
         body=_plain(emitted.body),
         time_ns=_time(emitted.timestamp),
         observed_ns=_time(emitted.observed_timestamp) or time_ns(),
-        trace_id=emitted.trace_id or 0,
-        span_id=emitted.span_id or 0,
-        flags=int(emitted.trace_flags or 0),
+        trace_id=about.trace_id or 0,
+        span_id=about.span_id or 0,
+        flags=int(about.trace_flags or 0),
         severity_number=int(getattr(severity, "value", severity) or 0),
         severity_text=emitted.severity_text,
         event_name=getattr(emitted, "event_name", None),  # since 1.35

@@ -12,7 +12,8 @@ from opentelemetry.sdk._logs import LoggerProvider as OfTheSdk
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from tests.export.logged import Provided, record
+from agentool_otel.export.log_records import taken
+from tests.export.logged import RESOURCE, SCOPE, Provided, record
 
 insides: Any = import_module("opentelemetry._logs._internal")
 
@@ -77,9 +78,9 @@ def test_loggers_pass_on_to_a_provider_that_is_set_later(
 
 def test_what_a_library_changes_afterwards_is_not_seen() -> None:
     body = {"content": ["a"]}
-    taken = record(body=body, attributes={"x": body})
+    found = record(body=body, attributes={"x": body})
     body["content"].append("b")
-    assert taken.body == taken.attributes["x"] == {"content": ["a"]}
+    assert found.body == found.attributes["x"] == {"content": ["a"]}
 
 
 def test_values_of_any_kind_are_taken_without_calling_them(provided: Provided) -> None:
@@ -111,9 +112,18 @@ def test_values_of_any_kind_are_taken_without_calling_them(provided: Provided) -
 
 @pytest.mark.parametrize("time", [None, 0, -1, 2**64])
 def test_a_time_otlp_has_no_room_for_is_left_out(time: int | None) -> None:
-    taken = record(timestamp=time, observed_timestamp=time)
-    assert taken.time_ns is None
-    assert taken.observed_ns > 0
+    found = record(timestamp=time, observed_timestamp=time)
+    assert found.time_ns is None
+    assert found.observed_ns > 0
+
+
+def test_a_record_of_an_api_that_did_not_look_for_its_span_has_it_too() -> None:
+    older = _logs.LogRecord(body="hi")
+    del older.context
+    with TracerProvider(shutdown_on_exit=False).get_tracer("t").start_as_current_span("s") as span:
+        about = span.get_span_context()
+        found = taken(older, SCOPE, RESOURCE)
+    assert (found.trace_id, found.span_id) == (about.trace_id, about.span_id)
 
 
 def test_without_a_span_a_record_has_none() -> None:
