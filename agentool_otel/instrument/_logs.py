@@ -52,14 +52,15 @@ def said_of(foreign: str) -> str:
 
 def plan(
     environ: Mapping[str, str],
-    spans: OtlpTarget | Literal["recorded", "elsewhere"],
+    spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
     given: bool = False,
 ) -> Plan:
     """Decide where log records go.
 
     Args:
         environ: the environment.
-        spans: where spans are sent; `recorded` is the recording, `elsewhere` all the rest.
+        spans: where spans are sent; `recorded` is the recording, `theirs` a tracer provider of the
+            application's and nothing of ours behind it, `elsewhere` all the rest.
         given: the target of the spans was given in code, and stands for the environment's.
 
     Raises:
@@ -69,6 +70,8 @@ def plan(
 
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", said_of(theirs))
+    if spans == "theirs":
+        return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
     asked = environ.get(_EXPORTER, "").strip()
     if asked == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")

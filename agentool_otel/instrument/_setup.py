@@ -294,7 +294,7 @@ def _prepare_logs(given: bool) -> bool:
     """Decide where log records go; tell whether they leave over the network through us."""
     global _log_plan
     pipeline, before = _pipeline, _log_plan
-    spans: Any = "elsewhere"
+    spans: Any = "theirs"
     if pipeline is not None:
         spans = pipeline.target or ("recorded" if pipeline.records else "elsewhere")
     _log_plan = made = _logs.plan(os.environ, spans, given)

@@ -126,6 +126,18 @@ assert [it.log_record.body for it in kept.get_finished_logs()] == ["after", "aft
     assert recorded(tmp_path) == ["resourceLogs"] * 2
 
 
+def test_where_spans_are_the_applications_so_is_the_decision_about_logs(tmp_path: Path) -> None:
+    code = """
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+trace.set_tracer_provider(TracerProvider())
+agentool_otel.instrument()
+log("hi")
+"""
+    state = told(tmp_path, code, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    assert state == {"destination": "nowhere (spans go to the application's own tracer provider)"}
+
+
 def test_an_endpoint_gets_them_without_content(tmp_path: Path) -> None:
     code = """
 agentool_otel.instrument(ENDPOINT)
