@@ -14,6 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from agentool_otel.emit.events import Masked
+from agentool_otel.emit.masking import mask_any
 from agentool_otel.export.log_records import LogRecord
 from agentool_otel.export.masking import Masking
 from agentool_otel.semconv.foreign import (
@@ -49,16 +50,18 @@ def _masked(masking: Masking, record: LogRecord) -> LogRecord:
         keeps = EVENT_KEEPS if is_content_event(event) else None
         attributes = masking.attributes(attributes, keeps)
     body = _body(masking, event, record.body)
+    named = record.event_name and mask_any(record.event_name)
     resource, scope = masking.shared(record.resource), masking.shared(record.scope)
     if (
         body is record.body
         and attributes is record.attributes
+        and named == record.event_name
         and resource is record.resource
         and scope is record.scope
     ):
         return record
     return msgspec.structs.replace(
-        record, attributes=attributes, body=body, resource=resource, scope=scope
+        record, attributes=attributes, body=body, event_name=named, resource=resource, scope=scope
     )
 
 

@@ -94,14 +94,16 @@ def test_a_redact_that_raises_costs_what_it_was_asked_about() -> None:
     assert (clean.body, clean.attributes) == (None, {"n": 1})
 
 
-def test_resource_and_scope_are_masked_too() -> None:
+def test_name_resource_and_scope_are_masked_too() -> None:
     leaking = LogRecord(
         resource=Resource({"note": SECRET}),
         scope=InstrumentationScope("s", attributes={"token": SECRET}),
         attributes={},
         observed_ns=1,
+        event_name=f"call {SECRET}",
     )
     clean = passed(leaking)
+    assert clean.event_name == f"call {MASK}"
     assert clean.resource.attributes["note"] == MASK
     assert dict(clean.scope.attributes or {}) == {"token": MASK}
 
