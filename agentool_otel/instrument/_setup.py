@@ -81,7 +81,8 @@ def instrument(
         service_name: `service.name` of the spans; `OTEL_SERVICE_NAME` by default.
         content: capture messages, arguments and results. By default the environment decides
             (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
-            is captured into a local recording and not sent over the network.
+            is captured into a local recording and not sent over the network. The same variable
+            says where captured content goes: on spans, on events beside them, or on both.
         redact: called with attribute name and text of every captured content; returns the text to
             keep, or None to leave it out.
         include: names of the frameworks to attach, all by default.
