@@ -92,7 +92,7 @@ class Outbox:
         self._closing_by: float | None = None
         self._closed = False
         self._given_up = False
-        self._recovered = self._signal != "traces"
+        self._recovered = False
         self._failing_since: float | None = None
         self._backoff_s = 0.0
         self._not_before = 0.0
@@ -322,9 +322,9 @@ class Outbox:
         )
 
     def _recover(self, deadline: float | None) -> None:
-        """Send what dead processes have left for the same receiver."""
+        """Send what dead processes have left for the same receiver, if it is the one of spans."""
         self._recovered = True
-        if self._place is None or self._sender is None:
+        if self._place is None or self._sender is None or self._signal != "traces":
             return
         senders = Senders(self._target)
         senders["traces"] = self._sender

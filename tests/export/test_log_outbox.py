@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.export.otlp import OtlpTarget
@@ -110,6 +111,19 @@ def test_a_receiver_without_a_place_for_logs_is_left_alone(
         "hint: OTEL_LOGS_EXPORTER=none makes none"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_spans_that_others_have_left_do_not_go_the_way_of_log_records(tmp_path: Path) -> None:
+    with HttpReceiver(lacks="/v1/traces") as receiver:
+        for name in ("a", "b"):
+            pipeline = sending(receiver.endpoint, tmp_path)
+            provider = TracerProvider(shutdown_on_exit=False)
+            provider.add_span_processor(pipeline)
+            provider.get_tracer("t").start_span("left").end()
+            log(pipeline, name)
+            pipeline.shutdown()
+        assert bodies(receiver) == ["a", "b"]
+    assert len(list(tmp_path.glob("*.spool"))) == 2
 
 
 def test_with_an_endpoint_of_their_own_they_wait_in_memory(tmp_path: Path) -> None:
