@@ -184,9 +184,17 @@ def _check_outcome(span: SpanRecord) -> Iterator[_Finding]:
     if span.status != STATUS_ERROR and error_type is not None:
         message = f"error.type is {error_type!r} but the status is {span.status}"
         yield _Finding("error-type", core.ERROR_TYPE, message)
-    exceptions = sum(event.name == core.EXCEPTION_EVENT for event in span.events)
+    # With `OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN=logs/dup` there is a log record as well.
+    exceptions = sum(
+        event.name == core.EXCEPTION_EVENT and _SCOPE_OF_RECORD not in event.attributes
+        for event in span.events
+    )
     if exceptions > 1:
         yield _Finding("exception", None, f"{exceptions} exception events, at most one is allowed")
+
+
+_SCOPE_OF_RECORD = "otel.scope.name"
+"""Attribute of an event that was a log record: sources put it there, events have no scope."""
 
 
 # ---------------------------------------------------------------------------------- attributes
@@ -195,8 +203,17 @@ def _check_outcome(span: SpanRecord) -> Iterator[_Finding]:
 def _check_event(event: SpanEvent) -> Iterator[_Finding]:
     if event.name.startswith(RESERVED) and event.name not in EVENTS:
         yield _Finding("unknown", None, f"event {event.name} is not defined")
+    for name in sorted(_REQUIRED_OF.get(event.name, frozenset()) - event.attributes.keys()):
+        yield _Finding("required", name, f"event {event.name}: {name} is missing")
     for finding in _check_attributes(event.attributes):
         yield finding._replace(message=f"event {event.name}: {finding.message}")
+
+
+_REQUIRED_OF = {
+    gen_ai.EVENT_INFERENCE_DETAILS: frozenset({gen_ai.OPERATION_NAME}),
+    gen_ai.EVENT_OPERATION_EXCEPTION: frozenset({core.EXCEPTION_TYPE}),
+}
+"""What events always have."""
 
 
 def _check_attributes(attributes: Attributes) -> Iterator[_Finding]:

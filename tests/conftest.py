@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.testing.loopback_model import LoopbackModel
+    from tests.export.logged import Provided
 
 
 class Spans:
@@ -119,6 +120,23 @@ def spans() -> Iterator[Spans]:
     from agentool_otel.conformance import assert_conformant
 
     assert_conformant(found.finished(), content=capture)
+
+
+@pytest.fixture
+def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
+    """Log records that reach a logger provider of ours, which is the global one."""
+    from importlib import import_module
+
+    from agentool_otel.emit.session import session
+    from agentool_otel.export.logs import LoggerProvider
+    from tests.export.logged import RESOURCE, Provided
+
+    found = Provided()
+    provider = LoggerProvider(found.put, lambda: found.wanted, lambda: RESOURCE)
+    insides = import_module("opentelemetry._logs._internal")
+    monkeypatch.setattr(insides, "_LOGGER_PROVIDER", provider)
+    session.configure()  # loggers are made anew
+    return found
 
 
 @pytest.fixture

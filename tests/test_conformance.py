@@ -337,6 +337,37 @@ def test_without_content_events_have_none_either() -> None:
     ]
 
 
+def test_an_exception_may_be_recorded_as_a_log_record_as_well() -> None:
+    failed = tool({"error.type": "ValueError"})
+    said = {"exception.type": "ValueError"}
+    failed.status = "ERROR"
+    failed.events = [
+        SpanEvent("exception", None, said),
+        SpanEvent("exception", None, {**said, "otel.scope.name": "lib"}),
+    ]
+    assert rules(failed) == []
+
+
+def test_the_event_of_an_inference_says_which_operation_it_is_of() -> None:
+    called = chat()
+    name = "gen_ai.client.inference.operation.details"
+    called.events = [SpanEvent(name, None, CHAT)]
+    assert rules(called) == []
+    called.events = [SpanEvent(name, None, {"gen_ai.request.model": "gpt-5"})]
+    assert broken(called) == [
+        f"chat gpt-5: event {name}: gen_ai.operation.name is missing [required]"
+    ]
+
+
+def test_content_on_an_event_is_content() -> None:
+    called = chat()
+    messages = [{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]
+    said = {**CHAT, "gen_ai.input.messages": messages}
+    called.events = [SpanEvent("gen_ai.client.inference.operation.details", None, said)]
+    assert rules(called) == []
+    assert rules(called, content=False) == ["content"]
+
+
 def test_metadata_and_exception_messages_are_not_content() -> None:
     failed = chat({"error.type": "E", "agentool.metadata": "{}"}, status="ERROR")
     failed.events = [SpanEvent("exception", None, {"exception.message": "no"})]

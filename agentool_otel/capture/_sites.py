@@ -294,7 +294,9 @@ def add_reasoning(run: Any, content: str, context_tokens: int | None = None) -> 
     session.policy.fit(said)
     if context_tokens is not None:
         said[agentool.STEP_CONTEXT_TOKENS] = context_tokens
-    run.timeline.add(run.timeline.next_index(), "reasoning", time_ns(), said)
+    beside = agentool.STEP_CONTENT in said and not session.policy.on_spans
+    add = run.timeline.add_beside if beside else run.timeline.add
+    add(run.timeline.next_index(), "reasoning", time_ns(), said)
 
 
 # -------------------------------------------------------------------------------------- helpers

@@ -17,6 +17,7 @@ from agentool_otel.cli import _text
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import Source, UndecodedSpan, undecoded
+from agentool_otel.sources.containers.log_record import is_fragment
 from agentool_otel.sources.grouping import grouped
 
 if TYPE_CHECKING:
@@ -145,6 +146,9 @@ class Reading:
 
     def _counted(self, spans: Iterator[_Span]) -> Iterator[_Span]:
         for span in spans:
+            if isinstance(span, SpanRecord) and is_fragment(span):
+                yield span  # a log record, which becomes an event of its span
+                continue
             self.count += 1
             if self._bar is not None and self.count % _EVERY == 0:
                 what = f"reading {_text.count(self.count, 'span')}"

@@ -1,4 +1,4 @@
-"""`doctor`: what is attached, where spans go, and whether a span arrives."""
+"""`doctor`: what is attached, where spans and log records go, and whether a span arrives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from opentelemetry import trace
@@ -28,10 +28,12 @@ from agentool_otel import _json
 from agentool_otel._version import __version__
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
-from agentool_otel.emit.content import CAPTURE_VARIABLE, requested
+from agentool_otel.emit.content import CAPTURE_VARIABLE, places, requested
+from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
 from agentool_otel.errors import AgentoolError, ConfigurationError
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.recording import RecordingExporter
+from agentool_otel.instrument._logs import Plan, plan
 from agentool_otel.instrument._setup import instrumentors
 from agentool_otel.sources import open_source
 
@@ -50,9 +52,12 @@ _EFFECTS = {
     "AGENTOOL_DIR": "folder of the recordings",
     "AGENTOOL_JOURNAL": "off: spans may be lost when the process is killed",
     "AGENTOOL_OTEL_STRICT": "errors of this package are raised (for its own tests)",
-    CAPTURE_VARIABLE: "whether messages, arguments and results are captured",
+    CAPTURE_VARIABLE: "whether messages, arguments and results are captured, and on what",
     "OTEL_SDK_DISABLED": "true: nothing is recorded at all",
     "OTEL_TRACES_EXPORTER": "otlp, console or none instead of a recording",
+    "OTEL_LOGS_EXPORTER": "otlp, console or none instead of where the spans go",
+    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "log records go there",
+    SIGNAL_VARIABLE: "logs: exceptions are log records; logs/dup: on spans as well",
     "OTEL_METRICS_EXPORTER": "none: no metrics beside the spans",
     "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "spans go there instead of into a recording",
@@ -212,13 +217,14 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
     test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
     network = False
+    spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"
     try:
         target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
         target = target or target_from_environment(os.environ)
         if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
             where = "nowhere: OTEL_SDK_DISABLED=true"
         elif target is not None:
-            network = True
+            network, spans = True, target
             where = f"{_USERINFO.sub('', str(target))} ({target.protocol})"
             test = _try_endpoint(target)
         elif exporter == "none":
@@ -231,19 +237,25 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
             )
         else:
             folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
-            where = f"recordings in {folder.absolute()}"
+            where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
+        logs = plan(os.environ, spans, given=endpoint is not None)
     except AgentoolError as error:
         where, test = "not known", {"ok": False, "said": str(error)}
+        logs = Plan("nowhere", "not known")
     asked = requested(os.environ)
+    network = network or logs.way == "send"
     capture = not network if asked is None else asked
+    on = places(os.environ)
+    kept = "on spans and events" if on.spans and on.events else "on events" if on.events else ""
     reason = f"{CAPTURE_VARIABLE} says so"
     if asked is None:
         reason = "spans leave this machine" if network else "spans stay on this machine"
         reason += f"; {CAPTURE_VARIABLE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
     return {
         "destination": where,
-        "content": {"captured": capture, "because": reason},
+        "logs": _USERINFO.sub("", logs.said),
+        "content": {"captured": capture, "on": kept or "on spans", "because": reason},
         "self_test": test,
     }
 
@@ -328,7 +340,9 @@ def _print(console: Console, found: dict[str, Any]) -> None:
 
     heading("Where spans go")
     line(f"{'destination':<14}{_text.clean(found['destination'])}")
-    captured = "captured" if found["content"]["captured"] else "not captured"
+    line(f"{'log records':<14}{_text.clean(found['logs'])}")
+    captured = f"captured {found['content']['on']}"
+    captured = captured if found["content"]["captured"] else "not captured"
     line(f"{'content':<14}{captured}", (f" ({found['content']['because']})", "dim"))
     test = found["self_test"]
     mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))

@@ -10,7 +10,7 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
-from agentool_otel.export.otlp import OtlpTarget, sender_of, target_from_environment
+from agentool_otel.export.otlp import OtlpTarget, Senders, target_from_environment
 from agentool_otel.export.recovery import complete_recordings, destinations, send_remains
 from agentool_otel.export.sending import timeout_s
 
@@ -68,16 +68,22 @@ def recover(folder: Path, target: OtlpTarget | None = None) -> Recovered:
     for destination, protocol in destinations(folder):
         found = True
         where = target or _target_of(destination, protocol)
-        sender = sender_of(where)
+        senders = Senders(where)
         try:
-            done = send_remains(folder, destination, sender, timeout_s(), refused=True)
+            done = send_remains(folder, destination, senders, timeout_s(), refused=True)
         finally:
-            sender.close()
-        if done.sent:
-            say(f"{_text.count(done.sent, 'span')} sent to {where}")
-        if done.left:
+            senders.close()
+        for number, name in ((done.sent, "span"), (done.logs, "log record")):
+            if number:
+                say(f"{_text.count(number, name)} sent to {where}")
+        if done.unreadable:
             label = click.style("error:", fg="red", bold=True)
-            what = _text.count(done.left, "span")
+            say(f"{label} {_text.count(done.unreadable, 'file')} cannot be read: {done.reason}")
+            left = True
+        if done.left or done.logs_left:
+            label = click.style("error:", fg="red", bold=True)
+            both = (done.left, "span"), (done.logs_left, "log record")
+            what = " and ".join(_text.count(number, name) for number, name in both if number)
             say(f"{label} {where} did not take {what}: {done.reason}; kept in {folder}")
             say(" hint: run this again when it does, or name another with --endpoint")
             left = True

@@ -8,6 +8,9 @@
     session     the process-wide settings: tracers, dialect, content policy, on and off
     live        starting and ending the span of an operation; nothing else knows which span it is
     steps       the timeline of a run: step events on its span, continued in child spans
+    exceptions  what is said of an exception, and whether on its span or in a log record
+    events      log records in the context of a span
+    details     content on such events instead of, or beside, spans
     metrics     the convention's metrics, recorded only when somebody collects them
 
 Everything here uses the OpenTelemetry API only, so it works, and costs little, without an SDK.

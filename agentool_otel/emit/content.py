@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,7 @@ from agentool_otel.semconv.table import CONTENT
 __all__ = [
     "CAPTURE_VARIABLE",
     "MASK",
+    "Places",
     "Policy",
     "Redact",
     "as_text",
@@ -36,6 +37,7 @@ __all__ = [
     "label",
     "mask_text",
     "masked",
+    "places",
     "requested",
 ]
 
@@ -47,37 +49,46 @@ CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 Redact = Callable[[str, str], "str | None"]
 """A user's hook: attribute name and text in, text out, or None to leave the attribute out."""
 
-_MODES = {
-    "SPAN_ONLY": True,
-    "SPAN_AND_EVENT": True,
-    "TRUE": True,
-    "1": True,
-    "NO_CONTENT": False,
-    "EVENT_ONLY": False,
-    "FALSE": False,
-    "0": False,
+
+class Places(NamedTuple):
+    """Where captured content goes."""
+
+    spans: bool
+    events: bool
+
+
+ON_SPANS = Places(spans=True, events=False)
+_MODES: dict[str, Places | None] = {
+    "SPAN_ONLY": ON_SPANS,
+    "EVENT_ONLY": Places(spans=False, events=True),
+    "SPAN_AND_EVENT": Places(spans=True, events=True),
+    "NO_CONTENT": None,
+    "TRUE": ON_SPANS,
+    "1": ON_SPANS,
+    "FALSE": None,
+    "0": None,
 }
 
 
 def requested(environ: Mapping[str, str]) -> bool | None:
-    """Return what the environment says about content on spans, None where it says nothing."""
+    """Return whether the environment wants content captured, None where it says nothing."""
     text = environ.get(CAPTURE_VARIABLE, "").strip()
     if not text:
         return None
-    mode = _MODES.get(text.upper())
-    if mode is None:
+    if text.upper() not in _MODES:
         _log.warning(
-            "%s=%s is not a capture mode: content is not captured; use SPAN_ONLY or NO_CONTENT",
+            "%s=%s is not a capture mode: content is not captured; use SPAN_ONLY, EVENT_ONLY, "
+            "SPAN_AND_EVENT or NO_CONTENT",
             CAPTURE_VARIABLE,
             text,
         )
         return False
-    if text.upper() == "EVENT_ONLY":
-        _log.warning(
-            "%s=EVENT_ONLY: content goes to span attributes or nowhere; it is not captured",
-            CAPTURE_VARIABLE,
-        )
-    return mode
+    return _MODES[text.upper()] is not None
+
+
+def places(environ: Mapping[str, str]) -> Places:
+    """Return where the environment wants content that is captured: on spans, unless it says so."""
+    return _MODES.get(environ.get(CAPTURE_VARIABLE, "").strip().upper()) or ON_SPANS
 
 
 def label(value: Any) -> str:
@@ -93,10 +104,20 @@ class Policy(msgspec.Struct, frozen=True):
     """What happens to content in this process."""
 
     capture: bool = False
+    on_spans: bool = True
+    """Whether what is captured is set on spans."""
+    in_events: bool = False
+    """Whether it is on events emitted beside them."""
     redact: Redact | None = None
     sizes: Sizes = SIZES
     store: Store | None = None
     """Where texts are kept whole that are too large for an attribute."""
+
+    def keep_off(self, attributes: dict[str, Any]) -> None:
+        """Take the content off the attributes of a span, in place, if spans are to have none."""
+        if not self.on_spans:
+            for key in CONTENT & attributes.keys():
+                del attributes[key]
 
     def fit(self, attributes: dict[str, Any]) -> None:
         """Shorten what is too large among the attributes of a span or event, in place."""

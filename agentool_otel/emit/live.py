@@ -6,7 +6,6 @@ it; a faster recording span can take the SDK span's place here.
 
 from __future__ import annotations
 
-import traceback
 from collections import OrderedDict
 from time import time_ns
 from typing import Any
@@ -20,6 +19,7 @@ from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
 from agentool_otel.emit import metrics
 from agentool_otel.emit.content import mask_text
+from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
 from agentool_otel.emit.steps import Timeline, tool_step
@@ -34,7 +34,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run", "error_type_of", "str_of"]
+__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -207,6 +207,7 @@ class LiveSpan:
         }
         fitted = attributes.copy()
         session.policy.fit(fitted)
+        session.policy.keep_off(fitted)
         self._tell(fitted)
         return True
 
@@ -217,7 +218,7 @@ class LiveSpan:
         attributes = self.essentials.copy()
         if self.call_id is not None:
             attributes[gen_ai.TOOL_CALL_ID] = self.call_id
-        if arguments is not None:
+        if arguments is not None and session.policy.on_spans:
             attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
             if len(arguments) * 4 > session.policy.sizes.attribute:
                 session.policy.fit(attributes)
@@ -274,9 +275,18 @@ class LiveSpan:
         if self._opening:
             attributes = _joined(self._opening, attributes)
         session.policy.fit(attributes)
+        if session.policy.in_events:
+            self._tell_details(attributes, end_ns, isinstance(operation, Inference))
         set_all(span, attributes, self.started)
         span.end(end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
+
+    def _tell_details(
+        self, attributes: dict[str, Any], end_ns: int, inference: bool = False
+    ) -> None:
+        from agentool_otel.emit.details import tell  # few programs ask for events
+
+        tell(self.span, self.context, attributes, end_ns, inference)
 
     def _unsaid(self, operation: Operation) -> Operation:
         """The operation without the content that `opened` has encoded."""
@@ -340,6 +350,8 @@ class LiveSpan:
         policy = session.policy
         if error is not None or sum(map(len, payload.values())) * 4 > policy.sizes.attribute:
             policy.fit(attributes)
+        if policy.in_events:
+            self._tell_details(attributes, end_ns)
         set_all(span, attributes, self.started)
         span.end(end_ns)
         if metrics.collected():
@@ -359,7 +371,7 @@ class LiveSpan:
             error_type = error_type or error_type_of(error)
             message = str_of(error) if message is None else message
             self._record(error)
-        elif not session.policy.capture:
+        elif not (session.policy.capture and session.policy.on_spans):
             message = None  # without an exception it is what a tool or model said
         if error_type is None:
             return
@@ -370,7 +382,12 @@ class LiveSpan:
         span_id = self.span.get_span_context().span_id
         seen = _recorded.pop(span_id, None)
         if seen != id(error):
-            record_exception(self.span, error)
+            if session.exceptions.logs:
+                from agentool_otel.emit.events import record_exception
+
+                record_exception(self.span, self.context, error)
+            else:
+                self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
         if self._parent_id:
             _recorded[self._parent_id] = id(error)
             if len(_recorded) > 1024:
@@ -545,38 +562,8 @@ def _start(
     return live
 
 
-def error_type_of(error: BaseException) -> str:
-    """Return the low-cardinality name of an exception: its class, qualified unless built in."""
-    cls = type(error)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def str_of(error: BaseException) -> str:
-    """Return an exception's text; its class where the text cannot be made."""
-    try:
-        return str(error)
-    except Exception:  # a user's __str__
-        return type(error).__qualname__
-
-
 def _canonical(arguments: str) -> str:
     try:
         return canonical(loads(arguments))
     except ValueError:
         return arguments
-
-
-def record_exception(span: trace.Span, error: BaseException) -> None:
-    """Add the exception event to a span, credentials in message and stack trace masked.
-
-    Spec: semantic conventions, "Exceptions on spans".
-    """
-    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    attributes = {
-        core.EXCEPTION_TYPE: error_type_of(error),
-        core.EXCEPTION_MESSAGE: mask_text(str_of(error)),
-        core.EXCEPTION_STACKTRACE: mask_text(stack),
-    }
-    span.add_event(core.EXCEPTION_EVENT, attributes)

@@ -6,12 +6,17 @@ import logging
 import os
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.emit.content import Policy, requested
+from agentool_otel.emit.content import Policy, places, requested
+from agentool_otel.emit.exceptions import signals
+
+if TYPE_CHECKING:
+    from opentelemetry._logs import Logger
 
 __all__ = ["SCOPE", "Session", "guarded", "session", "suppressed"]
 
@@ -33,9 +38,11 @@ class Session:
     """
 
     __slots__ = (
+        "_loggers",
         "_tracers",
         "dialect",
         "enabled",
+        "exceptions",
         "handed_down",
         "inherited",
         "opened",
@@ -47,7 +54,12 @@ class Session:
     def __init__(self) -> None:
         self.provider: trace.TracerProvider | None = None
         self.dialect = GenAI()
-        self.policy = Policy(capture=requested(os.environ) is True)
+        on_spans, in_events = places(os.environ)
+        self.policy = Policy(
+            capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
+        )
+        self.exceptions = signals(os.environ)
+        """Where the exception that ends a span is recorded."""
         self.enabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
         self.inherited: otel_context.Context | None = None
         """What a parent process has told this one; the parent of spans that have no other."""
@@ -58,6 +70,7 @@ class Session:
         self.handed_down: dict[str, str] = {}
         """Variables with which a child process sends its spans where ours go."""
         self._tracers: dict[str, trace.Tracer] = {}
+        self._loggers: dict[str, Logger] = {}
 
     def tracer(self, scope: str = SCOPE) -> trace.Tracer:
         """Return the tracer of an instrumentation scope, by the provider in force."""
@@ -70,6 +83,19 @@ class Session:
             self._tracers[scope] = tracer
             return tracer
 
+    def logger(self, scope: str = SCOPE) -> Logger:
+        """Return the logger of an instrumentation scope, by the global logger provider."""
+        try:
+            return self._loggers[scope]
+        except KeyError:
+            from opentelemetry import _logs
+
+            from agentool_otel._version import __version__
+
+            logger = _logs.get_logger(scope, __version__, None, self.dialect.schema_url)
+            self._loggers[scope] = logger
+            return logger
+
     def starts(self, scope: str) -> bool:
         """True for a scope whose spans are started here, so that `opened` will be told of them."""
         return self.opened is not None and scope in self._tracers
@@ -81,7 +107,7 @@ class Session:
         policy: Policy | None = None,
         dialect: GenAI | None = None,
     ) -> None:
-        """Replace settings; what is not given stays. Tracers are made anew."""
+        """Replace settings; what is not given stays. Tracers and loggers are made anew."""
         if provider is not None:
             self.provider = provider
         if policy is not None:
@@ -89,6 +115,7 @@ class Session:
         if dialect is not None:
             self.dialect = dialect
         self._tracers.clear()
+        self._loggers.clear()
 
     def reset(self) -> None:
         """Return to the settings of a fresh process."""

@@ -62,6 +62,13 @@ class Timeline:
         if len(pending) >= self._block:
             self.flush()
 
+    def add_beside(self, index: int, kind: str, time_ns: int, attributes: dict[str, Any]) -> None:
+        """Add one step as an event beside the agent's span, which is to hold no content."""
+        from agentool_otel.emit import events  # few programs ask for them
+
+        event = {agentool.STEP_INDEX: index, agentool.STEP_TYPE: kind, **attributes}
+        events.emit(agentool.STEP_EVENT, events.Masked(event), self._context, time_ns=time_ns)
+
     def amend(self, index: int, kind: str, attributes: dict[str, Any]) -> None:
         """Say of a step that it turned out to be something else.
 
@@ -111,9 +118,9 @@ def add_events(span: trace.Span, steps: list[Step]) -> None:
     if extend is not None and lock is not None and span.is_recording():
         from opentelemetry.sdk.trace import Event
 
-        events = [Event(agentool.STEP_EVENT, said, time_ns) for time_ns, said in steps]
+        made = [Event(agentool.STEP_EVENT, said, time_ns) for time_ns, said in steps]
         with lock:
-            extend(events)
+            extend(made)
         return
     for time_ns, said in steps:
         span.add_event(agentool.STEP_EVENT, said, time_ns)

@@ -1,4 +1,4 @@
-"""Where finished spans go: the local recording, and whatever else an SDK exporter can be.
+"""Where finished spans and log records go: the local recording, an endpoint, any SDK exporter.
 
 The modules of this package import the OpenTelemetry SDK, so nothing imports them until spans are
 about to be recorded.

@@ -1,4 +1,4 @@
-"""Finished SDK spans to one OTLP/JSON document.
+"""Finished SDK spans, and log records, to OTLP/JSON documents.
 
 Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding: ids in hex, enums as
 numbers, 64-bit integers as strings. Bytes are put together from templates, because building message
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
     from opentelemetry.trace import Link, SpanContext
 
-__all__ = ["encode_span", "encode_spans", "encode_started"]
+    from agentool_otel.export.log_records import LogRecord
+
+__all__ = ["encode_log", "encode_span", "encode_spans", "encode_started"]
 
 _IS_REMOTE_KNOWN = 0x100
 _IS_REMOTE = 0x200
@@ -83,6 +85,34 @@ def _document_of(span: ReadableSpan, encoded: bytes) -> bytes:
         encoded,
         scope_schema,
         resource_schema,
+    )
+
+
+def encode_log(record: LogRecord) -> bytes:
+    """Return one ExportLogsServiceRequest that holds a log record, without a line break."""
+    resource, resource_schema = _resource(record.resource)
+    scope, scope_schema = _scope(record.scope)
+    scoped = b'{"scope":%b,"logRecords":[%b]%b}' % (scope, _log(record), scope_schema)
+    return b'{"resourceLogs":[{"resource":%b,"scopeLogs":[%b]%b}]}' % (
+        resource,
+        scoped,
+        resource_schema,
+    )
+
+
+def _log(record: LogRecord) -> bytes:
+    number = record.severity_number
+    return b'{"observedTimeUnixNano":"%d"%b%b%b%b%b%b%b%b%b}' % (
+        record.observed_ns,
+        b',"timeUnixNano":"%d"' % record.time_ns if record.time_ns else b"",
+        b',"severityNumber":%d' % number if number else b"",
+        b',"severityText":%b' % _text(record.severity_text) if record.severity_text else b"",
+        b',"body":%b' % _value(record.body) if record.body is not None else b"",
+        _attributes(record.attributes),
+        b',"flags":%d' % record.flags if record.flags else b"",
+        b',"traceId":"%032x"' % record.trace_id if record.trace_id else b"",
+        b',"spanId":"%016x"' % record.span_id if record.span_id else b"",
+        b',"eventName":%b' % _text(record.event_name) if record.event_name else b"",
     )
 
 

@@ -1,9 +1,10 @@
-"""SDK spans to OTLP protobuf, as bytes on the wire.
+"""SDK spans, and log records, to OTLP protobuf, as bytes on the wire.
 
-Spec: opentelemetry-proto 1.9, trace/v1/trace.proto; the numbers below are its field tags. Bytes are
-put together directly, because building message objects first takes eight times as long. A span is
-one ExportTraceServiceRequest by itself, so that it can be stored and sent alone; `merged` makes one
-request of many.
+Spec: opentelemetry-proto 1.9, trace/v1/trace.proto and logs/v1/logs.proto; the numbers below are
+their field tags. Bytes are put together directly, because building message objects first takes
+eight times as long. A span is one ExportTraceServiceRequest by itself, so that it can be stored and
+sent alone; `merged` makes one request of many. Log records are the same: what is around them has
+the same tags.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
     from opentelemetry.trace import Link, SpanContext
 
-__all__ = ["encode_span", "is_whole", "merged", "span_of"]
+    from agentool_otel.export.log_records import LogRecord
+
+__all__ = ["encode_log", "encode_span", "is_whole", "merged", "span_of"]
 
 _IS_REMOTE_KNOWN = 0x100
 _IS_REMOTE = 0x200
@@ -53,14 +56,24 @@ def encode_span(span: ReadableSpan) -> bytes:
     Never fails for what an attribute holds: lone surrogates become U+FFFD, integers above 64 bits
     their digits as a string, objects of other types the name of their type.
     """
-    resource, resource_schema = _resource(span.resource)
-    scope, scope_schema = _scope(span.instrumentation_scope)
-    scoped = b"%b\x12%b%b" % (scope, _sized(_span(span)), scope_schema)
+    return _request(_span(span), span.resource, span.instrumentation_scope)
+
+
+def encode_log(record: LogRecord) -> bytes:
+    """Return one ExportLogsServiceRequest that holds a log record."""
+    return _request(_log(record), record.resource, record.scope)
+
+
+def _request(item: bytes, of: Resource, by: InstrumentationScope | None) -> bytes:
+    resource, resource_schema = _resource(of)
+    scope, scope_schema = _scope(by)
+    scoped = b"%b\x12%b%b" % (scope, _sized(item), scope_schema)
     return b"\x0a" + _sized(b"%b\x12%b%b" % (resource, _sized(scoped), resource_schema))
 
 
 def merged(requests: Iterable[bytes]) -> bytes:
-    """Return one request of the spans of several made by `encode_span`, resources said once."""
+    """Return one request of the spans, or log records, of several that were made here, resources
+    said once."""
     resources: dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]] = {}
     resource = scope = after = b""
     spans: list[bytes] | None = None
@@ -97,18 +110,20 @@ def merged(requests: Iterable[bytes]) -> bytes:
 
 
 def is_whole(request: bytes) -> bool:
-    """Tell whether bytes have the shape that `encode_span` gives them."""
+    """Tell whether bytes have the shape that `encode_span` or `encode_log` gives them."""
     try:
         if request[:1] != b"\x0a" or _end(request, 0) != len(request):
             return False
-        span = span_of(request)
+        item = span_of(request)
     except IndexError:
         return False
-    return span[:2] == b"\x0a\x10" and span[18:20] == b"\x12\x08" and len(span) > 28
+    if item[:1] == _OBSERVED:
+        return len(item) > 8
+    return item[:2] == b"\x0a\x10" and item[18:20] == b"\x12\x08" and len(item) > 28
 
 
 def span_of(request: bytes) -> bytes:
-    """Return the Span message inside a request made by `encode_span`."""
+    """Return the Span or LogRecord message inside a request that was made here."""
     return _inside(_three(_inside(_three(_inside(request))[1]))[1])
 
 
@@ -202,6 +217,28 @@ def _span(span: ReadableSpan) -> bytes:
             _count(b"\x70", span.dropped_links),
             b"\x7a" + _sized(_status(span)),
             b"\x85\x01" + _fixed32(_flags(parent)),
+        )
+    )
+
+
+_OBSERVED = b"\x59"
+"""Tag of the time a record was observed, which stands first here: no span begins with it."""
+
+
+def _log(record: LogRecord) -> bytes:
+    number, body = record.severity_number, record.body
+    return b"".join(
+        (
+            _OBSERVED + _fixed64(record.observed_ns),
+            b"\x09" + _fixed64(record.time_ns) if record.time_ns else b"",
+            b"\x10" + _varint(number) if number else b"",
+            _text(b"\x1a", record.severity_text),
+            b"\x2a" + _sized(_value(body)) if body is not None else b"",
+            _attributes(b"\x32", record.attributes),
+            b"\x45" + _fixed32(record.flags) if record.flags else b"",
+            b"\x4a\x10" + record.trace_id.to_bytes(16, "big") if record.trace_id else b"",
+            b"\x52\x08" + record.span_id.to_bytes(8, "big") if record.span_id else b"",
+            _text(b"\x62", record.event_name),
         )
     )
 

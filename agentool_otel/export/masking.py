@@ -1,5 +1,6 @@
-"""The one place that every span and log record passes before it is written or sent.
+"""The one place that everything passes before it is written or sent.
 
+Spans here, log records in `masking_logs` and metrics in `masking_metrics`, by the same rules.
 Our own spans are masked when they are captured, and marked then (`emit.spans.set_all`);
 of them only what others can have added is looked at. Everything else is looked at whole:
 attributes, events, status, links, scope, resource. What fails is left out: an attribute alone, the
@@ -10,24 +11,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from opentelemetry.sdk.metrics.export import MetricExporter
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import Link, Status
 
-from agentool_otel.emit.content import Policy
+from agentool_otel._json import loads
+from agentool_otel.emit.content import Policy, encode
 from agentool_otel.emit.masking import MASK, mask_any, mask_value, masks, names_secret
 from agentool_otel.emit.spans import MARK
 from agentool_otel.semconv import agentool, core
 from agentool_otel.semconv.foreign import EVENT_KEEPS, holds_content, is_content_event
 
-if TYPE_CHECKING:
-    from opentelemetry.sdk._logs import ReadableLogRecord
-    from opentelemetry.sdk._logs.export import LogRecordExporter
-    from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
-
-__all__ = ["Masking", "MaskingLogs", "MaskingMetrics"]
+__all__ = ["Masking"]
 
 _Attributes = Mapping[str, Any]
 _REDACTED = frozenset({core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE})
@@ -51,7 +47,7 @@ class Masking:
         """Of these, how many had something masked or left out here."""
         self.dropped = 0
         """Attributes left out: content that is not wanted, and what could not be cleaned."""
-        self._shared: dict[int, tuple[Any, Any, Any]] = {}
+        self._seen: dict[int, tuple[Any, Any, Any]] = {}
 
     @property
     def masked(self) -> int:
@@ -74,43 +70,52 @@ class Masking:
     def _span(self, span: ReadableSpan) -> ReadableSpan:
         changes: dict[str, Any] = {}
         if not getattr(span._attributes, MARK, False):
-            _set(changes, "attributes", span.attributes, self._attributes(span.attributes))
+            attributes = self.attributes(span.attributes, None, True)
+            _set(changes, "attributes", span.attributes, attributes)
             name = mask_any(span.name)
             _set(changes, "name", span.name, name)
         if span._events:
             _set(changes, "events", span.events, self._events(span.events))
         if span.status.description:
-            text = self._text(_DESCRIPTION, span.status.description)
+            text = self.content(_DESCRIPTION, span.status.description)
             if text != span.status.description:
                 changes["status"] = Status(span.status.status_code, text)
         if span.links:
             _set(changes, "links", span.links, self._links(span.links))
-        resource = self._of_many(span.resource)
+        resource = self.shared(span.resource)
         _set(changes, "resource", span.resource, resource)
-        scope = self._of_many(span.instrumentation_scope)
+        scope = self.shared(span.instrumentation_scope)
         _set(changes, "instrumentation_scope", span.instrumentation_scope, scope)
         return _copy(span, **changes) if changes else span
 
     # ----------------------------------------------------------------------------------- parts
 
-    def _attributes(self, attributes: _Attributes | None, keeps: Any = None) -> _Attributes | None:
-        """Return attributes without what must not leave; the same object if that is nothing."""
+    def attributes(
+        self, attributes: _Attributes | None, keeps: Any = None, on_span: bool = False
+    ) -> _Attributes | None:
+        """Return attributes without what must not leave; the same object if that is nothing.
+
+        Args:
+            attributes: whoever set them.
+            keeps: the names that stay where content is not wanted, if all others hold it.
+            on_span: they stand on a span, and spans may be kept free of content.
+        """
         if not attributes:
             return attributes
         policy = self._policy()
+        wanted = policy.capture and (policy.on_spans or not on_span)
         changed: dict[str, Any] = {}
         dropped: list[str] = []
         for key, value in attributes.items():
             try:
                 content = holds_content(key) if keeps is None else key not in keeps
-                if content and not policy.capture:
+                if content and not wanted:
                     dropped.append(key)
                     continue
                 clean = _masked(key, value)
-                if policy.redact is not None and (content or key in _REDACTED):
-                    text = clean if isinstance(clean, str) else str(clean)
-                    clean = policy.redacted(key, text)
-                    if clean is None:
+                if content or key in _REDACTED:
+                    clean = self._redacted(key, clean)
+                    if clean is None and value is not None:
                         dropped.append(key)
                         continue
             except Exception:  # fail closed: by itself
@@ -130,7 +135,7 @@ class Masking:
         for event in events:
             if event.name != agentool.STEP_EVENT:
                 keeps = EVENT_KEEPS if is_content_event(event.name) else None
-                attributes = self._attributes(event.attributes, keeps)
+                attributes = self.attributes(event.attributes, keeps, True)
                 if attributes is not event.attributes:
                     changed = True
                     event = Event(event.name, attributes, event.timestamp)
@@ -138,116 +143,48 @@ class Masking:
         return tuple(clean) if changed else events
 
     def _links(self, links: Sequence[Link]) -> Sequence[Link]:
-        clean = [(link, self._attributes(link.attributes)) for link in links]
+        clean = [(link, self.attributes(link.attributes, None, True)) for link in links]
         if all(attributes is link.attributes for link, attributes in clean):
             return links
         return tuple(Link(link.context, attributes) for link, attributes in clean)
 
-    def _of_many(self, shared: Any) -> Any:
+    def shared(self, shared: Any) -> Any:
         """Return a resource or scope; looked at once, as it belongs to thousands of spans."""
-        known = self._shared.get(id(shared))
+        known = self._seen.get(id(shared))
         if known is not None and known[0] is shared and known[1] is self._policy():
             return known[2]
-        if len(self._shared) >= _CACHED:
-            self._shared.clear()
+        if len(self._seen) >= _CACHED:
+            self._seen.clear()
         before = getattr(shared, "attributes", None)
-        after = self._attributes(before)
+        after = self.attributes(before)
         clean = shared
         if after is not before:
             clean = copy.copy(shared)
             clean._attributes = after
-        self._shared[id(shared)] = (shared, self._policy(), clean)
+        self._seen[id(shared)] = (shared, self._policy(), clean)
         return clean
 
-    def _text(self, name: str, text: str) -> str | None:
-        clean = mask_any(text)
+    def content(self, name: str, value: Any) -> Any:
+        """Return what is not an attribute without credentials and as `redact` wants it; None where
+        nothing is left. The same object if nothing was to be changed."""
+        return self._redacted(name, _masked("", value))
+
+    @property
+    def wants_content(self) -> bool:
+        return self._policy().capture
+
+    def _redacted(self, name: str, clean: Any) -> Any:
         policy = self._policy()
-        return clean if policy.redact is None else policy.redacted(name, clean)
-
-    # ------------------------------------------------------------------------------------ logs
-
-    def log(self, item: ReadableLogRecord) -> ReadableLogRecord:
-        """Return a log record, or a copy without what must not leave."""
-        self.passed += 1
-        record: Any = copy.copy(item.log_record)
-        event = getattr(record, "event_name", None) or (record.attributes or {}).get("event.name")
-        content = isinstance(event, str) and is_content_event(event)
+        if policy.redact is None or clean is None:
+            return clean
+        if isinstance(clean, str):
+            text = policy.redacted(name, clean)
+            return clean if text == clean else text
+        text = policy.redacted(name, encode(clean))
         try:
-            record.attributes = self._attributes(
-                record.attributes, EVENT_KEEPS if content else None
-            )
-            if content and not self._policy().capture:
-                record.body = None
-            else:
-                record.body = _masked("", record.body)
-        except Exception:  # fail closed
-            record.attributes, record.body = {}, None
-        before: Any = item.log_record
-        resource = self._of_many(item.resource)
-        if (
-            record.body is before.body
-            and record.attributes is before.attributes
-            and resource is item.resource
-        ):
-            return item
-        self.changed += 1
-        clean: Any = copy.copy(item)
-        _replace(clean, "log_record", record)
-        _replace(clean, "resource", resource)
-        return clean  # type: ignore[no-any-return]
-
-    # --------------------------------------------------------------------------------- metrics
-
-    def metrics(self, data: MetricsData) -> MetricsData:
-        """Clean what a collection gave, in place: its records are made anew each time."""
-        for resource_metrics in data.resource_metrics:
-            _replace(resource_metrics, "resource", self._of_many(resource_metrics.resource))
-            for scope_metrics in resource_metrics.scope_metrics:
-                _replace(scope_metrics, "scope", self._of_many(scope_metrics.scope))
-                for metric in scope_metrics.metrics:
-                    for point in metric.data.data_points:
-                        _replace(point, "attributes", self._attributes(point.attributes))
-        return data
-
-
-class MaskingMetrics(MetricExporter):
-    """A metric exporter that passes on what may leave."""
-
-    def __init__(self, exporter: MetricExporter, masking: Masking):
-        super().__init__(exporter._preferred_temporality, exporter._preferred_aggregation)
-        self._exporter = exporter
-        self._masking = masking
-
-    def export(
-        self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: Any
-    ) -> MetricExportResult:
-        clean = self._masking.metrics(metrics_data)
-        return self._exporter.export(clean, timeout_millis, **kwargs)
-
-    def force_flush(self, timeout_millis: float = 10_000) -> bool:
-        return self._exporter.force_flush(timeout_millis)
-
-    def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
-        self._exporter.shutdown(timeout_millis, **kwargs)
-
-
-class MaskingLogs:
-    """A log record exporter that passes on what may leave."""
-
-    def __init__(self, exporter: LogRecordExporter, masking: Masking):
-        self._exporter = exporter
-        self._masking = masking
-
-    def export(self, batch: Sequence[ReadableLogRecord]) -> Any:
-        return self._exporter.export([self._masking.log(item) for item in batch])
-
-    def shutdown(self) -> None:
-        end: Any = self._exporter.shutdown  # untyped in the SDK
-        end()
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        flush = getattr(self._exporter, "force_flush", None)
-        return flush is None or bool(flush(timeout_millis))
+            return None if text is None else loads(text)
+        except ValueError:
+            return text
 
 
 def _masked(key: str, value: Any) -> Any:
@@ -275,11 +212,6 @@ def _thawed(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return [_thawed(inner) for inner in value]
     return value
-
-
-def _replace(frozen: Any, name: str, value: Any) -> None:
-    """Set a field of a record that is ours alone, though its class is a frozen dataclass."""
-    object.__setattr__(frozen, name, value)
 
 
 def _set(changes: dict[str, Any], name: str, before: Any, after: Any) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OtlpExporter",
     "OtlpTarget",
+    "Senders",
     "attempts",
     "batches",
     "metric_exporter",
@@ -48,15 +49,16 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 class OtlpTarget:
     """Where OTLP goes: the endpoint as given and the protocol to speak."""
 
-    def __init__(self, endpoint: str | None, protocol: Protocol):
+    def __init__(self, endpoint: str | None, protocol: Protocol, signal: Signal = "traces"):
         self.endpoint = endpoint
         """None leaves it to the exporter, which reads the `OTEL_EXPORTER_OTLP_*` variables."""
         self.protocol: Protocol = protocol
+        self._signal: Signal = signal
 
     def __str__(self) -> str:
         """The endpoint, without a user name and password that may stand in it."""
         endpoint = self.endpoint
-        for name in ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"):
+        for name in _endpoint_variables(self._signal):
             endpoint = endpoint or os.environ.get(name)
         if not endpoint:
             return "http://localhost:4317" if self.protocol == "grpc" else "http://localhost:4318"
@@ -105,17 +107,22 @@ class OtlpTarget:
         return f"{base}/v1/{signal}"
 
 
-def target_from_environment(environ: Mapping[str, str]) -> OtlpTarget | None:
-    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_TRACES_EXPORTER` ask for, if any."""
-    named = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-    asked = any(environ.get(name) for name in named)
-    if not asked and "otlp" not in environ.get("OTEL_TRACES_EXPORTER", ""):
+def target_from_environment(
+    environ: Mapping[str, str], signal: Signal = "traces"
+) -> OtlpTarget | None:
+    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any."""
+    asked = any(environ.get(name) for name in _endpoint_variables(signal))
+    if not asked and "otlp" not in environ.get(f"OTEL_{signal.upper()}_EXPORTER", ""):
         return None
-    return OtlpTarget(None, _protocol(environ) or "http/protobuf")
+    return OtlpTarget(None, _protocol(environ, signal) or "http/protobuf", signal)
 
 
-def _protocol(environ: Mapping[str, str]) -> Protocol | None:
-    for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+def _endpoint_variables(signal: Signal) -> tuple[str, str]:
+    return f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+
+def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol | None:
+    for name in (f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
         value = environ.get(name, "").strip()
         if value in ("grpc", "http/protobuf"):
             return "grpc" if value == "grpc" else "http/protobuf"
@@ -129,6 +136,22 @@ def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:
     if target.protocol == "grpc":
         return GrpcSender(target, signal)
     return HttpSender(target, signal)
+
+
+class Senders(dict[Signal, Sender]):
+    """What speaks to a target, for each signal; made when first asked for."""
+
+    def __init__(self, target: OtlpTarget):
+        super().__init__()
+        self._target = target
+
+    def __missing__(self, signal: Signal) -> Sender:
+        self[signal] = made = sender_of(self._target, signal)
+        return made
+
+    def close(self) -> None:
+        for sender in self.values():
+            sender.close()
 
 
 def attempts(

@@ -1,4 +1,4 @@
-"""Spans on their way to an OTLP receiver: spooled as they end, sent by a thread.
+"""Spans on their way to an OTLP receiver: spooled as they end, sent by a thread. Log records too.
 
 The thread is started by the first span. An endpoint that is down, slow or full costs the program
 nothing but the bounded end of `close`; what it has not taken then stays in the spool, and is sent
@@ -12,22 +12,25 @@ import os
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.context import Context, attach, detach, set_value
 
 from agentool_otel.export._files import Place, renew_after_fork
-from agentool_otel.export._otlp_proto import encode_span
+from agentool_otel.export._otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
-from agentool_otel.export.otlp import OtlpTarget, attempts, sender_of
+from agentool_otel.export.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.export.recovery import send_remains
-from agentool_otel.export.sending import Answer, Sender, timeout_s
+from agentool_otel.export.sending import Answer, Sender, Signal, timeout_s
 from agentool_otel.export.spool import Spool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from opentelemetry.sdk.trace import ReadableSpan
 
     from agentool_otel.export.journal import Journal
+    from agentool_otel.export.log_records import LogRecord
 
 __all__ = ["Outbox"]
 
@@ -44,25 +47,39 @@ _PATIENCE_S = 10.0
 """How long an endpoint may fail before that is said; a restart of it is nobody's concern."""
 
 
+_NAMES: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
+
+
 class Outbox:
-    """Keeps ended spans until a receiver has taken them.
+    """Keeps ended spans, or log records, until a receiver has taken them.
 
     Args:
         target: the receiver.
         place: where the spool is; None keeps spans in memory, up to a limit.
         journal: rewritten before ended spans leave the spool.
+        signal: what is sent. What dead processes have left is sent with the spans.
     """
 
-    def __init__(self, target: OtlpTarget, place: Place | None, journal: Journal | None = None):
+    def __init__(
+        self,
+        target: OtlpTarget,
+        place: Place | None,
+        journal: Journal | None = None,
+        signal: Signal = "traces",
+    ):
         self._target = target
         self._place = place
         self._journal = journal
-        self._timeout_s = timeout_s()
-        self._sender: Sender | None = sender_of(target)  # a mistake in the settings shows here
+        self._signal: Signal = signal
+        self._name = _NAMES[signal]
+        self._encode: Callable[[Any], bytes] = encode_log if signal == "logs" else encode_span
+        self._timeout_s = timeout_s(signal)
+        # Made here, so that a mistake in the settings shows here.
+        self._sender: Sender | None = sender_of(target, signal)
         self._limit = min(self._sender.limit, _BATCH)
         delay = os.environ.get("OTEL_BSP_SCHEDULE_DELAY", "")
         self._delay_s = float(delay) / 1000 if delay.isdecimal() else _DELAY_S
-        self._told = False
+        self._told = self._told_unreadable = False
         self._begin()
         renew_after_fork(self._forked)
 
@@ -71,9 +88,10 @@ class Outbox:
         self._sending = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._spool = Spool(self._place)
+        self._spool = Spool(self._place, self._signal)
         self._closing_by: float | None = None
         self._closed = False
+        self._given_up = False
         self._recovered = False
         self._failing_since: float | None = None
         self._backoff_s = 0.0
@@ -97,9 +115,12 @@ class Outbox:
         deleted."""
         return self._dropped + self._spool.lost
 
-    def put(self, span: ReadableSpan) -> None:
-        """Take an ended span. On return it is on disk, if there is one that can be written."""
-        self._put(encode_span(span), span.end_time or 0)
+    def put(self, item: ReadableSpan | LogRecord) -> None:
+        """Take an ended span, or a log record of an outbox for those.
+
+        On return it is on disk, if there is one that can be written.
+        """
+        self._put(self._encode(item), getattr(item, "end_time", None) or time.time_ns())
 
     def put_document(self, document: bytes, now_ns: int) -> None:
         """Take an OTLP/JSON document of one span."""
@@ -185,11 +206,8 @@ class Outbox:
             return False
         token = attach(set_value(_SUPPRESS_KEY, True))
         try:
-            with self._lock:
-                self._spool.look()
             while True:
-                with self._lock:
-                    batch = self._spool.next(self._limit)
+                batch = self._next()
                 if not batch:
                     return self._settle()
                 if not self._send(batch, deadline):
@@ -198,6 +216,19 @@ class Outbox:
             detach(token)
             self._sending.release()
 
+    def _next(self) -> list[bytes]:
+        with self._lock:
+            try:
+                self._spool.look()
+                return self._spool.next(self._limit)
+            except OSError as error:
+                lost = -self._spool.lost
+                path = self._spool.skip()
+                lost += self._spool.lost
+                why = error.strerror or error
+                _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
+                return self._spool.next(self._limit)
+
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
         timeout = self._timeout_s
         if deadline is not None:
@@ -205,10 +236,13 @@ class Outbox:
             if timeout <= 0:
                 return False
         if self._sender is None:
-            self._sender = sender_of(self._target)
+            self._sender = sender_of(self._target, self._signal)
         for part, answer in attempts(self._sender, batch, timeout):
             if answer.verdict == "later":
-                self._postpone(answer)
+                if answer.unknown and self._signal == "logs":
+                    self._give_up(answer)
+                else:
+                    self._postpone(answer)
                 return False
             with self._lock:
                 self._count(list(part), answer)
@@ -231,7 +265,8 @@ class Outbox:
             where = (
                 "they are kept in " + str(self._place.folder) if kept and self._place else "lost"
             )
-            _log.error("%s refused %d spans (%s): %s", self._target, lost, answer.reason, where)
+            why = answer.reason
+            _log.error("%s refused %d %s (%s): %s", self._target, lost, self._name, why, where)
 
     def _postpone(self, answer: Answer) -> None:
         now = time.monotonic()
@@ -244,11 +279,25 @@ class Outbox:
         elif now - self._failing_since > _PATIENCE_S and not self._told:
             self._told = True
             _log.warning(
-                "spans cannot be delivered to %s at present (%s); they wait %s",
+                "%s cannot be delivered to %s at present (%s); they wait %s",
+                self._name,
                 self._target,
                 answer.reason,
                 f"in {self._place.folder}" if self._place else "in memory",
             )
+
+    def _give_up(self, answer: Answer) -> None:
+        """Keep nothing for a receiver that has no place for it, as Jaeger has none for logs."""
+        with self._lock:
+            self._closed = self._given_up = True
+            self._spool.give_up()
+        _log.warning(
+            "%s takes no %s (%s): they are dropped; hint: OTEL_%s_EXPORTER=none makes none",
+            self._target,
+            self._name,
+            answer.reason,
+            self._signal.upper(),
+        )
 
     def _settle(self) -> bool:
         """Remove what was sent from disk, and from the journal first. Always True."""
@@ -266,23 +315,39 @@ class Outbox:
 
     def _leftovers_likely(self) -> bool:
         """Whether there are journals in the folder, maybe of processes that are dead by now."""
-        return self._place is not None and any(self._place.folder.glob("*.open"))
+        return (
+            self._signal == "traces"
+            and self._place is not None
+            and any(self._place.folder.glob("*.open"))
+        )
 
     def _recover(self, deadline: float | None) -> None:
-        """Send what dead processes have left for the same receiver."""
+        """Send what dead processes have left for the same receiver, if it is the one of spans."""
         self._recovered = True
-        if self._place is None or self._sender is None:
+        if self._place is None or self._sender is None or self._signal != "traces":
             return
+        senders = Senders(self._target)
+        senders["traces"] = self._sender
         with self._sending:
             remains = send_remains(
-                self._place.folder, str(self._target), self._sender, self._timeout_s, deadline
+                self._place.folder, str(self._target), senders, self._timeout_s, deadline
+            )
+        if "logs" in senders:
+            senders["logs"].close()
+        if remains.unreadable and not self._told_unreadable:
+            self._told_unreadable = True
+            _log.warning(
+                "not all that earlier processes have left can be read (%s); unreadable files, %d, "
+                "are left as they are",
+                remains.reason,
+                remains.unreadable,
             )
         if remains.sent:
             _log.info("%d spans of earlier processes were sent to %s", remains.sent, self._target)
 
     def _tell_the_end(self) -> None:
         waiting = self._spool.waiting
-        if not waiting and not self.dropped:
+        if (not waiting and not self.dropped) or self._given_up:
             return
         kept = ""
         if waiting and self._place is not None:
@@ -292,7 +357,8 @@ class Outbox:
             )
         lost = f"; {self.dropped} were lost" if self.dropped else ""
         _log.error(
-            "spans could not be delivered to %s (%s)%s%s; %d were",
+            "%s could not be delivered to %s (%s)%s%s; %d were",
+            self._name,
             self._target,
             self._reason or "no answer in time",
             kept,
@@ -304,5 +370,5 @@ class Outbox:
         """Begin anew in a child: thread, connection and what waits are the parent's."""
         self._spool.abandon()
         self._sender = None
-        self._told = False
+        self._told = self._told_unreadable = False
         self._begin()

@@ -2,6 +2,7 @@
 
     span ─▶ stages ─▶ journal (as it starts; ours once its arguments or input are set)
                    └▶ store   (as it ends): a recording, an outbox, or another SDK exporter
+    log record ─▶ log stages ─▶ log store: the same recording, an outbox of its own, or the console
 
 When a span's `end()` returns, the store has it where the death of the process does not reach it.
 """
@@ -11,40 +12,42 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.emit.session import session
 from agentool_otel.export import recovery
 from agentool_otel.export._files import Place, renew_after_fork
+from agentool_otel.export.batched import Batched
 from agentool_otel.export.incomplete import close_document, close_span
 from agentool_otel.export.journal import Journal
 from agentool_otel.export.otlp import OtlpTarget
-from agentool_otel.export.recording import RecordingExporter
+from agentool_otel.export.recording import RecordedLogs, RecordingExporter
 
-__all__ = ["Pipeline", "Stage", "Store"]
+if TYPE_CHECKING:
+    from agentool_otel.export.log_records import LogRecord
+
+__all__ = ["LogStage", "LogStore", "Pipeline", "Stage", "Store"]
 
 _log = logging.getLogger(__name__)
 
 Stage = Callable[[ReadableSpan], ReadableSpan]
 """Returns what may leave of a span: the span itself, or a changed copy."""
 
-_QUEUE = 16_384
-"""Spans held for an exporting thread. The SDK's 2,048 is less than what one 5 ms turn of the
-interpreter lock can produce."""
+LogStage = Callable[["LogRecord"], "LogRecord"]
+"""The same of a log record."""
+
 _CLOSING_S = 3.0
 """What the end of the program waits for an endpoint; five seconds with its last metrics."""
 _LOOK_NS = 50_000_000
 _NONE = {"exported": 0, "spooled": 0, "refused": 0, "dropped": 0}
 
 
-class Store(Protocol):
-    """Keeps ended spans until they are where they belong."""
-
+class _Keeping(Protocol):
     @property
     def delivered(self) -> int: ...
     @property
@@ -53,9 +56,20 @@ class Store(Protocol):
     def dropped(self) -> int: ...
     @property
     def refused(self) -> int: ...
-    def put(self, span: ReadableSpan) -> None: ...
     def flush(self, timeout_s: float) -> bool: ...
     def close(self, timeout_s: float) -> None: ...
+
+
+class Store(_Keeping, Protocol):
+    """Keeps ended spans until they are where they belong."""
+
+    def put(self, item: ReadableSpan, /) -> None: ...
+
+
+class LogStore(_Keeping, Protocol):
+    """Keeps log records until they are where they belong."""
+
+    def put(self, item: LogRecord, /) -> None: ...
 
 
 class Pipeline(SpanProcessor):
@@ -64,11 +78,17 @@ class Pipeline(SpanProcessor):
     def __init__(self) -> None:
         self.stages: list[Stage] = []
         """What every span passes before it is written anywhere, in order."""
+        self.log_stages: list[LogStage] = []
         self.created = 0
         """Spans that have ended."""
+        self.logged = 0
+        """Log records that were emitted."""
         self.at_first: Callable[[], None] | None = None
         """Called once, when the first span starts."""
         self._store: Store | None = None
+        self._logs: LogStore | None = None
+        self.target: OtlpTarget | None = None
+        """Where spans are sent, if anywhere."""
         self._journal: Journal | None = None
         self._put_document: Callable[[bytes, int], None] | None = None
         self._place: Place | None = None
@@ -77,7 +97,7 @@ class Pipeline(SpanProcessor):
         self._look_ns = 0
         self._strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
         self._failed = False
-        self._before = _NONE
+        self._before = self._logs_before = _NONE
         renew_after_fork(self._forked)
 
     # ------------------------------------------------------------------------- where spans go
@@ -88,7 +108,7 @@ class Pipeline(SpanProcessor):
         place = Place(folder)
         store = RecordingExporter(place)
         if not journal:
-            self._store = _Batched(store, delay_ms=500)
+            self._store = Batched(store, delay_ms=500)
             return
         _complete_recordings(place)
         self._place, self._store, self._put_document = place, store, store.put_document
@@ -100,6 +120,7 @@ class Pipeline(SpanProcessor):
         from agentool_otel.export.outbox import Outbox
 
         still_open = self._leave()
+        self.target = target
         if folder is None:
             self._store = Outbox(target, None)
             return
@@ -113,7 +134,48 @@ class Pipeline(SpanProcessor):
     def export_to(self, exporter: SpanExporter | None) -> None:
         """Hand spans to any SDK exporter in batches, or to nobody."""
         self._leave()
-        self._store = None if exporter is None else _Batched(exporter)
+        self._store = None if exporter is None else Batched(exporter)
+
+    def record_logs(self) -> None:
+        """Record log records where spans are recorded."""
+        recording = self._recording()
+        assert recording is not None
+        self._keep_logs(RecordedLogs(recording))
+
+    def send_logs(self, target: OtlpTarget) -> None:
+        """Send log records to an OTLP receiver.
+
+        Where that is the receiver of the spans, they wait on disk beside them, and are recovered
+        with them. Elsewhere they wait in memory.
+        """
+        from agentool_otel.export.outbox import Outbox
+
+        place = self._place if target is self.target else None
+        self._keep_logs(Outbox(target, place, signal="logs"))
+
+    def print_logs(self) -> None:
+        """Print log records."""
+        from agentool_otel.export.console import PrintedLogs
+
+        self._keep_logs(PrintedLogs())
+
+    def leave_logs(self) -> None:
+        """Bring log records where they belong and take no more of them."""
+        self._keep_logs(None)
+
+    @property
+    def takes_logs(self) -> bool:
+        return self._logs is not None
+
+    @property
+    def records(self) -> bool:
+        """Whether spans are recorded."""
+        return self._recording() is not None
+
+    def _recording(self) -> RecordingExporter | None:
+        store = self._store
+        exporter = store.exporter if isinstance(store, Batched) else store
+        return exporter if isinstance(exporter, RecordingExporter) else None
 
     @property
     def recording(self) -> str | None:
@@ -130,6 +192,11 @@ class Pipeline(SpanProcessor):
         """
         now = _counts_of(self._store)
         return {"created": self.created, **{key: now[key] + self._before[key] for key in now}}
+
+    def log_counts(self) -> dict[str, int]:
+        """Return the same of log records, `created` being those that were emitted."""
+        now, before = _counts_of(self._logs), self._logs_before
+        return {"created": self.logged, **{key: now[key] + before[key] for key in now}}
 
     @property
     def keeps_open(self) -> bool:
@@ -189,13 +256,36 @@ class Pipeline(SpanProcessor):
         except Exception as error:  # the call that is traced here must not feel it
             self._contain(error)
 
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        store, journal = self._store, self._journal
+    def log(self, record: LogRecord) -> None:
+        """Take a log record. It is kept as an ended span is: when this returns."""
+        store, journal = self._logs, self._journal
         if store is None:
-            return True
+            return
+        try:
+            for stage in self.log_stages:
+                record = stage(record)
+            if journal is None:
+                self.logged += 1
+                store.put(record)
+                return
+            with journal.lock:
+                self.logged += 1
+                self._before_put(journal, record.observed_ns)
+                store.put(record)
+        except Exception as error:  # whoever logs must not feel it
+            self._contain(error)
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        journal = self._journal
         if journal is not None and journal.has_dropped:
             self._close_dropped(journal)
-        return store.flush(timeout_millis / 1000)
+        deadline = time.monotonic() + timeout_millis / 1000
+        done = [
+            store.flush(max(0.0, deadline - time.monotonic()))
+            for store in (self._store, self._logs)
+            if store is not None
+        ]
+        return all(done)
 
     def shutdown(self) -> None:
         """Close every open span as incomplete, then bring everything where it belongs.
@@ -230,9 +320,11 @@ class Pipeline(SpanProcessor):
 
     def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
         """Bring everything where it belongs and let go of the store; return what is still open."""
+        deadline = time.monotonic() + _CLOSING_S
         store, journal, place = self._store, self._journal, self._place
-        self._store = self._journal = self._place = None
+        self._store = self._journal = self._place = self.target = None
         if store is None:
+            self._keep_logs(None)
             return []
         still_open: list[ReadableSpan] = []
         if journal is not None:
@@ -249,12 +341,24 @@ class Pipeline(SpanProcessor):
         store.close(_CLOSING_S)
         past = _counts_of(store)
         self._before = {key: self._before[key] + past[key] for key in past}
+        logs = self._keep_logs(None, max(0.0, deadline - time.monotonic()))
         if journal is not None and place is not None:
-            journal.close(keep=store.spooled + store.refused > 0)
+            left = store.spooled + store.refused + logs["spooled"] + logs["refused"]
+            journal.close(keep=left > 0)
             if isinstance(store, RecordingExporter):
                 _complete_recordings(place)  # of children that could not do so themselves
             place.leave()
         return still_open
+
+    def _keep_logs(self, store: LogStore | None, timeout_s: float = _CLOSING_S) -> dict[str, int]:
+        """Change to another store of log records; return what became of those in the last one."""
+        last, self._logs = self._logs, None
+        if last is not None:
+            last.close(timeout_s)
+        past = _counts_of(last)
+        self._logs_before = {key: self._logs_before[key] + past[key] for key in past}
+        self._logs = store
+        return past
 
     def _go_on_with(self, still_open: list[ReadableSpan]) -> None:
         """Note spans that were open when the destination changed: they end at the new one."""
@@ -268,21 +372,21 @@ class Pipeline(SpanProcessor):
         if not self._failed:
             self._failed = True
             _log.warning(
-                "agentool_otel failed while keeping a span; your program is not affected, "
-                "spans may be missing (%s)",
+                "agentool_otel failed while keeping a span or log record; your program is not "
+                "affected, some may be missing (%s)",
                 type(error).__name__,
             )
             _log.debug("details", exc_info=error)
 
     def _forked(self) -> None:
         """Count anew in a child."""
-        self.created = 0
+        self.created = self.logged = 0
         self._opening = {}
-        self._before = _NONE
+        self._before = self._logs_before = _NONE
         self._look_ns = 0
 
 
-def _counts_of(store: Store | None) -> dict[str, int]:
+def _counts_of(store: _Keeping | None) -> dict[str, int]:
     if store is None:
         return _NONE
     return {
@@ -298,46 +402,3 @@ def _complete_recordings(place: Place) -> None:
         recovery.complete_recordings(place.folder)
     except OSError as error:
         _log.warning("recordings in %s cannot be completed: %s", place.folder, error)
-
-
-class _Batched:
-    """An SDK exporter behind the SDK's batch processor, as a store."""
-
-    def __init__(self, exporter: SpanExporter, delay_ms: int | None = None):
-        self.delivered = 0
-        self.dropped = 0
-        self.spooled = self.refused = 0
-        self._exporter = exporter
-        queue = None if os.environ.get("OTEL_BSP_MAX_QUEUE_SIZE") else _QUEUE
-        if os.environ.get("OTEL_BSP_SCHEDULE_DELAY"):
-            delay_ms = None
-        self._processor: SpanProcessor = BatchSpanProcessor(_Counting(self), queue, delay_ms)
-
-    @property
-    def path(self) -> os.PathLike[str] | None:
-        return getattr(self._exporter, "path", None)
-
-    def put(self, span: ReadableSpan) -> None:
-        self._processor.on_end(span)
-
-    def flush(self, timeout_s: float) -> bool:
-        return self._processor.force_flush(int(timeout_s * 1000))
-
-    def close(self, timeout_s: float) -> None:
-        self._processor.shutdown()
-
-
-class _Counting(SpanExporter):
-    def __init__(self, store: _Batched):
-        self._store = store
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        result = self._store._exporter.export(spans)
-        if result is SpanExportResult.SUCCESS:
-            self._store.delivered += len(spans)
-        else:
-            self._store.dropped += len(spans)
-        return result
-
-    def shutdown(self) -> None:
-        self._store._exporter.shutdown()

@@ -1,4 +1,4 @@
-"""The local recording: ended spans appended to OTLP/JSON lines, one file per process.
+"""The local recording: ended spans and log records appended to OTLP/JSON lines, a file per process.
 
 The lines have the shape of the Collector's file exporter, so every OTLP tool reads them. A line is
 one write, so a process that is killed afterwards has lost nothing of it.
@@ -12,14 +12,18 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.export._files import AppendFile, Place, renew_after_fork
-from agentool_otel.export._otlp_json import encode_span, encode_spans
+from agentool_otel.export._otlp_json import encode_log, encode_span, encode_spans
 
-__all__ = ["SUFFIX", "RecordingExporter"]
+if TYPE_CHECKING:
+    from agentool_otel.export.log_records import LogRecord
+
+__all__ = ["SUFFIX", "RecordedLogs", "RecordingExporter"]
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +33,14 @@ _WAITING = 8 << 20
 _PATIENCE_NS = 1_000_000_000
 _LOOK_NS = 50_000_000
 """How often it is checked whether the file is still there: asking costs as much as a write."""
+
+
+class _Counts(Protocol):
+    """Of one signal, how many were recorded, wait for the disk and were lost."""
+
+    delivered: int
+    spooled: int
+    dropped: int
 
 
 class RecordingExporter(SpanExporter):
@@ -47,10 +59,12 @@ class RecordingExporter(SpanExporter):
         self.path: Path | None = None
         """The file of this process, None before its first span."""
         self.delivered = 0
+        self.spooled = 0
+        """Spans that wait for the disk."""
         self.dropped = 0
         self.refused = 0
         self._file: AppendFile | None = None
-        self._waiting: deque[bytes] = deque()
+        self._waiting: deque[tuple[bytes, _Counts]] = deque()
         self._waiting_bytes = 0
         self._retry_ns = 0
         self._look_ns = 0
@@ -64,11 +78,6 @@ class RecordingExporter(SpanExporter):
         return self.place.folder
 
     @property
-    def spooled(self) -> int:
-        """Spans that wait for the disk."""
-        return len(self._waiting)
-
-    @property
     def size(self) -> int:
         """Bytes recorded so far."""
         return 0 if self._file is None else self._file.size
@@ -77,12 +86,13 @@ class RecordingExporter(SpanExporter):
         """Append one span. On return the operating system has it, if it takes anything at all."""
         self.put_document(encode_span(span), span.end_time or 0)
 
-    def put_document(self, document: bytes, now_ns: int) -> None:
-        """Append an OTLP/JSON document of one span, as `put` does."""
+    def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
+        """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""
+        counts = counts or self
         line = document + b"\n"
         with self._lock:
             if self._shut_down:
-                self.dropped += 1
+                counts.dropped += 1
                 return
             if now_ns > self._look_ns:
                 self._look_ns = now_ns + _LOOK_NS
@@ -94,9 +104,9 @@ class RecordingExporter(SpanExporter):
                     self._retry_ns = now_ns + _PATIENCE_NS
                     self._tell(error)
                 else:
-                    self.delivered += 1
+                    counts.delivered += 1
                     return
-            self._hold_back(line)
+            self._hold_back(line, counts)
             if now_ns >= self._retry_ns:
                 self._retry_ns = now_ns + _PATIENCE_NS
                 self._write_waiting()
@@ -126,7 +136,9 @@ class RecordingExporter(SpanExporter):
         """Close the file. Spans that come later are dropped."""
         with self._lock:
             if not self._write_waiting():
-                self.dropped += len(self._waiting)
+                for _, counts in self._waiting:
+                    counts.spooled -= 1
+                    counts.dropped += 1
                 self._waiting.clear()
             if self.dropped and not self._shut_down:
                 lost = self.dropped
@@ -149,19 +161,23 @@ class RecordingExporter(SpanExporter):
         if self._file is not None and self._file.gone:
             self._close()
 
-    def _hold_back(self, line: bytes) -> None:
+    def _hold_back(self, line: bytes, counts: _Counts) -> None:
         if self._waiting_bytes + len(line) > _WAITING:
-            self.dropped += 1
+            counts.dropped += 1
             return
-        self._waiting.append(line)
+        self._waiting.append((line, counts))
         self._waiting_bytes += len(line)
+        counts.spooled += 1
 
     def _write_waiting(self) -> bool:
         try:
             while self._waiting:
-                (self._file or self._open()).append(self._waiting[0])
-                self._waiting_bytes -= len(self._waiting.popleft())
-                self.delivered += 1
+                line, counts = self._waiting[0]
+                (self._file or self._open()).append(line)
+                self._waiting.popleft()
+                self._waiting_bytes -= len(line)
+                counts.spooled -= 1
+                counts.delivered += 1
         except OSError as error:
             self._tell(error)
             return False
@@ -186,6 +202,31 @@ class RecordingExporter(SpanExporter):
         """Begin a file of its own in a child; what waits is written by the parent."""
         self._lock = threading.RLock()  # another thread may have held it at the moment of the fork
         self._waiting.clear()
-        self._waiting_bytes = self.delivered = self.dropped = 0
+        self._waiting_bytes = self.delivered = self.spooled = self.dropped = 0
         self.path = None
         self._close()
+
+
+class RecordedLogs:
+    """The log records in a recording: they share its file, and are counted apart."""
+
+    def __init__(self, recording: RecordingExporter):
+        self._recording = recording
+        self._begin()
+        renew_after_fork(self._begin)
+
+    def _begin(self) -> None:
+        self.delivered = self.spooled = self.dropped = self.refused = 0
+
+    def put(self, record: LogRecord) -> None:
+        """Append one record. On return the operating system has it, as it has an ended span."""
+        self._recording.put_document(encode_log(record), record.observed_ns, self)
+
+    def flush(self, timeout_s: float) -> bool:
+        return self._recording.flush(timeout_s)
+
+    def close(self, timeout_s: float) -> None:
+        """Say what was lost; the file is closed by whoever records spans into it."""
+        if self.dropped:
+            where = self._recording.folder
+            _log.error("%d log records were lost: %s could not be written", self.dropped, where)

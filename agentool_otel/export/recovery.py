@@ -19,8 +19,9 @@ import orjson
 from agentool_otel.export import journal, recording, spool
 from agentool_otel.export._files import AppendFile, lock
 from agentool_otel.export.incomplete import as_protobuf, close_document, span_id_in
-from agentool_otel.export.otlp import attempts, batches
-from agentool_otel.export.sending import Sender
+from agentool_otel.export.otlp import Senders, attempts, batches
+from agentool_otel.export.sending import Signal
+from agentool_otel.export.spool import SUFFIXES
 
 __all__ = [
     "RECORDING",
@@ -176,15 +177,21 @@ class Sent(NamedTuple):
     """What a recovery has brought to a receiver."""
 
     sent: int = 0
+    """Spans."""
+    logs: int = 0
+    """Log records."""
     left: int = 0
     """Spans that are still where they were."""
+    logs_left: int = 0
+    unreadable: int = 0
+    """Files that cannot be read. What is in them stays there, and is not counted above."""
     reason: str = ""
 
 
 def send_remains(
     folder: Path,
     destination: str,
-    sender: Sender,
+    senders: Senders,
     timeout_s: float,
     deadline: float | None = None,
     refused: bool = False,
@@ -194,7 +201,7 @@ def send_remains(
     Args:
         folder: where they left it.
         destination: only what was meant for it.
-        sender: to the destination.
+        senders: to the destination.
         timeout_s: of each attempt.
         deadline: by the monotonic clock, after which no new attempt is made.
         refused: also send again what the receiver has refused before.
@@ -203,23 +210,61 @@ def send_remains(
     for remains in remains_in(folder):
         if remains.destination != destination:
             continue
-        one = _send_one(remains, sender, timeout_s, deadline if not total.left else 0, refused)
-        total = Sent(total.sent + one.sent, total.left + one.left, total.reason or one.reason)
+        by = 0 if total.left else deadline
+        spans = _send_one(remains, "traces", senders, timeout_s, by, refused)
+        by = 0 if total.logs_left else deadline
+        logs = _send_one(remains, "logs", senders, timeout_s, by, refused)
+        if not spans.waiting and not logs.waiting:
+            if any(remains.sibling(suffixes.refused).exists() for suffixes in SUFFIXES.values()):
+                remains.empty()
+            else:
+                remains.remove()
+        total = Sent(
+            total.sent + spans.sent,
+            total.logs + logs.sent,
+            total.left + spans.left,
+            total.logs_left + logs.left,
+            total.unreadable + spans.unreadable + logs.unreadable,
+            total.reason or spans.reason or logs.reason,
+        )
     return total
 
 
+class _One(NamedTuple):
+    """What came of one signal of one process."""
+
+    sent: int = 0
+    left: int = 0
+    reason: str = ""
+    waiting: bool = False
+    """Whether its files have to stay."""
+    unreadable: bool = False
+
+
 def _send_one(
-    remains: Remains, sender: Sender, timeout_s: float, deadline: float | None, refused: bool
-) -> Sent:
-    waiting = remains.sibling(spool.SUFFIX)
-    apart = remains.sibling(spool.REFUSED)
+    remains: Remains,
+    signal: Signal,
+    senders: Senders,
+    timeout_s: float,
+    deadline: float | None,
+    refused: bool,
+) -> _One:
+    waiting, apart = map(remains.sibling, SUFFIXES[signal])
+    paths = [waiting, *([apart] if refused else [])]
+    if signal != "traces" and not any(path.exists() for path in paths):
+        return _One()
     with suppress(OSError):
         remains.died_ns = max(remains.died_ns, waiting.stat().st_mtime_ns)
+    sender = senders[signal]
     size = min(sender.limit, _READ)
     sent = left = 0
     reason = ""
     rejects: list[bytes] = []
-    for batch in _left_in(remains, [waiting, *([apart] if refused else [])], size):
+    unread: list[str] = []
+    found = _spooled(paths, size, unread)
+    if signal == "traces":
+        found = _with_open(found, remains, size, unread)
+    for batch in found:
         if left or (deadline is not None and time.monotonic() > deadline):
             left += len(batch)
             continue
@@ -232,30 +277,41 @@ def _send_one(
                 left += len(part)
             else:
                 rejects += part
+    if unread:
+        return _One(sent, left + len(rejects), unread[0], waiting=True, unreadable=True)
     if left:
-        return Sent(sent, left + len(rejects), reason)
+        return _One(sent, left + len(rejects), reason, waiting=True)
     try:
         _set_apart(apart, rejects, refused)
     except OSError as error:
-        return Sent(sent, len(rejects), error.strerror or str(error))
+        return _One(sent, len(rejects), error.strerror or str(error), waiting=True)
     with suppress(OSError):
         waiting.unlink()
-    if apart.exists():
-        remains.empty()
-    else:
-        remains.remove()
-    return Sent(sent, len(rejects), reason)
+    return _One(sent, len(rejects), reason)
 
 
-def _left_in(remains: Remains, paths: Iterable[Path], size: int) -> Iterator[list[bytes]]:
-    """Yield, in batches, what is in the files, and then what is open and in none of them."""
+def _with_open(
+    spooled: Iterator[list[bytes]], remains: Remains, size: int, unread: list[str]
+) -> Iterator[list[bytes]]:
+    """Yield, after what is spooled, the spans that are open and not among that."""
     ended: list[str] = []
+    for batch in spooled:
+        ended += [spool.span_id_of(span) for span in batch]
+        yield batch
+    if not unread:  # else nobody knows which of them have ended
+        yield from batches(map(as_protobuf, remains.unfinished(ended)), size)
+
+
+def _spooled(paths: Iterable[Path], size: int, unread: list[str]) -> Iterator[list[bytes]]:
+    """Yield what is in files, in batches; say in `unread` which of them cannot be read, and why."""
     for path in paths:
-        with suppress(FileNotFoundError):
+        try:
             for batch in spool.read_spool(path, size):
-                ended += [spool.span_id_of(span) for span in batch]
                 yield from batches(batch, size)
-    yield from batches(map(as_protobuf, remains.unfinished(ended)), size)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            unread.append(f"{path.name}: {error.strerror or error}")
 
 
 def _set_apart(path: Path, rejects: list[bytes], replace: bool) -> None:

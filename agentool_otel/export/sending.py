@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "GrpcSender", "HttpSender", "Sender", "Signal", "timeout_s"]
 
-Signal = Literal["traces", "metrics"]
+Signal = Literal["traces", "metrics", "logs"]
 
 _TIMEOUT_S = 5.0
 _SERVICES = {
     "traces": "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
     "metrics": "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+    "logs": "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
 }
 _BODY = 1 << 20
 _LONGEST_S = 3600.0
@@ -57,6 +58,8 @@ class Answer(NamedTuple):
     """How long the receiver wants to be left alone."""
     rejected: int = 0
     """Spans of an accepted request that the receiver did not take."""
+    unknown: bool = False
+    """The receiver has nothing that takes this signal, or is addressed wrongly."""
 
 
 class Sender(Protocol):
@@ -227,7 +230,8 @@ class GrpcSender:
             return Answer("too_large", reason)
         if code in (codes.INVALID_ARGUMENT, codes.OUT_OF_RANGE, codes.DATA_LOSS):
             return Answer("invalid", reason)
-        return Answer("later", reason, _bounded(_grpc_retry_after(error)))
+        unknown = code is codes.UNIMPLEMENTED
+        return Answer("later", reason, _bounded(_grpc_retry_after(error)), unknown=unknown)
 
     def close(self) -> None:
         channel, self._channel = self._channel, None
@@ -245,7 +249,8 @@ def _http_answer(status: int, phrase: str, headers: http.client.HTTPMessage, bod
         return Answer("invalid", reason)
     # The rest is about the receiver (429, 5xx) or about how it is addressed (401, 403, 404): the
     # spans are not at fault and are kept until it is mended.
-    return Answer("later", reason, _bounded(_retry_after(headers.get("retry-after"))))
+    wait_s = _bounded(_retry_after(headers.get("retry-after")))
+    return Answer("later", reason, wait_s, unknown=status in (404, 405, 501))
 
 
 def _accepted(body: bytes) -> Answer:
@@ -254,6 +259,7 @@ def _accepted(body: bytes) -> Answer:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
+    # The responses of all signals have the same members under the same tags.
     try:
         partial = ExportTraceServiceResponse.FromString(body).partial_success
     except DecodeError:  # a receiver that answers 200 in its own words

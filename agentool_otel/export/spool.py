@@ -1,5 +1,6 @@
 """Encoded spans in the order they ended, on disk while they wait to be sent.
 
+Log records wait in the same way in a file of their own, and are not told apart below.
 `<name>.spool`: each span a request of its own after its length as `uint32` big-endian, the framing
 of the Collector's file exporter, so that `agentool-otel show` reads it too. The disk is the queue:
 memory holds a batch at a time, however long an endpoint is down. Where there is no disk to write
@@ -13,16 +14,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from agentool_otel.export._files import AppendFile, Place
 from agentool_otel.export._otlp_proto import is_whole, span_of
+from agentool_otel.export.sending import Signal
 
-__all__ = ["REFUSED", "SUFFIX", "Spool", "framed", "frames", "read_spool", "span_id_of"]
+__all__ = ["SUFFIXES", "Spool", "Suffixes", "framed", "frames", "read_spool", "span_id_of"]
 
-SUFFIX = ".spool"
-REFUSED = ".refused"
-"""Suffix of the file of spans that the receiver does not take, whoever sends them."""
 
+class Suffixes(NamedTuple):
+    """The files of one signal."""
+
+    waiting: str
+    refused: str
+    """Of what the receiver does not take, whoever sends it."""
+
+
+SUFFIXES: dict[Signal, Suffixes] = {
+    "traces": Suffixes(".spool", ".refused"),
+    "logs": Suffixes(".logs.spool", ".logs.refused"),
+}
 _IN_MEMORY = 32 << 20
 _ON_DISK = 1 << 30
 """Bytes that wait at most; what comes beyond is dropped and counted."""
@@ -77,10 +89,12 @@ class Spool:
 
     Args:
         place: where the file is; None keeps spans in memory only.
+        signal: what the spans are.
     """
 
-    def __init__(self, place: Place | None):
+    def __init__(self, place: Place | None, signal: Signal = "traces"):
         self._place = place
+        self._suffixes = SUFFIXES[signal]
         self._file: AppendFile | None = None
         self._sent = 0
         self._memory: deque[bytes] = deque()
@@ -101,7 +115,7 @@ class Spool:
         if self._place is not None and now_ns >= self._retry_ns:
             try:
                 if self._file is None:
-                    self._file = self._place.open(SUFFIX)
+                    self._file = self._place.open(self._suffixes.waiting)
                 if self._file.size < _ON_DISK:
                     self._file.append(framed(span))
                     self.waiting += 1
@@ -115,15 +129,36 @@ class Spool:
         self.waiting += 1
         return True
 
+    def skip(self) -> Path | None:
+        """Leave a file that cannot be read where it is, count what waits in it as lost, and keep
+        what comes in memory: in its place it could not be read either. Return its path."""
+        file, self._file = self._file, None
+        self._place = None
+        self._lose(self.waiting - len(self._memory))
+        self._sent = 0
+        if file is None:
+            return None
+        with suppress(OSError):
+            file.close()
+        return file.path
+
     def look(self) -> None:
-        """Begin a new file if somebody has deleted this one."""
+        """Begin a new file if somebody has deleted this one.
+
+        Raises:
+            OSError: as `next`.
+        """
         if self._file is not None and self._file.gone:
             self._lose(self.waiting - len(self._memory))
             self._file.close()
             self._file, self._sent = None, 0
 
     def next(self, size: int) -> list[bytes]:
-        """Return the spans that are to be sent next, some `size` bytes or a single one."""
+        """Return the spans that are to be sent next, some `size` bytes or a single one.
+
+        Raises:
+            OSError: the file cannot be read; `skip` goes on without it.
+        """
         self._from_memory = bool(self._memory)
         if self._from_memory:
             batch: list[bytes] = []
@@ -180,7 +215,7 @@ class Spool:
             with suppress(OSError):
                 while self._memory:
                     if self._file is None:
-                        self._file = self._place.open(SUFFIX)
+                        self._file = self._place.open(self._suffixes.waiting)
                     self._file.append(framed(self._memory[0]))
                     self._memory_bytes -= len(self._memory.popleft())
         self._lose(len(self._memory))
@@ -190,12 +225,20 @@ class Spool:
         self.waiting -= spans
         self.lost += spans
 
+    def give_up(self) -> None:
+        """Forget all that waits: nobody takes it."""
+        self._lose(self.waiting)
+        self._memory.clear()
+        self._memory_bytes = 0
+        if self._file is not None:
+            self._sent = self._file.size
+
     def refuse(self, spans: Sequence[bytes]) -> bool:
         """Keep spans that the receiver does not take apart from the others; False if impossible."""
         if self._place is None:
             return False
         try:
-            file = self._place.open(REFUSED)
+            file = self._place.open(self._suffixes.refused)
         except OSError:
             return False
         try:

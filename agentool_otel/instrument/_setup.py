@@ -19,10 +19,13 @@ from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import content as content_rules
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit import offload
+from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.fitting import Sizes, Store
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.instrument import _logs
 from agentool_otel.instrument._giving_way import give_way
+from agentool_otel.instrument._metrics import collect_metrics
 from agentool_otel.instrument.base import AgentInstrumentor
 from agentool_otel.semconv import gen_ai
 
@@ -37,6 +40,7 @@ _log = logging.getLogger("agentool_otel")
 
 _pipeline: Pipeline | None = None
 _masking: Masking | None = None
+_log_plan: _logs.Plan | None = None
 _destination: str | None = None
 _joined = False
 _content_asked = False
@@ -68,12 +72,17 @@ def instrument(
     `AGENTOOL_JOURNAL=off` saves that work: then spans are written in batches, up to half a second
     later, or wait in memory for the endpoint.
 
+    Log records that libraries emit through OpenTelemetry's logs API go where the spans go, masked
+    and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` say otherwise. A
+    logger provider of the application is left alone, and Python's `logging` is never touched.
+
     Args:
         endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
         service_name: `service.name` of the spans; `OTEL_SERVICE_NAME` by default.
         content: capture messages, arguments and results. By default the environment decides
             (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
-            is captured into a local recording and not sent over the network.
+            is captured into a local recording and not sent over the network. The same variable
+            says where captured content goes: on spans, on events beside them, or on both.
         redact: called with attribute name and text of every captured content; returns the text to
             keep, or None to leave it out.
         include: names of the frameworks to attach, all by default.
@@ -89,9 +98,11 @@ def instrument(
     chosen = _chosen(include, exclude)
     _prepare_names()
     network = _prepare_provider(endpoint, service_name)
+    network = _prepare_logs(given=endpoint is not None) or network
     _prepare_content(content, redact, network)
     pipeline = _pipeline
     session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+    session.exceptions = signals(os.environ)
     session.enabled = True
     session.inherited = inherited(os.environ)
     if _THREADS in (exclude or ()) or {f"agentool-{_THREADS}", "*"} & _disabled():
@@ -129,7 +140,8 @@ def flush(timeout_s: float = 5.0) -> bool:
 
 
 def status() -> dict[str, Any]:
-    """Return what is attached, where spans go and how many have passed, as a JSON object."""
+    """Return what is attached, where spans and log records go and how many have passed, as a JSON
+    object."""
     state: dict[str, Any] = {
         "enabled": session.enabled and session.provider is not None,
         "destination": _destination,
@@ -137,10 +149,12 @@ def status() -> dict[str, Any]:
         "content": session.policy.capture,
         "journal": _journal_wanted(os.environ),
         "spans": {},
+        "logs": {"destination": _log_destination()},
         "instrumentors": {},
     }
     if _pipeline is not None:
         state["spans"] = _pipeline.counts()
+        state["logs"] |= _pipeline.log_counts()
         if _pipeline.recording is not None:
             state["recording"] = _pipeline.recording
     if _masking is not None:
@@ -159,6 +173,14 @@ def status() -> dict[str, Any]:
             "others": instrumentor.others(),
         }
     return state
+
+
+def _log_destination() -> str | None:
+    """Where log records go by now: an application may have set a provider of its own meanwhile."""
+    if _log_plan is None:
+        return None
+    theirs = _logs.foreign_provider()
+    return _log_plan.said if theirs is None else _logs.said_of(theirs)
 
 
 def instrumentors() -> dict[str, AgentInstrumentor]:
@@ -259,12 +281,29 @@ def _new_pipeline() -> Pipeline:
     """A pipeline that lets nothing out that the content policy keeps."""
     global _masking
     from agentool_otel.export.masking import Masking
+    from agentool_otel.export.masking_logs import mask_log
     from agentool_otel.export.pipeline import Pipeline
 
     pipeline = Pipeline()
-    _masking = Masking(lambda: session.policy)
-    pipeline.stages.append(_masking)
+    _masking = masking = Masking(lambda: session.policy)
+    pipeline.stages.append(masking)
+    pipeline.log_stages.append(lambda record: mask_log(masking, record))
     return pipeline
+
+
+def _prepare_logs(given: bool) -> bool:
+    """Decide where log records go; tell whether they leave over the network through us."""
+    global _log_plan
+    pipeline, before = _pipeline, _log_plan
+    spans: Any = "theirs"
+    if pipeline is not None:
+        spans = pipeline.target or ("recorded" if pipeline.records else "elsewhere")
+    _log_plan = made = _logs.plan(os.environ, spans, given)
+    if pipeline is not None and (
+        before is None or made.said != before.said or made.ours != pipeline.takes_logs
+    ):
+        _logs.put_into_force(pipeline, made)
+    return made.way == "send"
 
 
 def _join_later(provider: trace.TracerProvider) -> None:
@@ -301,7 +340,7 @@ def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
         if _set_destination(f"{target} ({target.protocol})"):
             pipeline.send(target, folder if journal else None)
             session.handed_down = target.as_variables()
-            pipeline.at_first = lambda: _collect_metrics(target)
+            pipeline.at_first = lambda: collect_metrics(target, _masking)
         return True
     if _joined:
         return True
@@ -356,9 +395,21 @@ def _prepare_content(
             f"message, argument and result content {verb} captured "
             f"(spans go to {_destination}); {how} changes that",
         )
+    on_spans, in_events = content_rules.places(os.environ)
+    if capture and in_events and _log_plan is not None and _log_plan.way == "nowhere":
+        kept = "is on spans alone" if on_spans else "is not captured"
+        _say(
+            "events",
+            f"{content_rules.CAPTURE_VARIABLE} asks for events, but log records go "
+            f"{_log_plan.said}: content {kept}",
+            logging.WARNING,
+        )
+        capture, in_events = capture and on_spans, False
     session.configure(
         policy=content_rules.Policy(
             capture=capture,
+            on_spans=on_spans,
+            in_events=in_events,
             redact=redact,
             sizes=Sizes.requested(os.environ),
             store=_store() if capture else None,
@@ -377,34 +428,6 @@ def _store() -> Store | None:
     return offload.Folder(folder / "content") if _destination == str(folder) else None
 
 
-def _collect_metrics(target: OtlpTarget) -> None:
-    """Send the convention's metrics the same way, unless the application collects its own.
-
-    The reader has a thread and sends at the end of every process: not before there is a span.
-    """
-    if os.environ.get("OTEL_METRICS_EXPORTER", "").strip() == "none":
-        return
-    from opentelemetry import metrics
-
-    if not type(metrics.get_meter_provider()).__module__.startswith("opentelemetry.metrics"):
-        return
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-
-    from agentool_otel.export.otlp import metric_exporter
-
-    exporter = metric_exporter(target)
-    if _masking is not None:
-        from agentool_otel.export.masking import MaskingMetrics
-
-        exporter = MaskingMetrics(exporter, _masking)
-    reader = PeriodicExportingMetricReader(exporter)
-    resource = getattr(session.provider, "resource", None)
-    provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
-    metrics.set_meter_provider(provider)
-    emit_metrics.refresh()
-
-
 def _resource(service_name: str | None) -> Any:
     """The resource of our own provider; a program without a service name has its script's."""
     from opentelemetry.sdk.resources import Resource
@@ -419,7 +442,7 @@ def _resource(service_name: str | None) -> Any:
     return resource
 
 
-def _say(topic: str, text: str) -> None:
+def _say(topic: str, text: str, level: int = logging.INFO) -> None:
     if topic not in _told:
         _told.add(topic)
-        _log.info(text)
+        _log.log(level, text)

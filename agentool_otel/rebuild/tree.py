@@ -26,6 +26,7 @@ _PROMPT_IDS = ("prompt.id", "prompt_id", "turn.id")
 """Of Claude Code, Gemini CLI and Codex: the user's prompt that a log record is part of."""
 _RUNS = frozenset((AgentInvocation, WorkflowInvocation))
 _ORDER = attrgetter("order")
+_OURS = ("gen_ai.", "agentool.")
 
 
 class Node:
@@ -44,8 +45,15 @@ class Node:
     )
 
     def __init__(self, span: SpanRecord):
-        if agentool.CONTENT_SHORTENED in span.attributes:
-            span = msgspec.structs.replace(span, attributes=rehydrated(span.attributes))
+        attributes = span.attributes
+        for event in span.events:
+            if event.name == agentool.EVENT_DETAILS:  # content that was kept off the span
+                beside = event.attributes.items()
+                attributes = {**{k: v for k, v in beside if k.startswith(_OURS)}, **attributes}
+        if agentool.CONTENT_SHORTENED in attributes:
+            attributes = rehydrated(attributes)
+        if attributes is not span.attributes:
+            span = msgspec.structs.replace(span, attributes=attributes)
         self.span = span
         self.dialect: str | None
         self.operation: Operation
@@ -53,7 +61,6 @@ class Node:
         self.parent: Node | None = None
         self.children: list[Node] = []
         start_ns, end_ns = span.start_ns, span.end_ns
-        attributes = span.attributes
         if _START_NS in attributes:
             start_ns = _exact(attributes[_START_NS], start_ns)
         if _END_NS in attributes:

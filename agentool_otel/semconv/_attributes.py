@@ -252,6 +252,7 @@ EVENTS: frozenset[str] = frozenset(
         gen_ai.EVENT_INFERENCE_DETAILS,
         gen_ai.EVENT_EVALUATION_RESULT,
         gen_ai.EVENT_OPERATION_EXCEPTION,
+        agentool.EVENT_DETAILS,
         agentool.STEP_EVENT,
     }
 )

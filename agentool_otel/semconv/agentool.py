@@ -25,6 +25,13 @@ METADATA = _name("agentool.metadata", "metadata of the ReasoningTrace, as JSON")
 EXTRA = _name("agentool.extra", "what the trace says beyond its natural reading (content), as JSON")
 SCHEMA_VERSION = _name("agentool.schema_version", "version of the agentool spec that was written")
 
+# What a span holds, on an event beside it
+EVENT_DETAILS = _name(
+    "agentool.operation.details",
+    "event name: content of an operation the conventions have no event for, in the context of its"
+    " span",
+)
+
 # Steps: events on the run's span, in order
 STEP_EVENT = _name("agentool.step", "event name: one step of the run")
 STEPS_SPAN = _name("agentool.steps", "span name: a child of the run that holds further step events")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from agentool_otel.semconv.table import CONTENT
 
-__all__ = ["EVENT_KEEPS", "holds_content", "is_content_event"]
+__all__ = ["EVENT_KEEPS", "holds_content", "is_content_event", "is_content_member"]
 
 _NAMES = frozenset(
     {
@@ -64,6 +64,15 @@ EVENT_KEEPS = frozenset(
 )
 """What may stay of such an event."""
 
+_MEMBERS = frozenset(
+    {
+        *("content", "message", "messages", "input", "output", "prompt", "completion", "response"),
+        *("tool_calls", "arguments", "parameters", "result", "text"),
+    }
+)
+"""What the members of a structured body are called that hold content: bare names, because the name
+of the event says whose they are."""
+
 
 def holds_content(name: str) -> bool:
     """Whether the attribute of this name holds what people, models or tools said."""
@@ -73,3 +82,8 @@ def holds_content(name: str) -> bool:
 def is_content_event(name: str) -> bool:
     """Whether events and log records of this name carry content in whatever they hold."""
     return name.startswith(_EVENTS) or (name.startswith("gen_ai.") and name.endswith(".message"))
+
+
+def is_content_member(name: str) -> bool:
+    """Whether a member of this name, in the body of an event, holds what was said."""
+    return name in _MEMBERS

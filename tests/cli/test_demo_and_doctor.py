@@ -52,6 +52,8 @@ def test_the_doctor_reports_every_part_and_a_span_that_arrived() -> None:
     found = json.loads(result.stdout)
     assert found["self_test"]["ok"] is True
     assert found["content"]["captured"] is True
+    assert found["content"]["on"] == "on spans"
+    assert found["logs"] == "the recording of the spans"
     assert {"langchain", "openai"} <= {framework["name"] for framework in found["frameworks"]}
     assert not Path(".agentool").exists()
 
@@ -68,3 +70,15 @@ def test_the_doctor_tells_an_endpoint_that_does_not_answer_and_no_secret() -> No
     assert "✗ the endpoint did not take a span: Connection refused" in result.stdout
     assert "not captured (spans leave this machine" in result.stdout
     assert "hunter2" not in result.stdout + result.stderr
+
+
+def test_the_doctor_tells_where_log_records_and_content_go() -> None:
+    environment = {
+        **os.environ,
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://user:hunter2@127.0.0.1:1/v1/logs",
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "EVENT_ONLY",
+    }
+    said = agentool("doctor", env=environment).stdout
+    assert "log records   http://127.0.0.1:1/v1/logs (http/protobuf)" in said
+    assert "content       captured on events" in said
+    assert "hunter2" not in said

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.emit.content import Policy, encode, requested
+from agentool_otel.emit.content import Policy, encode, places, requested
 from agentool_otel.semconv import gen_ai
 
 
@@ -45,23 +45,28 @@ def test_a_raising_redact_drops_the_attribute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("said", "expected", "spans", "events"),
     [
-        ("SPAN_ONLY", True),
-        ("span_and_event", True),
-        ("true", True),
-        ("NO_CONTENT", False),
-        ("false", False),
-        ("", None),
+        ("SPAN_ONLY", True, True, False),
+        ("span_and_event", True, True, True),
+        ("EVENT_ONLY", True, False, True),
+        ("true", True, True, False),
+        ("NO_CONTENT", False, True, False),
+        ("false", False, True, False),
+        ("", None, True, False),
+        ("maybe", False, True, False),
     ],
 )
-def test_the_environment_decides_in_the_conventions_words(said: str, expected: bool | None) -> None:
+def test_the_environment_decides_in_the_conventions_words(
+    said: str, expected: bool | None, spans: bool, events: bool
+) -> None:
     environ: Mapping[str, str] = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": said}
     assert requested(environ) is expected
+    assert places(environ) == (spans, events)
 
 
 def test_a_word_that_is_not_known_captures_nothing_and_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert requested({"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "maybe"}) is False
-    assert "use SPAN_ONLY or NO_CONTENT" in caplog.text
+    assert "use SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT or NO_CONTENT" in caplog.text

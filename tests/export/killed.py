@@ -2,8 +2,8 @@
 
     python killed.py KILLS SEED
 
-Each child appends the id of every span to `reports/<pid>` once its end has returned. The folder and
-where spans go are those of the environment.
+Each child appends the id of every span to `reports/<pid>` once its end has returned; in each span
+it has emitted a log record. The folder and where they go are those of the environment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from opentelemetry import trace
+from opentelemetry import _logs, trace
 
 import agentool_otel
 
@@ -26,6 +26,7 @@ SIZES = (10, 10, 1_000, 300_000)
 
 @agentool_otel.tool
 def work(text: str, seen: list[str]) -> None:
+    _logs.get_logger("killed").emit(_logs.LogRecord(body="at work"))
     seen.append(f"{trace.get_current_span().get_span_context().span_id:016x}\n")
     if len(text) == 1_000:
         work("nested", seen)

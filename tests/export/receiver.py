@@ -9,6 +9,7 @@ from concurrent import futures
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
@@ -25,6 +26,7 @@ class HttpReceiver:
         limit: bytes of a request.
         status: of every reply.
         reply: decides for each request, instead.
+        lacks: a path it has nothing at, as Jaeger at `/v1/logs`.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class HttpReceiver:
         limit: int = 20 << 20,
         status: int = 200,
         reply: Callable[[bytes], Reply] | None = None,
+        lacks: str = "",
     ):
         self.bodies: dict[str, list[bytes]] = {}
         self.headers: list[dict[str, str]] = []
@@ -45,6 +48,8 @@ class HttpReceiver:
                 if self.headers.get("content-encoding") == "gzip":
                     body = gzip.decompress(body)
                 usual: Reply = (413 if len(body) > limit else status, {}, b"")
+                if self.path == lacks:
+                    usual = (404, {}, b"")
                 code, headers, answer = usual if reply is None else reply(body)
                 if code == 200:
                     receiver.bodies.setdefault(self.path, []).append(body)
@@ -77,17 +82,27 @@ class HttpReceiver:
     def names(self) -> list[str]:
         return [name for body in self.bodies.get("/v1/traces", []) for name in names_in(body)]
 
+    def logs(self) -> list[Any]:
+        """The log records that arrived."""
+        requests = map(ExportLogsServiceRequest.FromString, self.bodies.get("/v1/logs", []))
+        groups = [group for request in requests for group in request.resource_logs]
+        return [record for group in groups for scope in group.scope_logs
+                for record in scope.log_records]  # fmt: skip
+
 
 class GrpcReceiver:
     """Takes OTLP/gRPC."""
 
     def __init__(self) -> None:
         import grpc
+        from opentelemetry.proto.collector.logs.v1 import logs_service_pb2, logs_service_pb2_grpc
         from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
 
         service: Any = trace_service_pb2_grpc  # generated without types
+        log_service: Any = logs_service_pb2_grpc
 
         self.requests: list[bytes] = []
+        self.log_requests: list[bytes] = []
         receiver = self
 
         class Servicer(service.TraceServiceServicer):  # type: ignore[misc]  # untyped, generated
@@ -95,8 +110,14 @@ class GrpcReceiver:
                 receiver.requests.append(request.SerializeToString())
                 return ExportTraceServiceResponse()
 
+        class LogServicer(log_service.LogsServiceServicer):  # type: ignore[misc]  # the same
+            def Export(self, request: Any, context: Any) -> Any:
+                receiver.log_requests.append(request.SerializeToString())
+                return logs_service_pb2.ExportLogsServiceResponse()
+
         self._server = grpc.server(futures.ThreadPoolExecutor(1))
         service.add_TraceServiceServicer_to_server(Servicer(), self._server)
+        log_service.add_LogsServiceServicer_to_server(LogServicer(), self._server)
         port = self._server.add_insecure_port("127.0.0.1:0")
         self.endpoint = f"grpc://127.0.0.1:{port}"
 

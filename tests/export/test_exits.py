@@ -1,7 +1,8 @@
 """However a process ends, its spans are there: the exit table, with real processes and signals.
 
-Five tool spans each. Into a recording every one arrives once; at an endpoint at least once, with
-the ids it has, after `agentool-otel recover` where the process had no time to send them.
+Five tool spans each, and five log records in them where the test is about those. Into a recording
+every one arrives once; at an endpoint at least once, with the ids it has, after `agentool-otel
+recover` where the process had no time to send them.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 PROGRAM = """
 import multiprocessing, os, signal, sys, threading, time
 import agentool_otel
+from opentelemetry import _logs
 
 agentool_otel.instrument()
 
 @agentool_otel.tool
 def work(number, inside=lambda: None):
+    if os.environ.get("LOGS"):
+        _logs.get_logger("app").emit(_logs.LogRecord(body=f"record {number}"))
     inside()
 
 def five():
@@ -116,6 +120,11 @@ def recorded(folder: Path) -> list[SpanRecord]:
     return list(open_source(folder / ".agentool").spans())
 
 
+def logged(spans: list[SpanRecord]) -> list[str]:
+    """The bodies of the log records among what was read: each came as an event of its span."""
+    return [event.attributes["body"] for span in spans for event in span.events]
+
+
 def received(receiver: HttpReceiver) -> Iterator[tuple[bytes, bool]]:
     """Yield the id of every span that arrived, and whether it is marked as incomplete."""
     for body in receiver.bodies.get("/v1/traces", []):
@@ -151,6 +160,27 @@ def test_every_span_arrives_at_the_endpoint(tmp_path: Path, way: str) -> None:
         spans = list(received(receiver))
     assert len({span_id for span_id, _ in spans}) == 5
     assert {span_id for span_id, marked in spans if marked}.__len__() == (way in INCOMPLETE)
+    assert list(tmp_path.glob(".agentool/*")) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_log_record_is_recorded_once(tmp_path: Path, way: str) -> None:
+    done = run(tmp_path, way, LOGS="1")
+    assert done.returncode == WAYS[way][1]
+    assert "agentool" not in done.stderr
+    assert sorted(logged(recorded(tmp_path))) == [f"record {number}" for number in range(5)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_log_record_arrives_at_the_endpoint(tmp_path: Path, way: str) -> None:
+    with HttpReceiver() as receiver:
+        done = run(tmp_path, way, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint, LOGS="1")
+        assert done.returncode == WAYS[way][1]
+        assert "agentool" not in done.stderr
+        if (tmp_path / ".agentool").exists():
+            recover(tmp_path / ".agentool")
+        found = {record.body.string_value for record in receiver.logs()}
+    assert found == {f"record {number}" for number in range(5)}
     assert list(tmp_path.glob(".agentool/*")) == []
 
 

@@ -18,6 +18,7 @@ from agentool_otel.cli.recover import recover
 from agentool_otel.export.otlp import OtlpTarget
 from agentool_otel.semconv import agentool
 from agentool_otel.sources import open_source
+from agentool_otel.sources.containers.log_record import is_fragment
 from tests.export import killed
 from tests.export.receiver import HttpReceiver
 from tests.export.test_exits import received
@@ -28,7 +29,7 @@ KILLS = int(os.environ.get("AGENTOOL_KILLS", "40"))
 
 
 def run(folder: Path, **environ: str) -> set[str]:
-    """Kill processes; return the ids of the spans that had ended by then."""
+    """Kill processes; return the ids of the spans that had ended, with a log record in each."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
     done = subprocess.run(
         [sys.executable, killed.__file__, str(KILLS), str(random.randrange(1 << 30))],
@@ -50,14 +51,20 @@ def test_what_ended_before_a_kill_is_recorded_and_nothing_twice(tmp_path: Path) 
     recover(tmp_path / ".agentool")
     source = open_source(tmp_path / ".agentool")
     found = Counter[str]()
+    logged = Counter[str]()
     finished: set[str] = set()
     for span in source.spans():
+        if is_fragment(span):
+            logged[span.span_id] += len(span.events)
+            continue
         found[span.span_id] += 1
         if not span.attributes.get(agentool.INCOMPLETE):
             finished.add(span.span_id)
     assert source.problems == []
     assert ended <= finished
     assert set(found.values()) == {1}
+    assert ended <= logged.keys()
+    assert set(logged.values()) == {1}
     print(f"{KILLS} kills: {len(ended)} spans ended, {len(found)} recovered", file=sys.stderr)
 
 
@@ -66,8 +73,11 @@ def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(tmp_path:
     with HttpReceiver() as receiver:
         recover(tmp_path / ".agentool", OtlpTarget(receiver.endpoint, "http/protobuf"))
         arrived = Counter((span_id.hex(), marked) for span_id, marked in received(receiver))
+        logged = Counter(record.span_id.hex() for record in receiver.logs())
     assert ended <= {span_id for span_id, marked in arrived if not marked}
     assert max(arrived.values()) == 1  # nothing was sent before, so nothing twice
+    assert ended <= logged.keys()
+    assert max(logged.values()) == 1
 
 
 def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_is_up(tmp_path: Path) -> None:
@@ -80,4 +90,6 @@ def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_is_up(tmp_path: Pa
         if (tmp_path / ".agentool").exists():
             recover(tmp_path / ".agentool")
         arrived = {span_id.hex() for span_id, marked in received(receiver) if not marked}
+        logged = {record.span_id.hex() for record in receiver.logs()}
     assert ended <= arrived
+    assert ended <= logged

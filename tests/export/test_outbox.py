@@ -362,3 +362,55 @@ def test_our_own_requests_are_not_traced(folder: Path) -> None:
 def _no_thread_stays() -> Iterator[None]:
     yield
     until(lambda: all(thread.name != "agentool-otel-export" for thread in threading.enumerate()))
+
+
+def test_a_spool_of_a_dead_process_that_cannot_be_read_stops_nobody(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder stands where its file was: it cannot be read by anybody, root included."""
+    for name in ("one", "two"):
+        pipeline, tracer = traced("http://127.0.0.1:9", folder)
+        spans(tracer, name)
+        pipeline.shutdown()
+    unreadable, _ = sorted(folder.glob("*.spool"))
+    unreadable.unlink()
+    unreadable.mkdir()
+    with HttpReceiver() as receiver, caplog.at_level(logging.WARNING):
+        caplog.clear()
+        for journal in folder.glob("*.open"):
+            journal.write_bytes(
+                journal.read_bytes().replace(b"http://127.0.0.1:9", receiver.endpoint.encode())
+            )
+        pipeline, tracer = traced(receiver.endpoint, folder)
+        spans(tracer, "three")
+        until(lambda: len(receiver.names()) == 2)
+        spans(tracer, "four")
+        until(lambda: len(receiver.names()) == 3)
+        pipeline.shutdown()
+        assert sorted(receiver.names()) == ["four", "three", "two"]
+    (said,) = caplog.messages
+    assert f"({unreadable.name}: Is a directory); unreadable files, 1, are left" in said
+    assert [path.suffix for path in sorted(folder.iterdir())] == [".open", ".spool"]
+    assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).left
+
+
+def test_a_spool_of_its_own_that_cannot_be_read_costs_what_is_in_it(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    answers: list[int] = [503]
+    with HttpReceiver(reply=lambda body: (answers[-1], {}, b"")) as receiver:
+        pipeline, tracer = traced(receiver.endpoint, folder)
+        spans(tracer, "lost")
+        pipeline.force_flush()
+        store: Any = pipeline._store
+        os.close(store._spool._file._file)
+        answers.append(200)
+        spans(tracer, "kept")
+        assert pipeline.force_flush()
+        assert receiver.names() == ["kept"]
+        spans(tracer, "after")
+        pipeline.shutdown()
+        assert receiver.names() == ["kept", "after"]
+    assert counts(pipeline) == {"created": 3, "exported": 2, "dropped": 1}
+    (said,) = (message for message in caplog.messages if "cannot be read" in message)
+    assert said.endswith("cannot be read (Bad file descriptor): 1 spans are lost")

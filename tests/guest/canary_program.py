@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
-from opentelemetry import trace
+from opentelemetry import _logs, metrics, trace
 
 import agentool_otel
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
@@ -145,6 +145,40 @@ def _links() -> list[trace.Link]:
     return [trace.Link(context, {"api_key": SECRET, "note": f"token {SECRET}"})]
 
 
+def logged_by_another_library() -> None:
+    logger = _logs.get_logger("opentelemetry.instrumentation.other")
+    said = {"content": f"{CANARY} {SECRET}", "api_key": SECRET}
+    details: dict[str, Any] = {
+        "gen_ai.input.messages": [{"role": "user", "parts": [said]}],
+        "gen_ai.output.messages": f'[{{"content": "{CANARY} {SECRET}"}}]',
+        "note": SECRET,
+    }
+    with trace.get_tracer("other").start_as_current_span("chat"):
+        for name in ("gen_ai.user.message", "gen_ai.choice", "gen_ai.content.prompt"):
+            logger.emit(_logs.LogRecord(body=said, event_name=name))
+            logger.emit(_logs.LogRecord(body=f"{CANARY} {SECRET}", attributes={"event.name": name}))
+        name = "gen_ai.client.inference.operation.details"
+        logger.emit(_logs.LogRecord(attributes=details, event_name=name))
+        logger.emit(_logs.LogRecord(body={"message": said, "n": SECRET}, event_name="other.event"))
+        logger.emit(_logs.LogRecord(body=f"login with password={SECRET}", attributes=details))
+        logger.emit(_logs.LogRecord(body=[SECRET, SECRET.encode(), {"token": SECRET}]))
+        logger.emit(exception=ValueError(f"no access with {SECRET}"))
+    _logs.get_logger("scope", attributes={"note": SECRET}).emit(_logs.LogRecord(body=1))
+
+
+def measured() -> None:
+    """A metric whose view keeps attributes off its points: they stand on the exemplars."""
+    config = getattr(metrics.get_meter_provider(), "_sdk_config", None)
+    if config is not None:  # metrics are collected, by a provider that takes views only when made
+        from opentelemetry.sdk.metrics.view import View
+
+        config.views = (View(instrument_name="other.duration", attribute_keys={"note"}),)
+    meter = metrics.get_meter("other")
+    duration = meter.create_histogram("other.duration")
+    with trace.get_tracer("other").start_as_current_span("measured"):
+        duration.record(1.0, {"api_key": SECRET, "note": f"Bearer {SECRET}", "input.value": CANARY})
+
+
 @agentool_otel.tool
 def adds_to_our_span() -> None:
     span = trace.get_current_span()
@@ -208,6 +242,8 @@ def main() -> None:
     clerk(SAID)
     by_hand()
     of_another_library()
+    logged_by_another_library()
+    measured()
     adds_to_our_span()
     of_models()
     of_langchain()

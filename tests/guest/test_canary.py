@@ -53,10 +53,15 @@ def around(data: bytes, what: bytes) -> bytes:
     return b"" if at < 0 else data[max(0, at - 300) : at + 60]
 
 
-@pytest.mark.parametrize("mode", ["SPAN_ONLY", "NO_CONTENT"])
+MODES = ("SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT", "NO_CONTENT")
+IN_LOGS = {"OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": "logs/dup"}
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_recording_holds_no_secret_and_content_only_if_wanted(tmp_path: Path, mode: str) -> None:
-    left = leave(tmp_path, mode)
+    left = leave(tmp_path, mode, **IN_LOGS)
     assert b"execute_tool give" in left
+    assert b"other.event" in left
     assert around(left, HIDDEN) == b""
     if mode == "NO_CONTENT":
         assert around(left, CANARY.encode()) == b""
@@ -64,17 +69,28 @@ def test_a_recording_holds_no_secret_and_content_only_if_wanted(tmp_path: Path, 
         assert CANARY.encode() in left
 
 
-@pytest.mark.parametrize("mode", ["SPAN_ONLY", "NO_CONTENT"])
+@pytest.mark.parametrize("mode", MODES)
 def test_nor_does_what_goes_over_the_network(tmp_path: Path, mode: str) -> None:
     with HttpReceiver() as receiver:
-        left = leave(tmp_path, mode, receiver.endpoint)
+        left = leave(tmp_path, mode, receiver.endpoint, **IN_LOGS)
         sent = b"\n".join(body for bodies in receiver.bodies.values() for body in bodies)
     assert b"execute_tool give" in sent
+    assert b"other.event" in sent
+    assert b"other.duration" in sent
     assert around(sent + left, HIDDEN) == b""
     if mode == "NO_CONTENT":
         assert around(sent + left, CANARY.encode()) == b""
     else:
         assert CANARY.encode() in sent
+
+
+def test_where_events_alone_hold_content_no_span_does(tmp_path: Path) -> None:
+    leave(tmp_path, "EVENT_ONLY")
+    (recording,) = tmp_path.glob(".agentool/*.jsonl")
+    lines = recording.read_bytes().splitlines()
+    spans = b"\n".join(line for line in lines if line.startswith(b'{"resourceSpans"'))
+    assert b"execute_tool give" in spans
+    assert around(spans, CANARY.encode()) == b""
 
 
 def test_what_is_written_is_the_owners_whatever_the_umask(tmp_path: Path) -> None:

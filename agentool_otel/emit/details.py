@@ -1,0 +1,67 @@
+"""Content on events beside spans, or instead: the capture modes `SPAN_AND_EVENT` and `EVENT_ONLY`.
+
+Spec: GenAI conventions, events: `gen_ai.client.inference.operation.details` holds what the span of
+an inference holds, structured, and is emitted in the span's context just before the span ends. No
+event is defined for tools, agents and memory; they get one of ours, with their content as the JSON
+text it would be on the span.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+
+from agentool_otel._json import loads
+from agentool_otel.emit import events
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.table import ATTRIBUTES, CONTENT
+
+__all__ = ["tell"]
+
+
+def tell(
+    span: trace.Span,
+    context: Context,
+    attributes: dict[str, Any],
+    time_ns: int,
+    inference: bool = False,
+) -> None:
+    """Emit what an ending span says, and take its content off it where events alone hold that.
+
+    Args:
+        span: the span.
+        context: its context.
+        attributes: what is to be set on it: fitted and masked; changed in place.
+        time_ns: when the span ends.
+        inference: whether the event of the conventions is the right one.
+    """
+    content = CONTENT & attributes.keys()
+    if content or (inference and session.policy.capture):
+        with guarded("emitting the event of an operation"):
+            said = {
+                key: value
+                for key, value in attributes.items()
+                if key in content or not key.startswith(_OURS) or key == agentool.CONTENT_SHORTENED
+            }
+            name = agentool.EVENT_DETAILS
+            if inference:
+                name = gen_ai.EVENT_INFERENCE_DETAILS
+                said |= {key: _structured(key, said[key]) for key in content}
+            scope = events.scope_of(span)
+            events.emit(name, events.Masked(said), context, scope=scope, time_ns=time_ns)
+    session.policy.keep_off(attributes)
+
+
+_OURS = "agentool."
+
+
+def _structured(key: str, value: Any) -> Any:
+    if ATTRIBUTES[key].type != "any" or not isinstance(value, str):
+        return value
+    try:
+        return loads(value)
+    except ValueError:  # `redact` has made plain text of it
+        return value

@@ -1,0 +1,96 @@
+"""Events of ours: log records in the context of a span.
+
+The conventions put content there when asked to, and are about to put exceptions there. Everything
+goes through the API's logger provider in force, whoever has set it.
+"""
+
+from __future__ import annotations
+
+from time import time_ns as now_ns
+from typing import TYPE_CHECKING, Any
+
+from opentelemetry import trace
+
+from agentool_otel.emit.exceptions import exception_attributes
+from agentool_otel.emit.session import SCOPE, guarded, session
+from agentool_otel.semconv import core, gen_ai
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+
+__all__ = ["Masked", "emit", "record_exception", "scope_of", "taken"]
+
+_WARN = 13
+"""Severity of the exception of a client operation, by the GenAI conventions."""
+
+
+class Masked(dict[str, Any]):
+    """Attributes that were masked at capture: whoever knows this class need not look at them."""
+
+
+def taken(scope: str = SCOPE) -> bool:
+    """Whether anybody takes what `emit` gives."""
+    from opentelemetry import _logs
+
+    enabled = getattr(session.logger(scope), "enabled", None)
+    if enabled is None:  # before 1.38
+        return type(_logs.get_logger_provider()).__name__ != "ProxyLoggerProvider"
+    return bool(enabled())
+
+
+def emit(
+    name: str,
+    attributes: dict[str, Any],
+    context: Context,
+    *,
+    scope: str = SCOPE,
+    time_ns: int,
+    severity: int | None = None,
+) -> None:
+    """Emit an event in the context of a span.
+
+    Args:
+        name: of the event.
+        attributes: valid by construction; `Masked` where they are.
+        context: the context of the span it belongs to.
+        scope: instrumentation scope of that span.
+        time_ns: when it happened.
+        severity: number of the severity, where the event has one.
+    """
+    from opentelemetry import _logs
+
+    level = None if severity is None else _logs.SeverityNumber(severity)
+    record = _logs.LogRecord(timestamp=time_ns, severity_number=level, attributes=attributes)
+    # These were not parameters before 1.35.
+    about = trace.get_current_span(context).get_span_context()
+    record.context, record.event_name = context, name
+    record.trace_id, record.span_id = about.trace_id, about.span_id
+    record.trace_flags = about.trace_flags
+    session.logger(scope).emit(record)
+
+
+def record_exception(span: trace.Span, context: Context, error: BaseException) -> None:
+    """Record the exception that has ended a span as an event in its context, or also on it.
+
+    Where nobody takes events it is on the span: an option costs nobody an exception. The GenAI
+    conventions name the event of a client operation, the core ones that of any other.
+    """
+    said = exception_attributes(error)
+    on_span = session.exceptions.spans
+    with guarded("emitting an exception"):
+        scope = scope_of(span)
+        if not taken(scope):
+            on_span = True
+        elif getattr(span, "kind", None) is trace.SpanKind.CLIENT:
+            name = gen_ai.EVENT_OPERATION_EXCEPTION
+            emit(name, said, context, scope=scope, time_ns=now_ns(), severity=_WARN)
+        else:
+            emit(core.EXCEPTION_EVENT, said, context, scope=scope, time_ns=now_ns())
+    if on_span:
+        span.add_event(core.EXCEPTION_EVENT, said)
+
+
+def scope_of(span: trace.Span) -> str:
+    """Return the name of a span's instrumentation scope."""
+    scope = getattr(span, "instrumentation_scope", None)
+    return getattr(scope, "name", None) or SCOPE

@@ -1,0 +1,161 @@
+"""Log records on their way to an endpoint: beside the spans, and no burden to them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import msgspec
+import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.sdk.trace import TracerProvider
+
+from agentool_otel.cli.recover import recover
+from agentool_otel.export.otlp import OtlpTarget
+from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.sources import open_source
+from tests.export.logged import record
+from tests.export.receiver import GrpcReceiver, HttpReceiver
+
+DOWN = "http://127.0.0.1:9"
+
+
+def sending(endpoint: str, folder: Path | None, logs: str | None = None) -> Pipeline:
+    """A pipeline that sends spans there, and log records there or elsewhere."""
+    pipeline, target = Pipeline(), OtlpTarget.at(endpoint, {})
+    pipeline.send(target, folder)
+    pipeline.send_logs(target if logs is None else OtlpTarget.at(logs, {}))
+    return pipeline
+
+
+def log(pipeline: Pipeline, *bodies: str) -> None:
+    for number, body in enumerate(bodies, 1):
+        made = record(body=body, event_name="e")
+        pipeline.log(msgspec.structs.replace(made, trace_id=1, span_id=number))
+
+
+def counts(pipeline: Pipeline) -> dict[str, int]:
+    return {what: count for what, count in pipeline.log_counts().items() if count}
+
+
+def bodies(receiver: HttpReceiver) -> list[str]:
+    return [found.body.string_value for found in receiver.logs()]
+
+
+def test_records_arrive_and_leave_nothing_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    with HttpReceiver() as receiver:
+        pipeline = sending(receiver.endpoint, folder)
+        log(pipeline, "a", "b")
+        assert pipeline.force_flush()
+        assert bodies(receiver) == ["a", "b"]
+        pipeline.shutdown()
+    assert counts(pipeline) == {"created": 2, "exported": 2}
+    assert not folder.exists()
+
+
+def test_grpc_takes_them_too(tmp_path: Path) -> None:
+    with GrpcReceiver() as receiver:
+        pipeline = sending(receiver.endpoint, tmp_path)
+        log(pipeline, "a")
+        assert pipeline.force_flush()
+        pipeline.shutdown()
+        (request,) = map(ExportLogsServiceRequest.FromString, receiver.log_requests)
+    assert request.resource_logs[0].scope_logs[0].log_records[0].body.string_value == "a"
+
+
+def test_what_an_endpoint_does_not_take_is_kept_and_recovered(tmp_path: Path) -> None:
+    pipeline = sending(DOWN, tmp_path)
+    log(pipeline, "a", "b")
+    pipeline.shutdown()
+    assert counts(pipeline) == {"created": 2, "spooled": 2}
+    (kept,) = tmp_path.glob("*.logs.spool")
+    events = [event for span in open_source(kept).spans() for event in span.events]
+    assert [event.attributes["body"] for event in events] == ["a", "b"]
+    assert recover(tmp_path).left
+    with HttpReceiver() as receiver:
+        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
+        assert bodies(receiver) == ["a", "b"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_an_endpoint_refuses_is_kept_apart(tmp_path: Path) -> None:
+    with HttpReceiver(status=400) as receiver:
+        pipeline = sending(receiver.endpoint, tmp_path)
+        log(pipeline, "a")
+        pipeline.shutdown()
+    assert counts(pipeline) == {"created": 1, "refused": 1}
+    assert [path.name.split(".", 2)[2] for path in sorted(tmp_path.iterdir())] == [
+        "logs.refused", "open"
+    ]  # fmt: skip
+    with HttpReceiver() as receiver:
+        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
+        assert bodies(receiver) == ["a"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_receiver_without_a_place_for_logs_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with HttpReceiver(lacks="/v1/logs") as receiver, caplog.at_level(logging.WARNING):
+        pipeline = sending(receiver.endpoint, tmp_path)
+        log(pipeline, "a", "b")
+        pipeline.force_flush()
+        log(pipeline, "c")
+        pipeline.shutdown()
+        assert receiver.refused == 1
+    assert counts(pipeline) == {"created": 3, "dropped": 3}
+    (said,) = caplog.messages
+    assert said == (
+        f"{receiver.endpoint} takes no log records (HTTP 404 Not Found): they are dropped; "
+        "hint: OTEL_LOGS_EXPORTER=none makes none"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_spans_that_others_have_left_do_not_go_the_way_of_log_records(tmp_path: Path) -> None:
+    with HttpReceiver(lacks="/v1/traces") as receiver:
+        for name in ("a", "b"):
+            pipeline = sending(receiver.endpoint, tmp_path)
+            provider = TracerProvider(shutdown_on_exit=False)
+            provider.add_span_processor(pipeline)
+            provider.get_tracer("t").start_span("left").end()
+            log(pipeline, name)
+            pipeline.shutdown()
+        assert bodies(receiver) == ["a", "b"]
+    assert len(list(tmp_path.glob("*.spool"))) == 2
+
+
+def test_with_an_endpoint_of_their_own_they_wait_in_memory(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        pipeline = sending(DOWN, tmp_path, receiver.endpoint)
+        log(pipeline, "a")
+        assert not list(tmp_path.glob("*.logs.spool"))
+        pipeline.shutdown()
+        assert bodies(receiver) == ["a"]
+
+
+def test_a_log_record_in_mid_recording_is_counted_apart(tmp_path: Path) -> None:
+    pipeline = Pipeline()
+    pipeline.record(tmp_path)
+    pipeline.record_logs()
+    log(pipeline, "a")
+    assert counts(pipeline) == {"created": 1, "exported": 1}
+    assert not any(pipeline.counts().values())
+    pipeline.shutdown()
+
+
+def test_a_change_of_destination_takes_the_records_along(tmp_path: Path) -> None:
+    pipeline = Pipeline()
+    pipeline.record(tmp_path)
+    pipeline.record_logs()
+    log(pipeline, "a")
+    with HttpReceiver() as receiver:
+        target = OtlpTarget.at(receiver.endpoint, {})
+        pipeline.send(target, tmp_path)
+        assert not pipeline.takes_logs
+        pipeline.send_logs(target)
+        log(pipeline, "b")
+        pipeline.shutdown()
+        assert bodies(receiver) == ["b"]
+    assert counts(pipeline) == {"created": 2, "exported": 2}

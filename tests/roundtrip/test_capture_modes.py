@@ -1,0 +1,166 @@
+"""Content on spans, on events, on both: the same trace comes back."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.conformance import check_all
+from agentool_otel.emit.content import CAPTURE_VARIABLE
+from agentool_otel.model.codec import encode
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.rebuild import load
+from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.sources import by_trace, open_source
+from tests.instrument.test_setup import run
+
+PROGRAM = """
+import agentool_otel
+from agentool_otel.emit.live import begin
+from agentool_otel.model.operations import Inference
+agentool_otel.instrument()
+
+@agentool_otel.tool
+def find(query, limit=3): return {"found": [query] * limit}
+
+@agentool_otel.tool
+def fail(why): raise ValueError("no " + why)
+
+@agentool_otel.step("memory_read")
+def recall(query): return ["a", "b"]
+
+@agentool_otel.step("reasoning")
+def think(): return "I should look"
+
+def infer(asked, *parts):
+    asked = [{"role": "user", "parts": [{"type": "text", "content": asked}]}]
+    answer = [{"role": "assistant", "parts": list(parts), "finish_reason": "stop"}]
+    bare = Inference(provider="openai", request_model="gpt-5")
+    live = begin(bare)
+    live.end(Inference(provider="openai", request_model="gpt-5", input=asked, output=answer,
+                       system=[{"type": "text", "content": "Be brief."}],
+                       tools=[{"type": "function", "name": "find"}]))
+
+@agentool_otel.agent
+def clerk(question):
+    think()
+    infer(question, {"type": "reasoning", "content": "hm"},
+          {"type": "tool_call", "id": "c1", "name": "find", "arguments": {"query": "x" * SIZE}})
+    find("x" * SIZE)
+    try: fail("luck")
+    except ValueError: pass
+    recall("q")
+    infer(question, {"type": "text", "content": "done"})
+    return "done"
+
+clerk("what?")
+with agentool_otel.run("by-hand", input={"a": [1]}, session_id="s") as by_hand:
+    by_hand.reasoning("thought", context_tokens=7)
+    call = by_hand.tool_call("search", {"q": 2**70})
+    by_hand.tool_result(call, ["n"])
+    by_hand.tool_result(by_hand.tool_call("search", {"q": 2}), error="went wrong")
+    by_hand.handoff("writer", "write")
+    by_hand.memory_read("q", [1])
+    by_hand.memory_write({"a": 1}, key="k")
+    by_hand.output = {"deep": [1]}
+"""
+CHANGING = re.compile(r"time|duration|_at$|id$")
+CONTENT = ("what?", "I should look", "hm", "no luck", "thought", "went wrong", "Be brief.")
+
+
+def rebuilt(folder: Path) -> list[Any]:
+    """The traces of a recording without what differs from run to run."""
+
+    def same(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: same(v) for k, v in value.items() if not CHANGING.search(k)}
+        return [same(item) for item in value] if isinstance(value, list) else value
+
+    traces = [same(encode(trace)) for trace in load(folder / ".agentool")]
+    return sorted(traces, key=lambda trace: len(trace["steps"]))
+
+
+def record(folder: Path, mode: str, size: int = 1, **environ: str) -> Path:
+    folder.mkdir()
+    run(folder, PROGRAM.replace("SIZE", str(size)), **{CAPTURE_VARIABLE: mode}, **environ)
+    return folder
+
+
+def spans_of(folder: Path) -> list[SpanRecord]:
+    """The spans of a recording by themselves."""
+    found = open_source(folder / ".agentool").spans()
+    return [span for span in found if span.start_ns is not None]
+
+
+@pytest.mark.parametrize("mode", ["EVENT_ONLY", "SPAN_AND_EVENT"])
+def test_the_same_trace_comes_back(tmp_path: Path, mode: str) -> None:
+    on_spans = rebuilt(record(tmp_path / "spans", "SPAN_ONLY"))
+    assert [len(trace["steps"]) for trace in on_spans] == [7, 8]
+    assert all(said in str(on_spans) for said in CONTENT if said != "Be brief.")
+    assert rebuilt(record(tmp_path / "other", mode)) == on_spans
+
+
+def test_so_does_content_that_is_too_large_and_stored_apart(tmp_path: Path) -> None:
+    least = {"AGENTOOL_MAX_ATTRIBUTE_BYTES": "2000"}
+    on_spans = rebuilt(record(tmp_path / "spans", "SPAN_ONLY", 3000, **least))
+    assert "x" * 3000 in str(on_spans)
+    assert rebuilt(record(tmp_path / "events", "EVENT_ONLY", 3000, **least)) == on_spans
+
+
+def test_spans_hold_no_content_where_events_alone_are_to_have_it(tmp_path: Path) -> None:
+    spans = spans_of(record(tmp_path / "events", "EVENT_ONLY"))
+    assert len(spans) == 12
+    assert check_all(spans, content=False) == []
+    error = "no luck"  # of an exception: not content
+    assert not any(said in str(spans) for said in CONTENT if said != error)
+
+
+def test_the_events_are_those_of_the_conventions_and_follow_them(tmp_path: Path) -> None:
+    folder = record(tmp_path / "events", "SPAN_AND_EVENT")
+    spans = [
+        span for trace in by_trace(open_source(folder / ".agentool").spans()) for span in trace
+    ]
+    assert check_all(spans) == []
+    (first, _) = (span for span in spans if span.name == "chat gpt-5")
+    (event,) = first.events
+    assert event.name == gen_ai.EVENT_INFERENCE_DETAILS
+    assert event.attributes[gen_ai.REQUEST_MODEL] == "gpt-5"
+    (asked,) = event.attributes[gen_ai.INPUT_MESSAGES]
+    assert asked["parts"] == [{"type": "text", "content": "what?"}]
+    (tool,) = (span for span in spans if span.name == "execute_tool find")
+    assert [event.name for event in tool.events] == [agentool.EVENT_DETAILS]
+
+
+def test_events_come_while_their_span_is_open(tmp_path: Path) -> None:
+    folder = record(tmp_path / "events", "EVENT_ONLY")
+    spans = [
+        span for trace in by_trace(open_source(folder / ".agentool").spans()) for span in trace
+    ]
+    told = [
+        (span.start_ns or 0, event.time_ns or 0, span.end_ns or 0)
+        for span in spans
+        for event in span.events
+        if event.name in (gen_ai.EVENT_INFERENCE_DETAILS, agentool.EVENT_DETAILS)
+    ]
+    assert len(told) > 9
+    assert all(start <= time <= end for start, time, end in told)
+
+
+def test_without_content_there_are_no_events(tmp_path: Path) -> None:
+    folder = record(tmp_path / "none", "NO_CONTENT")
+    text = next((folder / ".agentool").glob("*.jsonl")).read_text()
+    assert "resourceLogs" not in text
+
+
+def test_where_nobody_takes_events_that_is_said_and_content_stays_off_spans(tmp_path: Path) -> None:
+    code = PROGRAM.replace("SIZE", "1")
+    environ = {CAPTURE_VARIABLE: "EVENT_ONLY", "OTEL_LOGS_EXPORTER": "none"}
+    done = run(tmp_path, code, **environ)
+    assert done.stderr == (
+        f"{CAPTURE_VARIABLE} asks for events, but log records go nowhere "
+        "(OTEL_LOGS_EXPORTER=none): content is not captured\n"
+    )
+    assert check_all(spans_of(tmp_path), content=False) == []
