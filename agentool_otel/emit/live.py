@@ -6,8 +6,6 @@ it; a faster recording span can take the SDK span's place here.
 
 from __future__ import annotations
 
-import traceback
-from collections import OrderedDict
 from time import time_ns
 from typing import Any
 
@@ -18,8 +16,9 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
-from agentool_otel.emit import metrics
+from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
+from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
 from agentool_otel.emit.steps import Timeline, tool_step
@@ -34,7 +33,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run", "error_type_of", "str_of"]
+__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -336,6 +335,8 @@ class LiveSpan:
             self.fail(None, None, error, attributes)
             attributes[agentool.TOOL_ERROR] = str_of(error)
             session.policy.clean_one(attributes, agentool.TOOL_ERROR)
+        else:
+            exceptions.forget(span)
         attributes[agentool.SPAN_END_NS] = end_ns
         policy = session.policy
         if error is not None or sum(map(len, payload.values())) * 4 > policy.sizes.attribute:
@@ -358,23 +359,15 @@ class LiveSpan:
         if error is not None:
             error_type = error_type or error_type_of(error)
             message = str_of(error) if message is None else message
-            self._record(error)
-        elif not session.policy.capture:
-            message = None  # without an exception it is what a tool or model said
+            exceptions.record(self.span, self._parent_id, error)
+        else:
+            exceptions.forget(self.span)
+            if not session.policy.capture:
+                message = None  # it is what a tool or model said
         if error_type is None:
             return
         attributes[core.ERROR_TYPE] = error_type
         self.span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
-
-    def _record(self, error: BaseException) -> None:
-        span_id = self.span.get_span_context().span_id
-        seen = _recorded.pop(span_id, None)
-        if seen != id(error):
-            record_exception(self.span, error)
-        if self._parent_id:
-            _recorded[self._parent_id] = id(error)
-            if len(_recorded) > 1024:
-                _recorded.popitem(last=False)
 
     def _finish_inference(
         self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
@@ -425,10 +418,6 @@ def _joined(opening: dict[str, Any], ending: dict[str, Any]) -> dict[str, Any]:
             both = {*(opening.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
             joined[agentool.TOOL_WRAPPED] = sorted(both)
     return joined
-
-
-_recorded: OrderedDict[int, int] = OrderedDict()
-"""By span id, the id() of the exception that a child of it has recorded last."""
 
 
 def begin(
@@ -545,38 +534,8 @@ def _start(
     return live
 
 
-def error_type_of(error: BaseException) -> str:
-    """Return the low-cardinality name of an exception: its class, qualified unless built in."""
-    cls = type(error)
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def str_of(error: BaseException) -> str:
-    """Return an exception's text; its class where the text cannot be made."""
-    try:
-        return str(error)
-    except Exception:  # a user's __str__
-        return type(error).__qualname__
-
-
 def _canonical(arguments: str) -> str:
     try:
         return canonical(loads(arguments))
     except ValueError:
         return arguments
-
-
-def record_exception(span: trace.Span, error: BaseException) -> None:
-    """Add the exception event to a span, credentials in message and stack trace masked.
-
-    Spec: semantic conventions, "Exceptions on spans".
-    """
-    stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    attributes = {
-        core.EXCEPTION_TYPE: error_type_of(error),
-        core.EXCEPTION_MESSAGE: mask_text(str_of(error)),
-        core.EXCEPTION_STACKTRACE: mask_text(stack),
-    }
-    span.add_event(core.EXCEPTION_EVENT, attributes)

@@ -16,7 +16,8 @@ from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context
 
 from agentool_otel.emit.content import encode, jsonable
-from agentool_otel.emit.live import LiveSpan, begin, current_run, str_of
+from agentool_otel.emit.exceptions import str_of
+from agentool_otel.emit.live import LiveSpan, begin, current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrument import _langchain_messages as messages
 from agentool_otel.instrument import _langchain_models as models
