@@ -19,12 +19,12 @@ from agentool_otel.dialects import Written
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.opening import Opening, tell, tool_opening
 from agentool_otel.emit.session import SCOPE, session, suppressed
-from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
+from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span
 from agentool_otel.emit.steps import Timeline, tool_step
 from agentool_otel.model.messages import parts_of, thoughts
 from agentool_otel.model.operations import (
-    UNSET,
     AgentInvocation,
     Inference,
     MemoryOperation,
@@ -137,7 +137,6 @@ class LiveSpan:
         "_opening",
         "_outer_run",
         "_parent_id",
-        "_said",
         "answers",
         "call_id",
         "context",
@@ -170,10 +169,7 @@ class LiveSpan:
         self.call_id: str | None = None
         self.essentials: dict[str, Any] = {}
         """Attributes of ours that every span carries, set when it ends."""
-        self._opening: dict[str, Any] = {}
-        """Attributes that `opened` has set, before they were fitted."""
-        self._said: dict[str, Any] = {}
-        """Content of the operation that is among them."""
+        self._opening: Opening | None = None
 
     @property
     def span_id(self) -> str:
@@ -192,42 +188,16 @@ class LiveSpan:
         """
         if session.opened is None or not self.recording:
             return False
-        attributes = session.dialect.write(operation).attributes
-        attributes.update(self.essentials)
-        if extra:
-            attributes.update(extra)
-        session.policy.clean(attributes)
+        self._opening = Opening(operation, {**self.essentials, **(extra or {})})
         self.essentials.clear()
-        self._opening = attributes
-        self._said = {
-            name: value
-            for name, unsaid in _CONTENT_AT_START.items()
-            if (value := getattr(operation, name, unsaid)) is not unsaid
-        }
-        fitted = attributes.copy()
-        session.policy.fit(fitted)
-        self._tell(fitted)
+        self.started = tell(self.span, self._opening.fitted(), self.started)
         return True
 
     def opened_tool(self, arguments: str | None) -> None:
         """`opened` for a decorated tool, whose arguments are encoded by the content policy."""
-        if session.opened is None:
-            return
-        attributes = self.essentials.copy()
-        if self.call_id is not None:
-            attributes[gen_ai.TOOL_CALL_ID] = self.call_id
-        if arguments is not None:
-            attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
-            if len(arguments) * 4 > session.policy.sizes.attribute:
-                session.policy.fit(attributes)
-        self._tell(attributes)
-
-    def _tell(self, attributes: dict[str, Any]) -> None:
-        assert session.opened is not None
-        span = self.span
-        self.started = set_all(span, attributes, self.started)
-        session.opened(span.get_span_context().span_id)
-        unmark(span)
+        if session.opened is not None:
+            attributes = tool_opening(self.essentials, self.call_id, arguments)
+            self.started = tell(self.span, attributes, self.started)
 
     def end(
         self,
@@ -253,7 +223,9 @@ class LiveSpan:
             span.end()
             return
         end_ns = time_ns() if end_ns is None else end_ns
-        attributes = session.dialect.write(self._unsaid(operation)).attributes
+        opening = self._opening
+        unsaid = operation if opening is None else opening.unsaid(operation)
+        attributes = session.dialect.write(unsaid).attributes
         attributes.update(self.essentials)
         if extra:
             attributes.update(extra)
@@ -270,21 +242,12 @@ class LiveSpan:
         self.fail(operation.error_type, operation.error_message, error, attributes)
         attributes[agentool.SPAN_END_NS] = end_ns
         session.policy.clean(attributes)
-        if self._opening:
-            attributes = _joined(self._opening, attributes)
+        if opening is not None:
+            attributes = opening.joined(attributes)
         session.policy.fit(attributes)
         set_all(span, attributes, self.started)
         span.end(end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
-
-    def _unsaid(self, operation: Operation) -> Operation:
-        """The operation without the content that `opened` has encoded."""
-        said = {
-            name: _CONTENT_AT_START[name]
-            for name, value in self._said.items()
-            if getattr(operation, name, None) is value
-        }
-        return msgspec.structs.replace(operation, **said) if said else operation
 
     def announce_tool(self, name: str, call_id: str | None) -> None:
         """Put a tool call on the run's timeline, under the id the model asked for it by."""
@@ -396,28 +359,6 @@ class LiveSpan:
         if operation.error_type is not None:
             said[core.ERROR_TYPE] = operation.error_type
         run.timeline.add(index, "tool_result", end_ns, said)
-
-
-_CONTENT_AT_START: dict[str, Any] = {
-    "arguments": UNSET,
-    "content": UNSET,
-    "input": None,
-    "query": None,
-    "system": None,
-    "tools": None,
-    "transfer_message": None,
-}
-"""Fields of operations whose content is known at the start, with their value where it is not."""
-
-
-def _joined(opening: dict[str, Any], ending: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a span's start and end together."""
-    joined = {**opening, **ending}
-    for attributes in (opening, ending):  # each says it of its own payload
-        if wrapped := attributes.get(agentool.TOOL_WRAPPED):
-            both = {*(opening.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
-            joined[agentool.TOOL_WRAPPED] = sorted(both)
-    return joined
 
 
 def begin(
