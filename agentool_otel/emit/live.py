@@ -14,12 +14,12 @@ from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.emit.opening import Opening, tell, tool_opening
+from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span
 from agentool_otel.emit.steps import Timeline, tool_step
@@ -33,7 +33,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run"]
+__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "begin_tool"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -41,89 +41,9 @@ KINDS = {
     "SERVER": SpanKind.SERVER,
 }
 
-_RUN_KEY = create_key("agentool-otel-run")
 _TRANSFER_KEY = create_key("agentool-otel-transfer")
 OWNER_KEY = create_key("agentool-otel-owner")
 """Context key: the frameworks whose client-level calls are already recorded further up."""
-
-
-class Run:
-    """What is known about the agent run in progress: its steps and totals so far."""
-
-    __slots__ = (
-        "agent_name",
-        "conversation_id",
-        "cost_usd",
-        "handed_to",
-        "inference_calls",
-        "input_tokens",
-        "output_tokens",
-        "requested",
-        "timeline",
-        "tool_calls",
-    )
-
-    def __init__(self, timeline: Timeline, agent_name: str | None, conversation_id: str | None):
-        self.timeline = timeline
-        self.agent_name = agent_name
-        self.conversation_id = conversation_id
-        self.inference_calls = 0
-        self.tool_calls = 0
-        self.input_tokens: int | None = None
-        self.output_tokens: int | None = None
-        self.cost_usd: float | None = None
-        self.handed_to: list[str] = []
-        """Agents a handoff has named whose own run has not begun yet."""
-        self.requested: list[tuple[str, str, str]] = []
-        """Tool calls a model asked for that have not run yet: name, canonical arguments, id."""
-
-    def call_id(self, name: str, arguments: str | None) -> str | None:
-        """Return the id under which a model asked for this very call, and forget the request."""
-        if not self.requested or arguments is None:
-            return None
-        wanted = _canonical(arguments)
-        for request in self.requested:
-            if request[0] == name and request[1] == wanted:
-                self.requested.remove(request)
-                return request[2]
-        return None
-
-    def count(self, operation: Inference) -> None:
-        """Add one finished model call to the totals, and its reasoning to the timeline."""
-        self.inference_calls += 1
-        usage = operation.usage
-        if usage is not None:
-            if usage.input_tokens is not None:
-                self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
-            if usage.output_tokens is not None:
-                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
-        if operation.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + operation.cost_usd
-
-    def totals(self, start_ns: int, end_ns: int) -> dict[str, Any]:
-        """Return the totals as attributes for the run's root span."""
-        values: dict[str, Any] = {
-            agentool.METRICS_STEP_COUNT: self.timeline.count,
-            agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls,
-            agentool.METRICS_INFERENCE_CALLS: self.inference_calls,
-            agentool.METRICS_TOTAL_DURATION_MS: (end_ns - start_ns) / 1e6,
-        }
-        if self.input_tokens is not None:
-            values[agentool.METRICS_INPUT_TOKENS] = self.input_tokens
-        if self.output_tokens is not None:
-            values[agentool.METRICS_OUTPUT_TOKENS] = self.output_tokens
-        if self.input_tokens is not None or self.output_tokens is not None:
-            total = (self.input_tokens or 0) + (self.output_tokens or 0)
-            values[agentool.METRICS_TOTAL_TOKENS] = total
-        if self.cost_usd is not None:
-            values[agentool.METRICS_TOTAL_COST_USD] = self.cost_usd
-        return values
-
-
-def current_run(context: Context | None = None) -> Run | None:
-    """Return the innermost agent run of a context."""
-    found = (get_current() if context is None else context).get(_RUN_KEY)
-    return found if isinstance(found, Run) else None
 
 
 class LiveSpan:
@@ -156,7 +76,7 @@ class LiveSpan:
         """How many attributes the span was given by us so far, -1 if others gave it some."""
         self.recording = span.is_recording()
         self.context = context_with(parent, span)
-        run = parent.get(_RUN_KEY)
+        run = parent.get(RUN_KEY)
         self._outer_run: Run | None = run  # type: ignore[assignment]
         self.run: Run | None = self._outer_run
         """The run this span is a part of; for an agent's span, the run it is."""
@@ -345,8 +265,7 @@ class LiveSpan:
                 timeline.add(index, "reasoning", end_ns, {agentool.STEP_SPAN_ID: self.span_id})
             for part in parts_of(message):
                 if part.get("type") == "tool_call" and isinstance(part.get("id"), str):
-                    arguments = canonical(part.get("arguments"))
-                    run.requested.append((str(part.get("name")), arguments, part["id"]))
+                    run.request(str(part.get("name")), part.get("arguments"), part["id"])
         if first is not None:
             attributes[agentool.STEP_INDEX] = first
 
@@ -399,7 +318,7 @@ def begin(
             run.timeline.add(index, "handoff", start_ns, said)
         timeline = Timeline(session.tracer(scope), live.span, live.context)
         live.run = Run(timeline, operation.agent_name, operation.conversation_id)
-        live.context = set_value(_RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
+        live.context = set_value(RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
     elif run is not None and isinstance(operation, MemoryOperation):
         index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
         run.timeline.add(index, "memory_read" if operation.reads else "memory_write", start_ns)
@@ -473,10 +392,3 @@ def _start(
         if live._parent_id:
             live.essentials[agentool.SPAN_PARENT_ID] = f"{live._parent_id:016x}"
     return live
-
-
-def _canonical(arguments: str) -> str:
-    try:
-        return canonical(loads(arguments))
-    except ValueError:
-        return arguments
