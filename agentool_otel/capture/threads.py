@@ -142,7 +142,7 @@ def _starting_process(start: Bind) -> Method:
 def _forks(process: Any) -> bool:
     # Source: CPython 3.10 to 3.14, multiprocessing/context.py; None is the default's.
     method = getattr(process, "_start_method", None)
-    return (method or sys.modules["multiprocessing"].get_start_method()) == "fork"
+    return bool((method or sys.modules["multiprocessing"].get_start_method()) == "fork")
 
 
 def _submitting(submit: Bind) -> Method:

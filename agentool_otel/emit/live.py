@@ -310,7 +310,7 @@ def begin(
     if isinstance(operation, AgentInvocation):
         if run is None or live.context.get(_TRANSFER_KEY):
             pass  # nobody hands over, or the transfer around this says so
-        elif operation.agent_name in run.handed_to:
+        elif operation.agent_name is not None and operation.agent_name in run.handed_to:
             run.handed_to.remove(operation.agent_name)
         else:  # an agent inside an agent: the outer one hands over to it
             index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()

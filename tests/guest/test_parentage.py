@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import nullcontext
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
@@ -130,7 +131,7 @@ def answer(answers: Any) -> None:
     answers.put(where())
 
 
-class Answering(multiprocessing.get_context("spawn").Process):
+class Answering(SpawnProcess):
     """Overrides `run`."""
 
     def __init__(self, answers: Any):
@@ -145,8 +146,9 @@ class Answering(multiprocessing.get_context("spawn").Process):
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("kind", ["fork", "spawn", "forkserver", "subclass"])
 def test_a_process_begins_below_the_span_that_starts_it(spans: Any, tracer: Any, kind: str) -> None:
-    made = multiprocessing.get_context("spawn" if kind == "subclass" else kind)
+    made: Any = multiprocessing.get_context("spawn" if kind == "subclass" else kind)
     answers = made.SimpleQueue()
+    span: Any
     for inside in (True, False):
         process: Any = (
             Answering(answers)
@@ -164,7 +166,7 @@ def test_a_process_begins_below_the_span_that_starts_it(spans: Any, tracer: Any,
 
 @pytest.mark.usefixtures("carrying")
 def test_a_process_that_cannot_be_pickled_fails_as_it_always_did(spans: Any, tracer: Any) -> None:
-    process = multiprocessing.get_context("spawn").Process(target=lambda: None)
+    process = SpawnProcess(target=lambda: None)
     with tracer.start_as_current_span("starts"), pytest.raises((AttributeError, PicklingError)):
         process.start()
     assert "run" not in vars(process)
