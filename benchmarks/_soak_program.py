@@ -28,7 +28,7 @@ from opentelemetry import trace
 from benchmarks._child import rss_mb
 from tests.guest.hostile import CORPUS, TOUCHED
 
-__all__ = ["Report", "Settings"]
+__all__ = ["WARM", "Report", "Sample", "Settings"]
 
 _HEAVY = {
     "every level twice the one below",
@@ -43,6 +43,9 @@ _RARELY = 40
 """Rounds to one with a heavy kind."""
 _LIGHT = sorted(set(CORPUS) - _HEAVY)
 _HEAVY_HERE = sorted(set(CORPUS) & _HEAVY)
+WARM = 2 * _RARELY * len(_HEAVY_HERE)
+"""Rounds after which every kind of value has come twice: until then libraries are still being
+imported and caches filled, and the allocator has not had its largest moments."""
 
 
 def _kind(number: int) -> str:
@@ -68,6 +71,17 @@ class Settings(TypedDict):
     report: str
 
 
+class Sample(TypedDict):
+    """The memory of the process at one moment, garbage collected."""
+
+    rounds: int
+    mb: float
+    """Resident size."""
+    blocks: int
+    """Of memory that the interpreter's allocator has given out: what is held, whatever the holes
+    between it take."""
+
+
 class Report(TypedDict):
     """What came of it."""
 
@@ -75,8 +89,8 @@ class Report(TypedDict):
     digest: str
     """Of every result and exception."""
     spans: dict[str, int]
-    sizes_mb: list[float]
-    """Resident size at each hundredth of the time."""
+    samples: list[Sample]
+    """At each hundredth of the time, unless the disk is full: what waits for it waits in memory."""
     threads: list[str]
     """Of the package, left after its shutdown."""
     closing_s: float
@@ -296,15 +310,14 @@ class _Disk:
 
     def __init__(self, every_s: float):
         self._every_s = every_s
-        self._full = False
+        self.full = False
         self._times = 0
 
     def at(self, elapsed_s: float) -> None:
-        # Where sizes are compared there is room: what waits for the disk waits in memory.
         full = bool(self._every_s) and 0.2 < elapsed_s / self._every_s % 1 < 0.6
-        if full == self._full:
+        if full == self.full:
             return
-        self._full = full
+        self.full = full
         self._times += full
         import resource
 
@@ -335,11 +348,11 @@ def main(settings: Settings) -> None:
     """Run rounds for the time, shut down and report."""
     disk = _Disk(settings["full_every_s"])
     digest = hashlib.sha256()
-    sizes: list[float] = []
+    samples: list[Sample] = []
     package = None if settings["plain"] else _instrument(settings["endpoint"])
     with ThreadPoolExecutor(3) as pool:
         one_round = program(package or Plain(), pool)
-        start, rounds, done = time.monotonic(), 0, 0.0
+        start, rounds, done, due = time.monotonic(), 0, 0.0, 0.01
         while done < 1:
             digest.update(repr(one_round(rounds)).encode())
             rounds += 1
@@ -349,9 +362,11 @@ def main(settings: Settings) -> None:
             else:
                 done = elapsed / settings["seconds"]
             disk.at(elapsed if done < 1 else 0)
-            if done * 100 > len(sizes) + 1:
+            if done >= due and not disk.full:
+                due = done + 0.01
                 gc.collect()
-                sizes.append(rss_mb())
+                blocks = sys.getallocatedblocks()
+                samples.append({"rounds": rounds, "mb": rss_mb(), "blocks": blocks})
     spans: dict[str, int] = {}
     start = time.monotonic()
     if package is not None:
@@ -363,7 +378,7 @@ def main(settings: Settings) -> None:
         "rounds": rounds,
         "digest": digest.hexdigest(),
         "spans": spans,
-        "sizes_mb": sizes,
+        "samples": samples,
         "threads": [one.name for one in threading.enumerate() if "agentool" in one.name],
         "closing_s": closing_s,
     }

@@ -17,7 +17,8 @@ from agentool_otel.capture._suspended import Call, Yielded
 from agentool_otel.dialects import Written
 from agentool_otel.dialects.gen_ai import tool_payload
 from agentool_otel.emit.content import as_text, encode, label
-from agentool_otel.emit.live import LiveSpan, begin, begin_tool, current_run
+from agentool_otel.emit.live import LiveSpan, begin, begin_tool
+from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (

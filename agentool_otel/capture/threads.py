@@ -1,4 +1,4 @@
-"""Threads, timers and pools work in the context of whoever gives them the work.
+"""Threads, timers, processes and pools work in the context of whoever gives them the work.
 
 Tasks and callbacks of an event loop do so by themselves, and `asyncio.to_thread` too. In another
 process only the trace and the baggage are known, as they would be in a request to a server.
@@ -40,8 +40,9 @@ def carry_into_threads() -> None:
     _install(threading.Thread, "start", _starting)
     _install(concurrent.futures.ThreadPoolExecutor, "submit", _submitting)
     for module, attach_to in (
-        ("concurrent.futures.process", _attach_to_processes),
+        ("concurrent.futures.process", _attach_to_executors),
         ("multiprocessing.pool", _attach_to_pools),
+        ("multiprocessing.process", _attach_to_processes),
     ):
         if module in sys.modules:
             attach_to(sys.modules[module])
@@ -62,8 +63,12 @@ def stop_carrying() -> None:
             del _installed[owner, name]
 
 
-def _attach_to_processes(module: Any) -> None:
+def _attach_to_executors(module: Any) -> None:
     _install(module.ProcessPoolExecutor, "submit", _submitting)
+
+
+def _attach_to_processes(module: Any) -> None:
+    _install(module.BaseProcess, "start", _starting_process)
 
 
 def _attach_to_pools(module: Any) -> None:
@@ -109,6 +114,35 @@ def _starting(start: Bind) -> Method:
             raise
 
     return carrying_start
+
+
+def _starting_process(start: Bind) -> Method:
+    """Of `multiprocessing.Process`: its `run`, too, for as long as it takes to pickle it.
+
+    A forked process has the context anyway, with all that is known of the run in progress.
+    """
+
+    def carrying_start(self: Any) -> None:
+        own = self.__dict__
+        carrier: dict[str, str] = {}
+        if _carrying and get_current() and "run" not in own and not _forks(self):
+            inject(carrier)
+        if not carrier:
+            start(self)()
+            return
+        own["run"] = functools.partial(in_trace, carrier, self.run)
+        try:
+            start(self)()
+        finally:
+            own.pop("run", None)
+
+    return carrying_start
+
+
+def _forks(process: Any) -> bool:
+    # Source: CPython 3.10 to 3.14, multiprocessing/context.py; None is the default's.
+    method = getattr(process, "_start_method", None)
+    return bool((method or sys.modules["multiprocessing"].get_start_method()) == "fork")
 
 
 def _submitting(submit: Bind) -> Method:

@@ -14,6 +14,7 @@ from typing import Any
 
 from opentelemetry.context import attach
 
+from agentool_otel.capture._futures import follow, is_future
 from agentool_otel.capture._lookalike import Lookalike
 from agentool_otel.capture._suspended import (
     GOES_ON,
@@ -72,16 +73,25 @@ def _plain(fn: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
             call.raised(error)
             raise
         restore(token)
-        if id(type(value)) in GOES_ON and not _handed_in(value, args, kwargs):
-            return goes_on(value, call)
+        kind = id(type(value))
+        if kind not in _COMPLETE and not _handed_in(value, args, kwargs):
+            if kind in GOES_ON:
+                return goes_on(value, call)
+            if is_future(value):
+                follow(value, call)
+                return value
         call.returned(value)
         return value
 
     return wrapper
 
 
+_COMPLETE = frozenset(map(id, (type(None), str, bytes, int, float, bool, dict, list, tuple, set)))
+"""By `id`, the types of most results: nothing of them is still to come."""
+
+
 def _handed_in(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """True for an iteration that is the caller's own: the callable only gives it back."""
+    """True for what is the caller's own: the callable only gives it back."""
     return any(value is it for it in args) or any(value is it for it in kwargs.values())
 
 

@@ -1,4 +1,5 @@
-"""What is said of an exception, and whether on its span, in a log record or on both.
+"""What is said of an exception, whether on its span, in a log record or on both, and by which span:
+the innermost one only.
 
 Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the same attributes.
 """
@@ -6,8 +7,11 @@ Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the 
 from __future__ import annotations
 
 import traceback
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from opentelemetry import trace
 
 from agentool_otel.emit.content import mask_text
 from agentool_otel.semconv import core
@@ -17,6 +21,8 @@ __all__ = [
     "Signals",
     "error_type_of",
     "exception_attributes",
+    "forget",
+    "is_new",
     "signals",
     "str_of",
 ]
@@ -64,3 +70,34 @@ def exception_attributes(error: BaseException) -> dict[str, str]:
         core.EXCEPTION_MESSAGE: mask_text(str_of(error)),
         core.EXCEPTION_STACKTRACE: mask_text(stack),
     }
+
+
+def is_new(span: trace.Span, parent_id: int, error: BaseException) -> bool:
+    """Return whether an exception is to be recorded on a span: not if a child of it has done so.
+
+    Args:
+        span: the span that ends with it.
+        parent_id: id of the span that the exception may pass through next; 0 for none.
+        error: the exception.
+    """
+    # The memory of an exception that was dealt with is the next one's: the id alone says little.
+    seen = id(error), hash(str_of(error))
+    before = _seen.pop(span.get_span_context().span_id, None)
+    if parent_id:
+        _seen[parent_id] = seen
+        if len(_seen) > _PARENTS:
+            _seen.popitem(last=False)
+    return before != seen
+
+
+def forget(span: trace.Span) -> None:
+    """Let go of what children of a span have recorded: it ends without an exception."""
+    if _seen:
+        _seen.pop(span.get_span_context().span_id, None)
+
+
+_seen: OrderedDict[int, tuple[int, int]] = OrderedDict()
+"""By the id of an open span, the exception that a child of it has recorded last: the id of its
+object and the hash of its text. The exception itself would keep every frame of its traceback."""
+_PARENTS = 256
+"""Of these at most, because the end of spans that are not ours is not seen here."""

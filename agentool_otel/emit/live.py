@@ -6,7 +6,6 @@ it; a faster recording span can take the SDK span's place here.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from time import time_ns
 from typing import Any
 
@@ -15,17 +14,17 @@ from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from agentool_otel._json import canonical, loads
 from agentool_otel.dialects import Written
-from agentool_otel.emit import metrics
+from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
+from agentool_otel.emit.opening import Opening, tell, tool_opening
+from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
-from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span, unmark
+from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span
 from agentool_otel.emit.steps import Timeline, tool_step
 from agentool_otel.model.messages import parts_of, thoughts
 from agentool_otel.model.operations import (
-    UNSET,
     AgentInvocation,
     Inference,
     MemoryOperation,
@@ -34,7 +33,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["LiveSpan", "Run", "begin", "begin_tool", "current_run"]
+__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "begin_tool"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -42,89 +41,9 @@ KINDS = {
     "SERVER": SpanKind.SERVER,
 }
 
-_RUN_KEY = create_key("agentool-otel-run")
 _TRANSFER_KEY = create_key("agentool-otel-transfer")
 OWNER_KEY = create_key("agentool-otel-owner")
 """Context key: the frameworks whose client-level calls are already recorded further up."""
-
-
-class Run:
-    """What is known about the agent run in progress: its steps and totals so far."""
-
-    __slots__ = (
-        "agent_name",
-        "conversation_id",
-        "cost_usd",
-        "handed_to",
-        "inference_calls",
-        "input_tokens",
-        "output_tokens",
-        "requested",
-        "timeline",
-        "tool_calls",
-    )
-
-    def __init__(self, timeline: Timeline, agent_name: str | None, conversation_id: str | None):
-        self.timeline = timeline
-        self.agent_name = agent_name
-        self.conversation_id = conversation_id
-        self.inference_calls = 0
-        self.tool_calls = 0
-        self.input_tokens: int | None = None
-        self.output_tokens: int | None = None
-        self.cost_usd: float | None = None
-        self.handed_to: list[str] = []
-        """Agents a handoff has named whose own run has not begun yet."""
-        self.requested: list[tuple[str, str, str]] = []
-        """Tool calls a model asked for that have not run yet: name, canonical arguments, id."""
-
-    def call_id(self, name: str, arguments: str | None) -> str | None:
-        """Return the id under which a model asked for this very call, and forget the request."""
-        if not self.requested or arguments is None:
-            return None
-        wanted = _canonical(arguments)
-        for request in self.requested:
-            if request[0] == name and request[1] == wanted:
-                self.requested.remove(request)
-                return request[2]
-        return None
-
-    def count(self, operation: Inference) -> None:
-        """Add one finished model call to the totals, and its reasoning to the timeline."""
-        self.inference_calls += 1
-        usage = operation.usage
-        if usage is not None:
-            if usage.input_tokens is not None:
-                self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
-            if usage.output_tokens is not None:
-                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
-        if operation.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + operation.cost_usd
-
-    def totals(self, start_ns: int, end_ns: int) -> dict[str, Any]:
-        """Return the totals as attributes for the run's root span."""
-        values: dict[str, Any] = {
-            agentool.METRICS_STEP_COUNT: self.timeline.count,
-            agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls,
-            agentool.METRICS_INFERENCE_CALLS: self.inference_calls,
-            agentool.METRICS_TOTAL_DURATION_MS: (end_ns - start_ns) / 1e6,
-        }
-        if self.input_tokens is not None:
-            values[agentool.METRICS_INPUT_TOKENS] = self.input_tokens
-        if self.output_tokens is not None:
-            values[agentool.METRICS_OUTPUT_TOKENS] = self.output_tokens
-        if self.input_tokens is not None or self.output_tokens is not None:
-            total = (self.input_tokens or 0) + (self.output_tokens or 0)
-            values[agentool.METRICS_TOTAL_TOKENS] = total
-        if self.cost_usd is not None:
-            values[agentool.METRICS_TOTAL_COST_USD] = self.cost_usd
-        return values
-
-
-def current_run(context: Context | None = None) -> Run | None:
-    """Return the innermost agent run of a context."""
-    found = (get_current() if context is None else context).get(_RUN_KEY)
-    return found if isinstance(found, Run) else None
 
 
 class LiveSpan:
@@ -138,7 +57,6 @@ class LiveSpan:
         "_opening",
         "_outer_run",
         "_parent_id",
-        "_said",
         "answers",
         "call_id",
         "context",
@@ -158,7 +76,7 @@ class LiveSpan:
         """How many attributes the span was given by us so far, -1 if others gave it some."""
         self.recording = span.is_recording()
         self.context = context_with(parent, span)
-        run = parent.get(_RUN_KEY)
+        run = parent.get(RUN_KEY)
         self._outer_run: Run | None = run  # type: ignore[assignment]
         self.run: Run | None = self._outer_run
         """The run this span is a part of; for an agent's span, the run it is."""
@@ -171,10 +89,7 @@ class LiveSpan:
         self.call_id: str | None = None
         self.essentials: dict[str, Any] = {}
         """Attributes of ours that every span carries, set when it ends."""
-        self._opening: dict[str, Any] = {}
-        """Attributes that `opened` has set, before they were fitted."""
-        self._said: dict[str, Any] = {}
-        """Content of the operation that is among them."""
+        self._opening: Opening | None = None
 
     @property
     def span_id(self) -> str:
@@ -193,43 +108,17 @@ class LiveSpan:
         """
         if session.opened is None or not self.recording:
             return False
-        attributes = session.dialect.write(operation).attributes
-        attributes.update(self.essentials)
-        if extra:
-            attributes.update(extra)
-        session.policy.clean(attributes)
+        self._opening = Opening(operation, {**self.essentials, **(extra or {})})
         self.essentials.clear()
-        self._opening = attributes
-        self._said = {
-            name: value
-            for name, unsaid in _CONTENT_AT_START.items()
-            if (value := getattr(operation, name, unsaid)) is not unsaid
-        }
-        fitted = attributes.copy()
-        session.policy.fit(fitted)
-        session.policy.keep_off(fitted)
-        self._tell(fitted)
+        self.started = tell(self.span, self._opening.fitted(), self.started)
         return True
 
     def opened_tool(self, arguments: str | None) -> None:
         """`opened` for a decorated tool, whose arguments are encoded by the content policy."""
-        if session.opened is None:
-            return
-        attributes = self.essentials.copy()
-        if self.call_id is not None:
-            attributes[gen_ai.TOOL_CALL_ID] = self.call_id
-        if arguments is not None and session.policy.on_spans:
-            attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
-            if len(arguments) * 4 > session.policy.sizes.attribute:
-                session.policy.fit(attributes)
-        self._tell(attributes)
-
-    def _tell(self, attributes: dict[str, Any]) -> None:
-        assert session.opened is not None
-        span = self.span
-        self.started = set_all(span, attributes, self.started)
-        session.opened(span.get_span_context().span_id)
-        unmark(span)
+        if session.opened is not None:
+            said = arguments if session.policy.on_spans else None
+            attributes = tool_opening(self.essentials, self.call_id, said)
+            self.started = tell(self.span, attributes, self.started)
 
     def end(
         self,
@@ -255,7 +144,9 @@ class LiveSpan:
             span.end()
             return
         end_ns = time_ns() if end_ns is None else end_ns
-        attributes = session.dialect.write(self._unsaid(operation)).attributes
+        opening = self._opening
+        unsaid = operation if opening is None else opening.unsaid(operation)
+        attributes = session.dialect.write(unsaid).attributes
         attributes.update(self.essentials)
         if extra:
             attributes.update(extra)
@@ -272,8 +163,8 @@ class LiveSpan:
         self.fail(operation.error_type, operation.error_message, error, attributes)
         attributes[agentool.SPAN_END_NS] = end_ns
         session.policy.clean(attributes)
-        if self._opening:
-            attributes = _joined(self._opening, attributes)
+        if opening is not None:
+            attributes = opening.joined(attributes)
         session.policy.fit(attributes)
         if session.policy.in_events:
             self._tell_details(attributes, end_ns, isinstance(operation, Inference))
@@ -287,15 +178,6 @@ class LiveSpan:
         from agentool_otel.emit.details import tell  # few programs ask for events
 
         tell(self.span, self.context, attributes, end_ns, inference)
-
-    def _unsaid(self, operation: Operation) -> Operation:
-        """The operation without the content that `opened` has encoded."""
-        said = {
-            name: _CONTENT_AT_START[name]
-            for name, value in self._said.items()
-            if getattr(operation, name, None) is value
-        }
-        return msgspec.structs.replace(operation, **said) if said else operation
 
     def announce_tool(self, name: str, call_id: str | None) -> None:
         """Put a tool call on the run's timeline, under the id the model asked for it by."""
@@ -346,6 +228,8 @@ class LiveSpan:
             self.fail(None, None, error, attributes)
             attributes[agentool.TOOL_ERROR] = str_of(error)
             session.policy.clean_one(attributes, agentool.TOOL_ERROR)
+        else:
+            exceptions.forget(span)
         attributes[agentool.SPAN_END_NS] = end_ns
         policy = session.policy
         if error is not None or sum(map(len, payload.values())) * 4 > policy.sizes.attribute:
@@ -370,28 +254,24 @@ class LiveSpan:
         if error is not None:
             error_type = error_type or error_type_of(error)
             message = str_of(error) if message is None else message
-            self._record(error)
-        elif not (session.policy.capture and session.policy.on_spans):
-            message = None  # without an exception it is what a tool or model said
+            if exceptions.is_new(self.span, self._parent_id, error):
+                self._record(error)
+        else:
+            exceptions.forget(self.span)
+            if not (session.policy.capture and session.policy.on_spans):
+                message = None  # it is what a tool or model said
         if error_type is None:
             return
         attributes[core.ERROR_TYPE] = error_type
         self.span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
 
     def _record(self, error: BaseException) -> None:
-        span_id = self.span.get_span_context().span_id
-        seen = _recorded.pop(span_id, None)
-        if seen != id(error):
-            if session.exceptions.logs:
-                from agentool_otel.emit.events import record_exception
+        if session.exceptions.logs:
+            from agentool_otel.emit.events import record_exception
 
-                record_exception(self.span, self.context, error)
-            else:
-                self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
-        if self._parent_id:
-            _recorded[self._parent_id] = id(error)
-            if len(_recorded) > 1024:
-                _recorded.popitem(last=False)
+            record_exception(self.span, self.context, error)
+        else:
+            self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
 
     def _finish_inference(
         self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
@@ -406,8 +286,7 @@ class LiveSpan:
                 timeline.add(index, "reasoning", end_ns, {agentool.STEP_SPAN_ID: self.span_id})
             for part in parts_of(message):
                 if part.get("type") == "tool_call" and isinstance(part.get("id"), str):
-                    arguments = canonical(part.get("arguments"))
-                    run.requested.append((str(part.get("name")), arguments, part["id"]))
+                    run.request(str(part.get("name")), part.get("arguments"), part["id"])
         if first is not None:
             attributes[agentool.STEP_INDEX] = first
 
@@ -420,32 +299,6 @@ class LiveSpan:
         if operation.error_type is not None:
             said[core.ERROR_TYPE] = operation.error_type
         run.timeline.add(index, "tool_result", end_ns, said)
-
-
-_CONTENT_AT_START: dict[str, Any] = {
-    "arguments": UNSET,
-    "content": UNSET,
-    "input": None,
-    "query": None,
-    "system": None,
-    "tools": None,
-    "transfer_message": None,
-}
-"""Fields of operations whose content is known at the start, with their value where it is not."""
-
-
-def _joined(opening: dict[str, Any], ending: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a span's start and end together."""
-    joined = {**opening, **ending}
-    for attributes in (opening, ending):  # each says it of its own payload
-        if wrapped := attributes.get(agentool.TOOL_WRAPPED):
-            both = {*(opening.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
-            joined[agentool.TOOL_WRAPPED] = sorted(both)
-    return joined
-
-
-_recorded: OrderedDict[int, int] = OrderedDict()
-"""By span id, the id() of the exception that a child of it has recorded last."""
 
 
 def begin(
@@ -478,7 +331,7 @@ def begin(
     if isinstance(operation, AgentInvocation):
         if run is None or live.context.get(_TRANSFER_KEY):
             pass  # nobody hands over, or the transfer around this says so
-        elif operation.agent_name in run.handed_to:
+        elif operation.agent_name is not None and operation.agent_name in run.handed_to:
             run.handed_to.remove(operation.agent_name)
         else:  # an agent inside an agent: the outer one hands over to it
             index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
@@ -486,7 +339,7 @@ def begin(
             run.timeline.add(index, "handoff", start_ns, said)
         timeline = Timeline(session.tracer(scope), live.span, live.context)
         live.run = Run(timeline, operation.agent_name, operation.conversation_id)
-        live.context = set_value(_RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
+        live.context = set_value(RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
     elif run is not None and isinstance(operation, MemoryOperation):
         index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
         run.timeline.add(index, "memory_read" if operation.reads else "memory_write", start_ns)
@@ -560,10 +413,3 @@ def _start(
         if live._parent_id:
             live.essentials[agentool.SPAN_PARENT_ID] = f"{live._parent_id:016x}"
     return live
-
-
-def _canonical(arguments: str) -> str:
-    try:
-        return canonical(loads(arguments))
-    except ValueError:
-        return arguments

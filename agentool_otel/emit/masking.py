@@ -28,8 +28,11 @@ __all__ = [
 ]
 
 HARMLESS: set[str] = set()
-"""Member names seen before that name no credential, and sets of them; bounded by `_KNOWN`."""
-_KNOWN = 8192
+"""Member names seen before that name no credential, and sets of them, as `NAMES` gives them. Less
+than 3 MB: `_KNOWN` texts at most, of the longest `_LONGEST_SHAPE` characters."""
+_KNOWN = 4096
+_LONGEST_SHAPE = 512
+_LONGEST_NAME = 64
 
 NAMES = "\0".join
 """The names of a mapping's members as one text, read without calling the hash of a user's class."""
@@ -97,8 +100,8 @@ def harmless(members: dict[str, Any]) -> bool:
     names = set(shape.split("\0"))
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return False
-    if len(shape) <= 1024 and len(HARMLESS) < _KNOWN:
-        HARMLESS.add(shape)
+    if len(shape) <= _LONGEST_SHAPE:
+        _remember({shape})
     return True
 
 
@@ -110,7 +113,9 @@ def suspicious(text: str) -> bool:
     """
     if len(text) > _LARGE and not _has_word(text):
         return holds_secret_value(text)
-    names = {part[part.rfind('"') + 1 :] for part in text.split('":')}
+    before = text.split('":')
+    before.pop()  # behind the last one is no name: that part of a payload is new every time
+    names = {part[part.rfind('"') + 1 :] for part in before}
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return True
     return holds_secret_value(text)
@@ -148,11 +153,20 @@ def _new_secret(names: set[str]) -> bool:
     new = names - HARMLESS
     if _has_word(NAMES(new)):
         for name in new:
-            if len(name) <= 64 and names_secret(name):
+            if len(name) <= _LONGEST_NAME and names_secret(name):
                 return True
-    if len(HARMLESS) + len(new) < _KNOWN:
-        HARMLESS.update(new)
+    _remember({name for name in new if len(name) <= _LONGEST_NAME})
     return False
+
+
+def _remember(names: set[str]) -> None:
+    """Add to `HARMLESS`; where that is full, forget the rest. Some payloads have member names that
+    never come again, such as ids, and those must not keep out the ones that do."""
+    if len(names) > _KNOWN:
+        return
+    if len(HARMLESS) + len(names) > _KNOWN:
+        HARMLESS.clear()
+    HARMLESS.update(names)
 
 
 _WORDS = (

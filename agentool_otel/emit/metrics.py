@@ -25,7 +25,7 @@ from agentool_otel.semconv.table import SCHEMA_URLS
 if TYPE_CHECKING:
     from opentelemetry import metrics as otel
 
-    from agentool_otel.emit import live
+    from agentool_otel.emit.run import Run
 
 __all__ = ["collected", "configure", "record", "refresh"]
 
@@ -107,7 +107,7 @@ def collected() -> bool:
     return _active() is not None
 
 
-def record(operation: Operation, duration_s: float, run: live.Run | None) -> None:
+def record(operation: Operation, duration_s: float, run: Run | None) -> None:
     """Record what the conventions ask for one finished operation."""
     meters = _active()
     if meters is None:

@@ -77,7 +77,7 @@ class _Reading:
                 if self._turn is None or self._turn.answered:
                     self._begin()
                 self._call(step)
-            elif kind == "tool_result" and self._waiting.get(str(body_of(step).get("call_id"))):
+            elif kind == "tool_result" and self._answers(step):
                 self._answer(step)
             else:
                 self._items.append(step)
@@ -108,6 +108,10 @@ class _Reading:
         made = next(name for n in count(1) if (name := f"call_{n}") not in self._ids)
         self._ids.add(made)
         return made
+
+    def _answers(self, step: dict[str, Any]) -> bool:
+        call_id = body_of(step).get("call_id")
+        return call_id is not None and bool(self._waiting.get(str(call_id)))
 
     def _answer(self, step: dict[str, Any]) -> None:
         turn, call = self._waiting[str(body_of(step)["call_id"])].popleft()

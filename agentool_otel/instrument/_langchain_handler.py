@@ -17,7 +17,8 @@ from opentelemetry.context import Context
 
 from agentool_otel.emit.content import encode, jsonable
 from agentool_otel.emit.exceptions import str_of
-from agentool_otel.emit.live import LiveSpan, begin, current_run
+from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrument import _langchain_messages as messages
 from agentool_otel.instrument import _langchain_models as models

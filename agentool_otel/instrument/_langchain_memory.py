@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from opentelemetry.context import attach, create_key, detach, get_current, set_value
 
 from agentool_otel.emit.content import encode, jsonable
-from agentool_otel.emit.live import LiveSpan, begin, current_run
+from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrument._openai_values import get, items, number, string
 from agentool_otel.instrument.base import Patch, Wrapper

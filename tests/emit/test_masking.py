@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentool_otel.emit import masking
 from agentool_otel.emit.content import Policy
-from agentool_otel.emit.masking import MASK, mask_text, masked
+from agentool_otel.emit.masking import HARMLESS, MASK, mask_text, masked
 from agentool_otel.semconv import gen_ai
 
 
@@ -90,3 +91,22 @@ def test_credentials_are_found_in_a_text_of_any_size() -> None:
     text = f"{'x' * 1_000_000} {secret} {'-sk-y ' * 1000} {secret}"
     assert mask_text(text).count(MASK) == 2
     assert secret not in mask_text(text)
+
+
+def test_of_a_payload_only_names_are_remembered() -> None:
+    HARMLESS.clear()
+    for number in range(100):
+        assert not masking.suspicious(f"[{number}, 0.5, 1.25]")
+        assert not masking.suspicious(f'{{"name":"é","number":{number}}}')
+    assert {"name", "number"} == HARMLESS
+
+
+def test_names_that_never_come_again_take_a_bounded_room_and_keep_out_no_others() -> None:
+    HARMLESS.clear()
+    sizes: set[int] = set()
+    for number in range(10_000):
+        cleaned({f"id {number}": number, "x" * number: 1} if number < 1000 else {f"{number}": 1})
+        sizes.add(sum(map(len, HARMLESS)))
+    assert max(sizes) < 1_000_000
+    cleaned({"city": "Ghent"})
+    assert "city" in HARMLESS

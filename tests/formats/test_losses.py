@@ -75,6 +75,13 @@ def test_every_trace_can_be_written(name: str, document: dict[str, Any]) -> None
     assert all(loss.reason for loss in losses)
 
 
+@pytest.mark.parametrize("name", formats())
+def test_a_result_of_no_call_answers_no_call_whatever_that_is_called(name: str) -> None:
+    asked = {"type": "tool_call", "step_id": "a", "tool_call": {"name": "x", "id": "None"}}
+    document = {"trace_id": "t", "steps": [asked, {"type": "tool_result", "step_id": "b"}]}
+    assert convert(name, document)
+
+
 def test_the_trace_itself_loses_nothing() -> None:
     assert convert("reasoning-trace", EVERYTHING) == (EVERYTHING, [])
 

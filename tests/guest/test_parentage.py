@@ -8,13 +8,17 @@ import contextvars
 import functools
 import multiprocessing
 import multiprocessing.pool
+import multiprocessing.process
 import os
 import random
 import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import nullcontext
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 import pytest
@@ -121,6 +125,51 @@ def test_a_process_pool_works_below_the_span_that_submits(
         _, parent = found.result() if kind == "executor" else found
         assert parent == "0" * 16, "the worker stays in the run it was started in"
         assert len(list(pool.map(where, range(2)))) == 2
+
+
+def answer(answers: Any) -> None:
+    answers.put(where())
+
+
+class Answering(SpawnProcess):
+    """Overrides `run`."""
+
+    def __init__(self, answers: Any):
+        super().__init__()
+        self.answers = answers
+
+    def run(self) -> None:
+        answer(self.answers)
+
+
+@pytest.mark.usefixtures("carrying")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["fork", "spawn", "forkserver", "subclass"])
+def test_a_process_begins_below_the_span_that_starts_it(spans: Any, tracer: Any, kind: str) -> None:
+    made: Any = multiprocessing.get_context("spawn" if kind == "subclass" else kind)
+    answers = made.SimpleQueue()
+    span: Any
+    for inside in (True, False):
+        process: Any = (
+            Answering(answers)
+            if kind == "subclass"
+            else made.Process(target=answer, args=(answers,))
+        )
+        with tracer.start_as_current_span("starts") if inside else nullcontext() as span:
+            process.start()
+        there, parent = answers.get()
+        process.join()
+        assert "run" not in vars(process)
+        assert there == process.pid
+        assert parent == (format(span.get_span_context().span_id, "016x") if inside else "0" * 16)
+
+
+@pytest.mark.usefixtures("carrying")
+def test_a_process_that_cannot_be_pickled_fails_as_it_always_did(spans: Any, tracer: Any) -> None:
+    process = SpawnProcess(target=lambda: None)
+    with tracer.start_as_current_span("starts"), pytest.raises((AttributeError, PicklingError)):
+        process.start()
+    assert "run" not in vars(process)
 
 
 @pytest.mark.usefixtures("carrying")
@@ -233,6 +282,7 @@ def originals() -> list[Any]:
         threading.Thread.start,
         concurrent.futures.ThreadPoolExecutor.submit,
         concurrent.futures.ProcessPoolExecutor.submit,
+        multiprocessing.process.BaseProcess.start,
         multiprocessing.pool.Pool.apply_async,
         multiprocessing.pool.Pool.imap,
     ]

@@ -1,0 +1,111 @@
+"""The agent run in progress, as far as the spans inside it need to know of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from opentelemetry.context import Context, create_key, get_current
+
+from agentool_otel._json import canonical, loads
+from agentool_otel.emit.steps import Timeline
+from agentool_otel.model.operations import Inference
+from agentool_otel.semconv import agentool
+
+__all__ = ["RUN_KEY", "Run", "current_run"]
+
+RUN_KEY = create_key("agentool-otel-run")
+_AWAITED = 256
+"""Tool calls and agents that are waited for at most: more than models ask for in one answer."""
+
+
+class Run:
+    """What is known about the agent run in progress: its steps and totals so far."""
+
+    __slots__ = (
+        "agent_name",
+        "conversation_id",
+        "cost_usd",
+        "handed_to",
+        "inference_calls",
+        "input_tokens",
+        "output_tokens",
+        "requested",
+        "timeline",
+        "tool_calls",
+    )
+
+    def __init__(self, timeline: Timeline, agent_name: str | None, conversation_id: str | None):
+        self.timeline = timeline
+        self.agent_name = agent_name
+        self.conversation_id = conversation_id
+        self.inference_calls = 0
+        self.tool_calls = 0
+        self.input_tokens: int | None = None
+        self.output_tokens: int | None = None
+        self.cost_usd: float | None = None
+        self.handed_to: deque[str] = deque(maxlen=_AWAITED)
+        """Agents a handoff has named whose own run has not begun yet."""
+        self.requested: deque[tuple[str, int, str]] = deque(maxlen=_AWAITED)
+        """Tool calls a model asked for that have not run yet: name, hash of the canonical
+        arguments, id. Those that nobody sees running, because their tools are not decorated, give
+        way to later ones."""
+
+    def request(self, name: str, arguments: Any, call_id: str) -> None:
+        """Remember that a model asked for a tool call."""
+        self.requested.append((name, hash(canonical(arguments)), call_id))
+
+    def call_id(self, name: str, arguments: str) -> str | None:
+        """Return the id under which a model asked for this very call, and forget the request."""
+        wanted = hash(_canonical(arguments))
+        for request in tuple(self.requested):
+            if request[0] == name and request[1] == wanted:
+                with suppress(ValueError):  # another thread was faster, with an equal call
+                    self.requested.remove(request)
+                    return request[2]
+        return None
+
+    def count(self, operation: Inference) -> None:
+        """Add one finished model call to the totals, and its reasoning to the timeline."""
+        self.inference_calls += 1
+        usage = operation.usage
+        if usage is not None:
+            if usage.input_tokens is not None:
+                self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
+            if usage.output_tokens is not None:
+                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+        if operation.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + operation.cost_usd
+
+    def totals(self, start_ns: int, end_ns: int) -> dict[str, Any]:
+        """Return the totals as attributes for the run's root span."""
+        values: dict[str, Any] = {
+            agentool.METRICS_STEP_COUNT: self.timeline.count,
+            agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls,
+            agentool.METRICS_INFERENCE_CALLS: self.inference_calls,
+            agentool.METRICS_TOTAL_DURATION_MS: (end_ns - start_ns) / 1e6,
+        }
+        if self.input_tokens is not None:
+            values[agentool.METRICS_INPUT_TOKENS] = self.input_tokens
+        if self.output_tokens is not None:
+            values[agentool.METRICS_OUTPUT_TOKENS] = self.output_tokens
+        if self.input_tokens is not None or self.output_tokens is not None:
+            total = (self.input_tokens or 0) + (self.output_tokens or 0)
+            values[agentool.METRICS_TOTAL_TOKENS] = total
+        if self.cost_usd is not None:
+            values[agentool.METRICS_TOTAL_COST_USD] = self.cost_usd
+        return values
+
+
+def current_run(context: Context | None = None) -> Run | None:
+    """Return the innermost agent run of a context."""
+    found = (get_current() if context is None else context).get(RUN_KEY)
+    return found if isinstance(found, Run) else None
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        return canonical(loads(arguments))
+    except ValueError:
+        return arguments

@@ -1,0 +1,103 @@
+"""An exception is recorded by the innermost span it passes through, and nothing is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from agentool_otel.capture import agent, tool
+from agentool_otel.emit import exceptions
+from agentool_otel.emit.session import session
+
+
+@tool
+def fail(why: str) -> None:
+    raise ValueError(why)
+
+
+@pytest.fixture(autouse=True)
+def exporter() -> Iterator[InMemorySpanExporter]:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    session.configure(provider=provider)
+    exceptions._seen.clear()
+    yield exporter
+    session.reset()
+
+
+def recorded(exporter: InMemorySpanExporter) -> list[tuple[str, list[Any]]]:
+    return [
+        (
+            span.name,
+            [dict(e.attributes or {})["exception.message"] for e in span.events if is_one(e)],
+        )
+        for span in exporter.get_finished_spans()
+    ]
+
+
+def is_one(event: Any) -> bool:
+    return bool(event.name == "exception")
+
+
+def test_one_that_passes_through_is_recorded_by_the_innermost(
+    exporter: InMemorySpanExporter,
+) -> None:
+    @agent
+    def clerk() -> None:
+        fail("no")
+
+    with pytest.raises(ValueError, match="no"):
+        clerk()
+    assert recorded(exporter) == [("execute_tool fail", ["no"]), ("invoke_agent clerk", [])]
+
+
+def test_one_of_its_own_is_recorded_wherever_in_memory_it_is(
+    exporter: InMemorySpanExporter,
+) -> None:
+    """Most are where the one before was, which nobody holds any more."""
+
+    @agent
+    def clerk() -> None:
+        with suppress(ValueError):
+            fail("theirs")
+        raise ValueError("its own")
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="its own"):
+            clerk()
+    agents = [said for name, said in recorded(exporter) if name == "invoke_agent clerk"]
+    assert agents == [["its own"]] * 20
+
+
+def test_nothing_is_kept_of_it_once_the_spans_around_it_have_ended() -> None:
+    @agent
+    def clerk() -> None:
+        with pytest.raises(ValueError):
+            fail("no")
+
+    @tool
+    def hire() -> None:
+        with pytest.raises(ValueError):
+            fail("no")
+
+    clerk()
+    assert not exceptions._seen
+    hire()
+    assert not exceptions._seen
+
+
+def test_below_spans_of_others_little_is_kept() -> None:
+    assert session.provider is not None
+    tracer = session.provider.get_tracer("theirs")
+    for _ in range(1000):
+        with trace.use_span(tracer.start_span("theirs")), pytest.raises(ValueError):
+            fail("no")
+    assert 0 < len(exceptions._seen) <= 256
