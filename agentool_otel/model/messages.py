@@ -10,7 +10,7 @@ below build well-formed ones and take them apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -65,13 +65,12 @@ def tool_response(response: Any, call_id: str | None = None) -> Part:
     return made
 
 
-def parts_of(message: Message) -> Iterator[Part]:
-    """Yield the parts of a message, skipping what is none: foreign data is not always tidy."""
+def parts_of(message: Message) -> list[Part]:
+    """Return the parts of a message, without what is none: foreign data is not always tidy."""
     parts = message.get("parts") if isinstance(message, dict) else None
-    if isinstance(parts, list):
-        for part in parts:
-            if isinstance(part, dict):
-                yield part
+    if not isinstance(parts, list):
+        return []
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def role_of(message: Message) -> Any:
@@ -84,7 +83,7 @@ def thoughts(message: Message) -> list[Part]:
 
     Those are its reasoning parts and, where it asks for tools, the text it says before doing so.
     """
-    parts = list(parts_of(message))
+    parts = parts_of(message)
     asks = any(part.get("type") == "tool_call" for part in parts)
     return [
         part

@@ -94,9 +94,14 @@ def in_order(drafts: list[Draft]) -> list[Draft]:
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
+    times = _times(drafts)
+    if len(set(times)) == len(times):  # nearly always, and there are no ties to break
+        by_time = [drafts[n] for n in sorted(range(len(times)), key=times.__getitem__)]
+        if _causes_first(by_time):
+            return by_time
     keys = [
         (time, draft.rank, draft.node.span.span_id if draft.node else "", n)
-        for n, (time, draft) in enumerate(zip(_times(drafts), drafts, strict=True))
+        for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
     ]
     by_time = [drafts[n] for *_, n in sorted(keys)]
     if _causes_first(by_time):

@@ -122,7 +122,7 @@ class StepBuilder:
         end_ns = _end(node) if node is not self._root else None
         thoughts: list[Draft] = []
         for message in operation.output or ():
-            parts = list(parts_of(message))
+            parts = parts_of(message)
             asks = any(part.get("type") == "tool_call" for part in parts)
             for part in parts:
                 kind = part.get("type")
@@ -462,7 +462,8 @@ class StepBuilder:
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET and call.again is not None:
             output = call.again.result
-        put(result, "output", output)
+        if output is not UNSET:
+            result["output"] = output
         if isinstance(operation, ToolExecution):
             error = tool_error(operation)
             if error is not None:
@@ -471,7 +472,8 @@ class StepBuilder:
                 result["duration_ms"] = operation.duration_ms
             elif node.start_ns is not None and node.end_ns is not None and not incomplete:
                 result["duration_ms"] = millis(node.end_ns - node.start_ns)
-            set_known(result, "cost_tokens", operation.cost_tokens)
+            if operation.cost_tokens is not None:
+                result["cost_tokens"] = operation.cost_tokens
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
             draft.note("not_captured", "tool_result.output")
@@ -480,13 +482,13 @@ class StepBuilder:
         source = node or call.asked_by
         time_ns = node.start_ns if node else self._said_at(source)
         draft = call.call = self._draft("tool_call", time_ns, 2, source)
-        body: dict[str, Any] = {}
-        set_known(body, "id", call_id)
+        body: dict[str, Any] = {} if call_id is None else {"id": call_id}
         body["name"] = call.name or "unknown"
         arguments = call.arguments
         if arguments is UNSET and call.again is not None:
             arguments = call.again.arguments
-        put(body, "arguments", arguments)
+        if arguments is not UNSET:
+            body["arguments"] = arguments
         draft.body["tool_call"] = body
         if node is not None:
             self._place(draft, node, call)

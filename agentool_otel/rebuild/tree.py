@@ -61,10 +61,9 @@ class Node:
         self.parent: Node | None = None
         self.children: list[Node] = []
         start_ns, end_ns = span.start_ns, span.end_ns
-        if _START_NS in attributes:
-            start_ns = _exact(attributes[_START_NS], start_ns)
-        if _END_NS in attributes:
-            end_ns = _exact(attributes[_END_NS], end_ns)
+        if _START_NS in attributes or _END_NS in attributes:
+            start_ns = _exact(attributes.get(_START_NS), start_ns)
+            end_ns = _exact(attributes.get(_END_NS), end_ns)
         self.start_ns, self.end_ns = start_ns, end_ns
         self.is_run = self.operation.__class__ in _RUNS
         self.order = (start_ns or 0, span.span_id)
