@@ -251,12 +251,16 @@ def test_a_handoff_of_openai_agents_is_a_transfer() -> None:
     )
 
 
-def test_an_exception_event_tells_the_error_that_the_status_buries() -> None:
+@pytest.mark.parametrize(
+    "described",
+    ["ValueError('no')Traceback (most recent call last): ...", "ValueError: no"],
+)
+def test_an_exception_event_tells_the_error_that_the_status_buries(described: str) -> None:
     operation = read(
         "TOOL",
         {"tool.name": "f"},
         status="ERROR",
-        status_message="ValueError('no')Traceback (most recent call last): ...",
+        status_message=described,
         events=[
             SpanEvent(
                 "exception",
