@@ -274,6 +274,27 @@ def test_an_exception_event_tells_the_error_that_the_status_buries(described: st
 # --------------------------------------------------------------------- agents, chains, the others
 
 
+def test_a_crewai_agent_is_asked_its_task_and_answers_the_raw_output() -> None:
+    arguments = '{"agent": {"role": "writer"}, "context": "", "tools": []}'
+    operation = read(
+        "AGENT",
+        {
+            "graph.node.id": "writer",
+            "task_key": "k",
+            "formatted_description": "Write.",
+            "input.value": arguments,
+            "input.mime_type": "application/json",
+            "output.value": '{"description": "Write.", "raw": "A line.", "json_dict": null}',
+            "output.mime_type": "application/json",
+        },
+    )
+    assert (operation.input, operation.output) == (
+        [message("user", [text("Write.")])],
+        [message("assistant", [text("A line.")])],
+    )
+    assert operation.extra["input.value"] == arguments
+
+
 def test_an_agent_is_named_by_its_node_where_it_has_no_name() -> None:
     assert read("AGENT", {"graph.node.id": "Refunds"}).agent_name == "Refunds"
 
