@@ -463,10 +463,11 @@ class StepBuilder:
         if output is UNSET and call.again is not None:
             output = call.again.result
         put(result, "output", output)
-        if isinstance(operation, ToolExecution):
-            error = tool_error(operation)
-            if error is not None:
-                result["error"] = error
+        if isinstance(operation, McpRequest):  # the server below knows whether the tool failed
+            told = (operation, call.again) if call.again is not None else (operation,)
+            set_known(result, "error", next(filter(None, map(tool_error, told)), None))
+        elif isinstance(operation, ToolExecution):
+            set_known(result, "error", tool_error(operation))
             if operation.duration_ms is not None:
                 result["duration_ms"] = operation.duration_ms
             elif node.start_ns is not None and node.end_ns is not None and not incomplete:

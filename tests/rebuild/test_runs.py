@@ -164,6 +164,21 @@ def test_an_mcp_call_alone_is_a_tool_call() -> None:
     assert [line.split()[0] for line in shape(seen.rebuilt()[0])] == ["call", "result"]
 
 
+def test_the_mcp_server_tells_that_the_tool_failed() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    client = seen.add(McpRequest(tool_name="t"), parent=root)
+    failed = McpRequest(side="server", tool_name="t", error_type="tool_error")
+    seen.add(failed, parent=client)
+    assert shape(seen.rebuilt()[0])[1].endswith(" tool_error")
+
+
+def test_what_else_is_asked_of_an_mcp_server_makes_no_run() -> None:
+    seen = Collected()
+    seen.add(McpRequest(method="tools/list"))
+    assert seen.rebuilt() == []
+
+
 def test_a_failed_tools_error_is_its_result() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
