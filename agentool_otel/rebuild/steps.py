@@ -229,7 +229,11 @@ class StepBuilder:
 
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
         for call in self._by_id.get(str(part.get("id")), ()):
-            if call.result is None and call.node is None:
+            if call.node is not None:
+                if call.told is UNSET and not has_result(call.node.operation):
+                    call.told = unpacked(response)
+                    return
+            elif call.result is None:
                 self._take_answer(call, node, response)
                 return
 
@@ -462,6 +466,9 @@ class StepBuilder:
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET and call.again is not None:
             output = call.again.result
+        if output is UNSET and call.told is not UNSET:
+            output = call.told
+            draft.note("inferred", "tool_result.output", gen_ai.INPUT_MESSAGES, "what was told")
         put(result, "output", output)
         if isinstance(operation, McpRequest):  # the server below knows whether the tool failed
             told = (operation, call.again) if call.again is not None else (operation,)

@@ -187,6 +187,20 @@ def test_a_failed_tools_error_is_its_result() -> None:
     assert shape(seen.rebuilt()[0])[1] == "result c no luck"
 
 
+def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="t", call_id="c", error_type="ValueError"), parent=root)
+    seen.add(ToolExecution(name="t", call_id="d", result="mine"), parent=root)
+    told = [message("tool", [tool_response("failed", "c"), tool_response("theirs", "d")])]
+    seen.add(Inference(input=told), parent=root)
+    [trace] = seen.rebuilt()
+    assert [step["tool_result"]["output"] for step in trace["steps"] if "tool_result" in step] == [
+        "failed",
+        "mine",
+    ]
+
+
 def test_a_transfer_tool_and_the_agent_below_it_are_one_handoff() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
