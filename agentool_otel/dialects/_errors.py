@@ -14,8 +14,8 @@ __all__ = ["take_exception"]
 def take_exception(span: Reader) -> None:
     """Set `error.type` of a failed span from its last exception event, unless it has one.
 
-    Some instrumentations put a whole stack trace into the status description; the exception's
-    message then stands in for it.
+    Some instrumentations put a whole stack trace into the status description, OpenTelemetry's SDK
+    itself the type before the message; the exception's message then stands in for it.
     """
     record = span.span
     if record.status != STATUS_ERROR:
@@ -29,5 +29,6 @@ def take_exception(span: Reader) -> None:
     if isinstance(kind, str) and kind and core.ERROR_TYPE not in span.rest:
         span.rest[core.ERROR_TYPE] = kind
     described = record.status_message
-    if isinstance(message, str) and message and (not described or "Traceback (" in described):
+    repeats = not described or "Traceback (" in described or described == f"{kind}: {message}"
+    if isinstance(message, str) and message and repeats:
         span.span = msgspec.structs.replace(record, status_message=message)

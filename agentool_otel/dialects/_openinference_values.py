@@ -1,8 +1,8 @@
 """`input.value`, `output.value` and invocation parameters: whatever an instrumentor had at hand.
 
 Source: openinference-instrumentation-{openai 0.1.66, langchain 0.1.80, openai-agents 2.6.0,
-smolagents 0.1.43}, recorded in `tests/fixtures/spans`; Agno, ADK and Claude Agent SDK from
-collected traces.
+smolagents 0.1.43, crewai 1.1.21}, recorded in `tests/fixtures/spans`; Agno, ADK and Claude Agent
+SDK from collected traces.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ __all__ = [
     "result",
     "take_call",
     "take_parameters",
+    "task",
     "unwrapped",
     "write_parameters",
     "write_value",
@@ -106,6 +107,12 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
     return [] if value is UNSET else spoken(value, role)
+
+
+def task(span: Reader) -> list[Message]:
+    """Take the task of a CrewAI agent: its value has the arguments of CrewAI's own method."""
+    said = span.text("formatted_description") if "task_key" in span.rest else None
+    return [message("user", [text(said)])] if said else []
 
 
 def prompts(span: Reader) -> list[Message]:

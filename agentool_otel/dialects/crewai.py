@@ -1,8 +1,9 @@
 """CrewAI's own telemetry: which crews, tasks and tools there were, without what they said.
 
-Source: crewAIInc/crewAI `lib/crewai/src/crewai/telemetry/telemetry.py`. Tool spans have no
-arguments, no result and no call id, and stand beside the spans of a real instrumentation of the
-same calls; so they are no operations. A crew that shares its output is a run.
+Source: crewai 1.15.30 `crewai/telemetry/telemetry.py`, recorded in `tests/fixtures/spans`. Tool
+spans have no arguments, no result and no call id, and stand beside the spans of a real
+instrumentation of the same calls; so they are no operations. A crew that shares its output is a
+run, and so is each of its tasks; every span is a trace of its own.
 """
 
 from __future__ import annotations
@@ -31,9 +32,18 @@ class CrewAI:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        if span.span.name != "Crew Execution" or "crew_output" not in span.rest:
-            return onto.unclassified(span)
-        onto.rename(span, {"crew_key": gen_ai.WORKFLOW_NAME})
-        onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", "crew_inputs")
-        onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", "crew_output")
-        return onto.as_operation(span, "invoke_workflow")
+        match span.span.name:
+            case "Crew Execution" if "crew_output" in span.rest:
+                onto.rename(span, {"crew_key": gen_ai.WORKFLOW_NAME})
+                return _run(span, "invoke_workflow", "crew_inputs", "crew_output")
+            case "Task Execution" if "task_output" in span.rest:
+                onto.rename(span, {"agent_role": gen_ai.AGENT_NAME})
+                return _run(span, "invoke_agent", "formatted_description", "task_output")
+            case _:
+                return onto.unclassified(span)
+
+
+def _run(span: Reader, operation: str, given: str, gave: str) -> Operation:
+    onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", given)
+    onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", gave)
+    return onto.as_operation(span, operation)

@@ -222,6 +222,8 @@ def _read_mcp(span: Reader) -> McpRequest:
     side: Literal["client", "server"] = "client" if _kind(span) == "CLIENT" else "server"
     method = span.text(mcp.METHOD_NAME) or ""
     fields = _read_payload_fields(span, TABLES[McpRequest])
+    if method == "tools/call" and "tool_name" not in fields:  # MCP's own client: in the name only
+        fields["tool_name"] = span.span.name.partition(f"{method} ")[2] or None
     return McpRequest(side=side, method=method, **fields, extra=span.rest)
 
 

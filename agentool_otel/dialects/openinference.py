@@ -363,7 +363,7 @@ def _invocation(span: Reader) -> AgentInvocation:
     _take_cached(span)
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
-    given, answered = _messages(span)
+    given, answered = _said(span)
     operation: AgentInvocation = _as(span, "invoke_agent")
     return structs.replace(
         operation,
@@ -371,6 +371,18 @@ def _invocation(span: Reader) -> AgentInvocation:
         output=answer_in(answered) or operation.output,
         tools=tools or operation.tools,
     )
+
+
+def _said(span: Reader) -> tuple[list[Message], list[Message]]:
+    """Take what an agent was asked and what came of it."""
+    task = values.task(span)
+    if not task:
+        return _messages(span)
+    rest = span.rest
+    arguments = {key: rest.pop(key) for key in (oi.INPUT_VALUE, oi.INPUT_MIME_TYPE) if key in rest}
+    _, answered = _messages(span)
+    rest.update(arguments)
+    return task, answered
 
 
 def _read_chain(span: Reader) -> Operation | None:

@@ -17,7 +17,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from agentool_otel.model.operations import AgentCreation, Embeddings, Inference, Unclassified
+from agentool_otel.model.operations import (
+    AgentCreation,
+    Embeddings,
+    Inference,
+    McpRequest,
+    Unclassified,
+)
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild.conversations import Joining, keys_of
 from agentool_otel.rebuild.cost import Prices
@@ -354,8 +360,14 @@ def _neighbour(node: Node, calls: list[Node]) -> Node | None:
 
 
 def _tells(node: Node) -> bool:
-    """True for a span that a trace can be made of; plumbing and noise are not."""
-    if isinstance(node.operation, (Unclassified, Embeddings, AgentCreation)):
+    """True for a span that a trace can be made of; plumbing and noise are not.
+
+    Nor is what an MCP client asks a server beside calls of its tools: what it has, a resource.
+    """
+    operation = node.operation
+    if isinstance(operation, (Unclassified, Embeddings, AgentCreation)):
+        return False
+    if isinstance(operation, McpRequest) and operation.method != "tools/call":
         return False
     return node.span.name != agentool.STEPS_SPAN
 

@@ -229,7 +229,11 @@ class StepBuilder:
 
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
         for call in self._by_id.get(str(part.get("id")), ()):
-            if call.result is None and call.node is None:
+            if call.node is not None:
+                if call.told is UNSET and not has_result(call.node.operation):
+                    call.told = unpacked(response)
+                    return
+            elif call.result is None:
                 self._take_answer(call, node, response)
                 return
 
@@ -462,9 +466,15 @@ class StepBuilder:
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET and call.again is not None:
             output = call.again.result
+        if output is UNSET and call.told is not UNSET:
+            output = call.told
+            draft.note("inferred", "tool_result.output", gen_ai.INPUT_MESSAGES, "what was told")
         if output is not UNSET:
             result["output"] = output
-        if isinstance(operation, ToolExecution):
+        if isinstance(operation, McpRequest):  # the server below knows whether the tool failed
+            told = (operation, call.again) if call.again is not None else (operation,)
+            set_known(result, "error", next(filter(None, map(tool_error, told)), None))
+        elif isinstance(operation, ToolExecution):
             error = tool_error(operation)
             if error is not None:
                 result["error"] = error

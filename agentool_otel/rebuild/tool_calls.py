@@ -36,6 +36,8 @@ class ToolCall:
     node: Node | None = None
     again: ToolExecution | McpRequest | None = None
     """The same call as a span further down says it."""
+    told: Any = UNSET
+    """What the model was told of it, where its span has no result."""
     dropped = False
     """Whether it turned out to be something else than a call: a transfer."""
     call: Draft | None = None
@@ -123,9 +125,7 @@ def tool_error(operation: Operation) -> str | None:
 
 
 def has_result(operation: Operation) -> bool:
-    if isinstance(operation, (ToolExecution, McpRequest)):
-        return operation.result is not UNSET or operation.error_type is not None
-    return False
+    return isinstance(operation, (ToolExecution, McpRequest)) and operation.result is not UNSET
 
 
 def reranks(operation: Retrieval) -> bool:

@@ -1,11 +1,13 @@
-"""MLflow, written from its constants: there is no public recording here."""
+"""MLflow: a recording, and spans written from its constants."""
 
 from __future__ import annotations
 
 import json
 
 from tests.dialects.spelled import coverage, span, spelled, text
+from tests.dialects.traces import recorded
 
+RECORDED = recorded("mlflow-tracing-3.17.2.mlflow.jsonl")
 ANSWER = {
     "id": "chatcmpl-1",
     "model": "gpt-5-2026",
@@ -82,4 +84,12 @@ def test_a_span_of_another_vocabulary_is_read_by_that() -> None:
     around = {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": '{"city": "Rome"}'}
     assert spelled(span({**inside, **around}, name="execute_tool look")) == text("""
         mlflow: tool look arguments={"city":"Rome"}
+    """)
+
+
+def test_a_tool_that_raised_has_the_message_of_its_exception() -> None:
+    failed = [it for it in RECORDED if it.status_message == "LookupError: no station in Rome"]
+    assert spelled(*failed) == text("""
+        mlflow: tool get_weather error=LookupError message=no station in Rome
+            arguments={"city":"Rome"}
     """)

@@ -251,12 +251,16 @@ def test_a_handoff_of_openai_agents_is_a_transfer() -> None:
     )
 
 
-def test_an_exception_event_tells_the_error_that_the_status_buries() -> None:
+@pytest.mark.parametrize(
+    "described",
+    ["ValueError('no')Traceback (most recent call last): ...", "ValueError: no"],
+)
+def test_an_exception_event_tells_the_error_that_the_status_buries(described: str) -> None:
     operation = read(
         "TOOL",
         {"tool.name": "f"},
         status="ERROR",
-        status_message="ValueError('no')Traceback (most recent call last): ...",
+        status_message=described,
         events=[
             SpanEvent(
                 "exception",
@@ -268,6 +272,27 @@ def test_an_exception_event_tells_the_error_that_the_status_buries() -> None:
 
 
 # --------------------------------------------------------------------- agents, chains, the others
+
+
+def test_a_crewai_agent_is_asked_its_task_and_answers_the_raw_output() -> None:
+    arguments = '{"agent": {"role": "writer"}, "context": "", "tools": []}'
+    operation = read(
+        "AGENT",
+        {
+            "graph.node.id": "writer",
+            "task_key": "k",
+            "formatted_description": "Write.",
+            "input.value": arguments,
+            "input.mime_type": "application/json",
+            "output.value": '{"description": "Write.", "raw": "A line.", "json_dict": null}',
+            "output.mime_type": "application/json",
+        },
+    )
+    assert (operation.input, operation.output) == (
+        [message("user", [text("Write.")])],
+        [message("assistant", [text("A line.")])],
+    )
+    assert operation.extra["input.value"] == arguments
 
 
 def test_an_agent_is_named_by_its_node_where_it_has_no_name() -> None:

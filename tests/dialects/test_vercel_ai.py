@@ -1,11 +1,11 @@
-"""Vercel AI SDK: public traces of version 6; spans written from the tables of versions 3 to 7."""
+"""Vercel AI SDK: traces of version 6, public and recorded; spans written for versions 3 to 7."""
 
 from __future__ import annotations
 
 import json
 
 from tests.dialects.spelled import coverage, span, spelled, text
-from tests.dialects.traces import load
+from tests.dialects.traces import load, recorded
 
 INNER = load("vercel_ai_v6/ai-generateText-doGenerate.json")
 OUTER = load("vercel_ai_v6/ai-generateText.json") + load("vercel_ai_v6/ai-streamText.json")
@@ -170,4 +170,14 @@ def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
     assert spelled(said) == text("""
         vercel_ai: agent agent=session.llm
           > user: fix it
+    """)
+
+
+def test_a_tool_that_threw_has_the_message_of_its_error() -> None:
+    tools = [it for it in recorded("ai-6.0.326.vercel_ai.jsonl") if it.name == "ai.toolCall"]
+    assert spelled(*tools) == text("""
+        vercel_ai: tool get_weather call=call_000006 session=session-1 error=Error message=no
+            station in Rome arguments={"city":"Rome"}
+        vercel_ai: tool get_weather call=call_000004 session=session-1
+            arguments={"city":"Paris"} result={"city":"Paris","degrees":18}
     """)

@@ -164,12 +164,41 @@ def test_an_mcp_call_alone_is_a_tool_call() -> None:
     assert [line.split()[0] for line in shape(seen.rebuilt()[0])] == ["call", "result"]
 
 
+def test_the_mcp_server_tells_that_the_tool_failed() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    client = seen.add(McpRequest(tool_name="t"), parent=root)
+    failed = McpRequest(side="server", tool_name="t", error_type="tool_error")
+    seen.add(failed, parent=client)
+    assert shape(seen.rebuilt()[0])[1].endswith(" tool_error")
+
+
+def test_what_else_is_asked_of_an_mcp_server_makes_no_run() -> None:
+    seen = Collected()
+    seen.add(McpRequest(method="tools/list"))
+    assert seen.rebuilt() == []
+
+
 def test_a_failed_tools_error_is_its_result() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     failed = ToolExecution(name="t", call_id="c", error_type="ValueError")
     seen.add(failed, parent=root, status_message="no luck")
     assert shape(seen.rebuilt()[0])[1] == "result c no luck"
+
+
+def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="t", call_id="c", error_type="ValueError"), parent=root)
+    seen.add(ToolExecution(name="t", call_id="d", result="mine"), parent=root)
+    told = [message("tool", [tool_response("failed", "c"), tool_response("theirs", "d")])]
+    seen.add(Inference(input=told), parent=root)
+    [trace] = seen.rebuilt()
+    assert [step["tool_result"]["output"] for step in trace["steps"] if "tool_result" in step] == [
+        "failed",
+        "mine",
+    ]
 
 
 def test_a_transfer_tool_and_the_agent_below_it_are_one_handoff() -> None:
