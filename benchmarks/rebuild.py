@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import orjson
 
+from agentool_otel.dialects._dialect import dialects
 from agentool_otel.rebuild import rebuild
 from agentool_otel.sources import open_source, undecoded
 from benchmarks._child import in_child, peak_mb
@@ -80,7 +81,8 @@ def write(path: str, spans: int, agents: bool) -> int:
 
 
 def rebuilt(path: str, spans: int) -> Reading:
-    """Rebuild a recording into a file of traces beside it."""
+    """Rebuild a recording into a file of traces beside it, once everything is imported."""
+    dialects()
     with Path(path).with_suffix(".traces").open("wb") as out:
         start = time.process_time()
         source = open_source(path)
