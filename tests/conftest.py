@@ -6,6 +6,7 @@ Our own errors are raised in tests, not logged: see `emit.session.guarded`.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ import hypothesis
 import pytest
 
 os.environ["AGENTOOL_OTEL_STRICT"] = "1"
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts background jobs so, and the programs that tests start would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,6 +60,9 @@ def main(
 
     Exit 1 where a cell of this package is not Y.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts background jobs so, and the programs that are interrupted would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     sdks: dict[str, str] = {}
     scores: Scores = {table: {} for table in tables or _TITLES}
     with ThreadPoolExecutor(jobs) as pool:
