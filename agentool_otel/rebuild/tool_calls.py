@@ -13,7 +13,7 @@ from agentool_otel.rebuild._values import plain
 from agentool_otel.rebuild.drafts import Draft
 from agentool_otel.rebuild.handoffs import transfers
 from agentool_otel.rebuild.tree import Node
-from agentool_otel.semconv import openinference
+from agentool_otel.semconv import agentool, openinference
 
 __all__ = [
     "ToolCall",
@@ -66,8 +66,11 @@ def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     """Return the one of some tool spans with the same call id that is of the same call as a later
     one: they overlap and contradict each other in nothing.
 
-    Servers give an id again, also to calls beside each other; so the id alone does not tell.
+    Servers give an id again, also to calls beside each other; so the id alone does not tell. A span
+    with a place of its own on a run's timeline tells of a call of its own.
     """
+    if agentool.STEP_INDEX in node.span.attributes:
+        return None
     return next((other for other in others if _overlap(other, node) and _agree(other, node)), None)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
@@ -35,6 +35,12 @@ def there_and_back(*documents: dict[str, Any], dialect: str = "gen_ai") -> list[
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(traces)
+@example(
+    {
+        "trace_id": "",
+        "steps": [{"type": "tool_call", "tool_call": {"name": "0", "id": "call_1"}}] * 2,
+    }
+)
 def test_every_trace_comes_back_from_its_spans(document: dict[str, Any]) -> None:
     assert [exact(trace) for trace in there_and_back(document)] == [exact(document)]
 
