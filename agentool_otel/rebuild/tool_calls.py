@@ -62,6 +62,9 @@ def call_above(node: Node) -> Node | None:
     return None
 
 
+_PLACES = frozenset({agentool.STEP_INDEX, agentool.STEP_RESULT_INDEX})
+
+
 def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     """Return the one of some tool spans with the same call id that is of the same call as a later
     one: they overlap and contradict each other in nothing.
@@ -69,7 +72,7 @@ def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     Servers give an id again, also to calls beside each other; so the id alone does not tell. A span
     with a place of its own on a run's timeline tells of a call of its own.
     """
-    if agentool.STEP_INDEX in node.span.attributes:
+    if not _PLACES.isdisjoint(node.span.attributes):
         return None
     return next((other for other in others if _overlap(other, node) and _agree(other, node)), None)
 

@@ -41,6 +41,12 @@ def there_and_back(*documents: dict[str, Any], dialect: str = "gen_ai") -> list[
         "steps": [{"type": "tool_call", "tool_call": {"name": "0", "id": "call_1"}}] * 2,
     }
 )
+@example(
+    {
+        "trace_id": "",
+        "steps": [{"type": "tool_result", "tool_result": {"call_id": "call_2"}}] * 2,
+    }
+)
 def test_every_trace_comes_back_from_its_spans(document: dict[str, Any]) -> None:
     assert [exact(trace) for trace in there_and_back(document)] == [exact(document)]
 
