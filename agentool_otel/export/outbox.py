@@ -133,7 +133,7 @@ class Outbox:
                 return
             if self._thread is None:
                 self._start()
-            elif self._spool.waiting_bytes > _FULL and not self._wake.is_set():
+            if self._spool.waiting_bytes > _FULL and not self._wake.is_set():
                 self._wake.set()
 
     def flush(self, timeout_s: float) -> bool:

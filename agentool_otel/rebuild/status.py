@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
+from operator import eq
 from typing import Any, NamedTuple
 
 from agentool_otel._json import canonical
@@ -100,7 +100,7 @@ def _repeated(steps: list[dict[str, Any]]) -> int:
     """Return the longest row of calls of one tool with equal arguments and equal results."""
     calls = [call for step in steps if isinstance(call := step.get("tool_call"), dict)]
     asked = [(call.get("name"), _key(call.get("arguments"))) for call in calls]
-    if _longest_row(asked) < REPEATED:
+    if not any(map(eq, asked, asked[REPEATED - 1 :])):
         return 0  # most runs end here, without a look at a result
     results = {
         result.get("call_id"): (_key(result.get("output")), _key(result.get("error")))
@@ -112,7 +112,11 @@ def _repeated(steps: list[dict[str, Any]]) -> int:
 
 
 def _longest_row(values: list[Any]) -> int:
-    return max((sum(1 for _ in row) for _, row in groupby(values)), default=0)
+    longest = row = 0
+    for n, value in enumerate(values):
+        row = row + 1 if n and value == values[n - 1] else 1
+        longest = max(longest, row)
+    return longest
 
 
 def _key(value: Any) -> str | None:

@@ -14,7 +14,6 @@ from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
     Inference,
-    Usage,
     WorkflowInvocation,
 )
 from agentool_otel.model.times import from_ns
@@ -254,18 +253,15 @@ def _metrics(
 ) -> dict[str, Any]:
     """Totals of the run: from its leaves where they say anything, else from its roll-ups."""
     made: dict[str, Any] = {}
-    leaves = [
-        node.operation
-        for node in (*inferences, *(n for n in nodes if isinstance(n.operation, Embeddings)))
-        if isinstance(node.operation, (Inference, Embeddings))
-    ]
-    tokens = _sum(_total(operation.usage) for operation in leaves)
+    leaves = _metered(nodes, inferences)
+    tokens = _tokens(leaves)
     if tokens is None:
         tokens = number(said.get(agentool.METRICS_TOTAL_TOKENS))
     if tokens is None and root is not None and isinstance(root.operation, AgentInvocation):
-        tokens = _total(root.operation.usage)
+        usage = root.operation.usage
+        tokens = usage.total if usage is not None else None
     set_known(made, "total_tokens", tokens)
-    cost = _sum(operation.cost_usd for operation in leaves)
+    cost = _sum([it.cost_usd for it in leaves])
     if cost is None:
         cost = number(said.get(agentool.METRICS_TOTAL_COST_USD))
     set_known(made, "total_cost_usd", cost)
@@ -279,11 +275,11 @@ def _metrics(
     return made
 
 
-def _total(usage: Usage | None) -> int | None:
-    return None if usage is None else usage.total
+def _tokens(operations: list[Inference | Embeddings]) -> int | None:
+    return _sum([usage.total for it in operations if (usage := it.usage) is not None])
 
 
-def _sum(values: Any) -> Any:
+def _sum(values: list[Any]) -> Any:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
@@ -355,8 +351,10 @@ def _span_id(node: Node | None) -> str | None:
 
 def _usage_notes(root: Node | None, nodes: list[Node], inferences: list[Node]) -> list[Note]:
     """Check the total of the leaves against the roll-ups around them; the leaves count."""
-    leaves = _sum(_total(_usage(node)) for node in _metered(nodes, inferences))
-    rolled = _total(_usage(root)) if root is not None else None
+    leaves = _tokens(_metered(nodes, inferences))
+    operation = root.operation if root is not None else None
+    usage = operation.usage if isinstance(operation, AgentInvocation) else None
+    rolled = usage.total if usage is not None else None
     if rolled is None:
         return []
     span_id = _span_id(root)
@@ -369,12 +367,13 @@ def _usage_notes(root: Node | None, nodes: list[Node], inferences: list[Node]) -
     return []
 
 
-def _metered(nodes: list[Node], inferences: list[Node]) -> list[Node]:
-    return [*inferences, *(node for node in nodes if isinstance(node.operation, Embeddings))]
-
-
-def _usage(node: Node) -> Usage | None:
-    operation = node.operation
-    if isinstance(operation, (Inference, Embeddings, AgentInvocation)):
-        return operation.usage
-    return None
+def _metered(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embeddings]:
+    """Return the operations whose tokens and cost add up to those of the run."""
+    leaves: list[Inference | Embeddings] = []
+    for node in inferences:
+        if isinstance(node.operation, Inference):
+            leaves.append(node.operation)
+    for node in nodes:
+        if isinstance(node.operation, Embeddings):
+            leaves.append(node.operation)
+    return leaves
