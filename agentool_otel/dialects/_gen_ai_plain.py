@@ -112,7 +112,9 @@ class PlainReader:
             if value is UNSET:
                 return None
             fields[field] = value
-        return make(**fields, extra={key: attributes[key] for key in rest})
+        if rest:
+            fields["extra"] = {key: attributes[key] for key in rest}
+        return make(**fields)
 
     def _planned(self, said: tuple[Any, ...]) -> _Plan | None:
         if len(self._plans) >= _MANY:

@@ -202,8 +202,8 @@ class Reader:
         text = self.rest.get(key)
         if type(text) is str:
             found = deferred_objects(text)
-            if found is UNSET and _is_well_formed(text, "["):
-                found = DeferredList(text)
+            if found is UNSET and isinstance(whole := deferred_json(text), DeferredList):
+                found = whole
             if found is not UNSET:
                 del self.rest[key]
                 return found
@@ -251,11 +251,19 @@ class Reader:
         return None
 
 
-def deferred_json(text: str) -> Deferred | UnsetType:
+_DEFERRED: dict[str, type[DeferredObject | DeferredList]] = {"{": DeferredObject, "[": DeferredList}
+
+
+def deferred_json(text: str) -> DeferredObject | DeferredList | UnsetType:
     """Return an object or an array to be parsed when needed; UNSET for any other text."""
-    if _is_well_formed(text, "{["):
-        return DeferredObject(text) if text[0] == "{" else DeferredList(text)
-    return UNSET
+    kind = _DEFERRED.get(text[:1])
+    if kind is None:
+        return UNSET
+    try:
+        _check(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return UNSET
+    return kind(text)
 
 
 def deferred_objects(text: str) -> DeferredList | UnsetType:
@@ -271,17 +279,6 @@ def array(text: str) -> list[Any] | UnsetType:
 
 def texts(values: list[Any]) -> list[str]:
     return [str(value) for value in values]
-
-
-def _is_well_formed(text: str, first: str) -> bool:
-    """Return whether a text is JSON and begins with one of some characters."""
-    if not text or text[0] not in first:
-        return False
-    try:
-        _check(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False
-    return True
 
 
 def _float_or_text(text: str) -> float | str:

@@ -52,16 +52,19 @@ def from_ns(ns: int) -> str:
     Raises:
         ValueError: if the time lies outside the years 1 to 9999.
     """
-    seconds, fraction = divmod(ns, _SECOND_NS)
-    text = _to_the_second(seconds)
-    if not fraction:
-        return text + "Z"
-    return (text + "." + str(_SECOND_NS + fraction)[1:]).rstrip("0") + "Z"
+    digits = str(ns)
+    if ns >= _SECOND_NS:  # its digits are those of the seconds and nine more
+        text, fraction = _to_the_second(digits[:-9]), digits[-9:].rstrip("0")
+    else:
+        seconds, rest = divmod(ns, _SECOND_NS)
+        text, fraction = _to_the_second(str(seconds)), f"{rest:09}".rstrip("0")
+    return f"{text}.{fraction}Z" if fraction else f"{text}Z"
 
 
 @lru_cache(maxsize=1024)
-def _to_the_second(seconds: int) -> str:
+def _to_the_second(digits: str) -> str:
     """Cached, because the times of a trace lie close together."""
+    seconds = int(digits)
     if not _FIRST_NS <= seconds * _SECOND_NS < _END_NS:
         raise ValueError(f"time outside the years 1 to 9999: {seconds} s")
     days, second = divmod(seconds, _DAY_S)

@@ -31,7 +31,7 @@ _OWN = frozenset({"extra", "operation"})
 
 def leaf_inferences(nodes: list[Node]) -> list[Node]:
     """Return the model calls in order, each once and with what every span of it says."""
-    calls = [node for node in nodes if isinstance(node.operation, Inference)]
+    calls = [node for node in nodes if type(node.operation) is Inference]
     if len(calls) > 1:
         calls = _beside(_nested(calls))
         if len({node.start_ns for node in calls}) < len(calls):

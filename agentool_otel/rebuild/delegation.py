@@ -8,6 +8,7 @@ what it was asked and what it answered, the tool does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
@@ -28,6 +29,7 @@ _TASKS = ("prompt", "task", "request", "input", "message", "query", "question", 
 """Arguments that hold the task; Claude's have a title beside the prompt as their description."""
 
 
+@lru_cache(maxsize=1024)
 def may_delegate(name: str) -> bool:
     """True for the name of a tool that may give a task to another agent."""
     return name in _SUBAGENT_TOOLS or name.startswith(_DELEGATIONS)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from agentool_otel.model.times import from_ns
 from agentool_otel.rebuild import residue
@@ -14,10 +17,13 @@ from agentool_otel.rebuild.fidelity import Note, Outcome
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["OF_RESULT", "OF_STEP", "RESULT", "Draft", "in_order", "notes_of"]
+__all__ = ["OF_RESULT", "OF_STEP", "PLACES", "RESULT", "Draft", "in_order", "notes_of"]
 
 OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
 OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
+PLACES = frozenset((*OF_STEP, *OF_RESULT))
+"""What our own spans say of the steps they are. Others say nothing of it."""
+_TIME = attrgetter("time_ns")
 RESULT = 0
 """Rank of a result: at one and the same time, what ends comes before what begins."""
 
@@ -26,21 +32,20 @@ _Remark = tuple[Outcome, str, str | None, str | None]
 """Outcome, field, attribute and rule of what is not simply kept."""
 
 
-class Draft:
+class Draft(msgspec.Struct, eq=False):
     """A step in the making: its JSON members, and what is needed to put it in its place."""
 
+    body: dict[str, Any]
+    """Begins with `step_id`, which is filled in at the end, and `type`."""
+    time_ns: int | None
+    rank: int
+    node: Node | None
     index: int | None = None
     id: str | None = None
     residue: Any = None
     after: tuple[Draft, ...] = ()
     """Steps that caused this one."""
     notes: tuple[_Remark, ...] = ()
-
-    def __init__(self, kind: str, time_ns: int | None, rank: int, node: Node | None):
-        self.body: dict[str, Any] = {"step_id": None, "type": kind}
-        self.time_ns = time_ns
-        self.rank = rank
-        self.node = node
 
     def note(
         self, outcome: Outcome, field: str, attribute: str | None = None, rule: str | None = None
@@ -51,8 +56,6 @@ class Draft:
     def place(self, node: Node, keys: tuple[str, str, str]) -> None:
         """Take over what our own spans say about the step: its index, its id and its residue."""
         attributes = node.span.attributes
-        if attributes.keys().isdisjoint(keys):
-            return
         place, step_id, extra = keys
         self.index = index(node, place)
         self.id = text(attributes.get(step_id))
@@ -94,11 +97,9 @@ def in_order(drafts: list[Draft]) -> list[Draft]:
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
+    if _clock_tells(drafts):
+        return sorted(drafts, key=_TIME)
     times = _times(drafts)
-    if len(set(times)) == len(times):  # nearly always, and there are no ties to break
-        by_time = [drafts[n] for n in sorted(range(len(times)), key=times.__getitem__)]
-        if _causes_first(by_time):
-            return by_time
     keys = [
         (time, draft.rank, draft.node.span.span_id if draft.node else "", n)
         for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
@@ -128,6 +129,18 @@ def in_order(drafts: list[Draft]) -> list[Draft]:
         left = [keys[n] for n in range(len(drafts)) if blocked[n]]
         ordered += [drafts[n] for *_, n in sorted(left)]
     return ordered
+
+
+def _clock_tells(drafts: list[Draft]) -> bool:
+    """True where each step has a time of its own, later than that of its causes: nearly always."""
+    times = {draft.time_ns for draft in drafts}
+    if None in times or len(times) < len(drafts):
+        return False
+    for draft in drafts:
+        for cause in draft.after:
+            if (cause.time_ns or 0) >= (draft.time_ns or 0) and cause is not draft:
+                return False
+    return True
 
 
 def _causes_first(ordered: list[Draft]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from agentool_otel.model.messages import parts_of
@@ -24,6 +25,7 @@ _TRANSFERS = ("transfer_to_", "handoff_to_")
 _APART = re.compile(r"[^0-9a-z]+")
 
 
+@lru_cache(maxsize=1024)
 def transfers(name: str) -> bool:
     """True for the name of a tool that hands over to another agent."""
     return name.startswith(_TRANSFERS) or name == "transfer"

@@ -26,7 +26,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.rebuild._values import index, millis, plain, put, set_known, text
 from agentool_otel.rebuild.delegation import delegate, may_delegate, task_in
-from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, RESULT, Draft, in_order
+from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, PLACES, RESULT, Draft, in_order
 from agentool_otel.rebuild.handoffs import (
     announced,
     same_agent,
@@ -118,23 +118,21 @@ class StepBuilder:
         operation = node.operation
         if not isinstance(operation, (Inference, AgentInvocation)):
             return
-        first = index(node, agentool.STEP_INDEX)
-        end_ns = _end(node) if node is not self._root else None
         thoughts: list[Draft] = []
         for message in operation.output or ():
             parts = parts_of(message)
-            asks = any(part.get("type") == "tool_call" for part in parts)
-            for part in parts:
-                kind = part.get("type")
+            kinds = [part.get("type") for part in parts]
+            asks = "tool_call" in kinds
+            for kind, part in zip(kinds, parts, strict=True):
                 if kind == "tool_call":
                     self._asked(node, part, part.get("arguments", UNSET))
                 elif kind == "reasoning" or (asks and kind == "text"):
                     content = part.get("content")
                     if not content:
                         continue
-                    draft = self._draft("reasoning", end_ns, 1, node)
+                    draft = self._draft("reasoning", self._said_at(node), 1, node)
                     draft.body["content"] = content
-                    if first is not None:
+                    if (first := index(node, agentool.STEP_INDEX)) is not None:
                         draft.index = first + len(thoughts)
                     thoughts.append(draft)
                     if kind == "text":
@@ -145,11 +143,11 @@ class StepBuilder:
                     self._asked(node, part, part.get("server_tool_call", UNSET))
                 elif kind == "server_tool_call_response":
                     self._answered(node, part, part.get("server_tool_call_response"))
-        self._thoughts[id(node)] = tuple(thoughts)
+        if thoughts:
+            self._thoughts[id(node)] = tuple(thoughts)
 
     def _asked(self, node: Node, part: dict[str, Any], arguments: Any) -> None:
-        call = ToolCall(text(part.get("name")), text(part.get("id")), parsed(arguments))
-        call.asked_by = node
+        call = ToolCall(text(part.get("name")), text(part.get("id")), parsed(arguments), node)
         self._asked_for[call.name].append(call)
         self._remember(call)
 
@@ -252,6 +250,8 @@ class StepBuilder:
     # ---- spans
     def _read_node(self, node: Node) -> None:
         operation = node.operation
+        if type(operation) is Inference:
+            return
         if isinstance(operation, ToolExecution):
             if operation.transfer_target is not None or transfers(operation.name):
                 self._read_transfer(node, operation)
@@ -384,7 +384,8 @@ class StepBuilder:
             set_known(draft.body, "key", operation.key or operation.record_id)
 
     def _place(self, draft: Draft, node: Node, asked: ToolCall | None) -> None:
-        draft.place(node, OF_STEP)
+        if not PLACES.isdisjoint(node.span.attributes):
+            draft.place(node, OF_STEP)
         if asked is not None and asked.asked_by is not None:
             draft.after += self._thoughts.get(id(asked.asked_by), ())
 
@@ -445,8 +446,7 @@ class StepBuilder:
                 return
             if may_delegate(call.name) and call.asked_by is not None:
                 self._read_delegation(call, call.asked_by)
-        attributes = node.span.attributes if node else {}
-        incomplete = attributes.get(agentool.TOOL_INCOMPLETE)
+        incomplete = node.span.attributes.get(agentool.TOOL_INCOMPLETE) if node else None
         call_id = call.id
         if call_id is None and node is not None:
             call_id = f"call_{node.span.span_id}"
@@ -461,7 +461,8 @@ class StepBuilder:
             draft = call.result = self._draft("tool_result", node.end_ns, RESULT, node)
         if call.call is not None:
             draft.after += (call.call,)
-        draft.place(node, OF_RESULT)
+        if not PLACES.isdisjoint(node.span.attributes):
+            draft.place(node, OF_RESULT)
         result: dict[str, Any] = {"call_id": call_id}
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET and call.again is not None:
@@ -471,10 +472,7 @@ class StepBuilder:
             draft.note("inferred", "tool_result.output", gen_ai.INPUT_MESSAGES, "what was told")
         if output is not UNSET:
             result["output"] = output
-        if isinstance(operation, McpRequest):  # the server below knows whether the tool failed
-            told = (operation, call.again) if call.again is not None else (operation,)
-            set_known(result, "error", next(filter(None, map(tool_error, told)), None))
-        elif isinstance(operation, ToolExecution):
+        if isinstance(operation, ToolExecution):
             error = tool_error(operation)
             if error is not None:
                 result["error"] = error
@@ -484,6 +482,9 @@ class StepBuilder:
                 result["duration_ms"] = millis(node.end_ns - node.start_ns)
             if operation.cost_tokens is not None:
                 result["cost_tokens"] = operation.cost_tokens
+        elif isinstance(operation, McpRequest):  # the server below knows whether the tool failed
+            told = (operation, call.again) if call.again is not None else (operation,)
+            set_known(result, "error", next(filter(None, map(tool_error, told)), None))
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
             draft.note("not_captured", "tool_result.output")
@@ -524,7 +525,7 @@ class StepBuilder:
         return None if node is None or node is self._root else _end(node)
 
     def _draft(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
-        draft = Draft(kind, time_ns, rank, node)
+        draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
         self._drafts.append(draft)
         return draft
 

@@ -32,7 +32,8 @@ def untold(holders: list[Node], drafts: list[Draft], merged: set[int | None]) ->
             place = int(place) if isinstance(place, (int, str)) else None
             if place is not None and place in told:
                 continue
-            draft = Draft(str(said.get(agentool.STEP_TYPE, "unknown")), event.time_ns, 1, node)
+            body = {"step_id": None, "type": str(said.get(agentool.STEP_TYPE, "unknown"))}
+            draft = Draft(body, event.time_ns, 1, node)
             draft.index = place
             draft.id = text(said.get(agentool.STEP_ID))
             _fill(draft, said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from agentool_otel._json import canonical, loads
@@ -29,24 +30,22 @@ __all__ = [
 ]
 
 
-class ToolCall:
+class ToolCall(msgspec.Struct, eq=False):
     """One tool call, whatever has told of it so far."""
 
+    name: str | None
+    id: str | None
+    arguments: Any
     asked_by: Node | None = None
     node: Node | None = None
     again: ToolExecution | McpRequest | None = None
     """The same call as a span further down says it."""
     told: Any = UNSET
     """What the model was told of it, where its span has no result."""
-    dropped = False
+    dropped: bool = False
     """Whether it turned out to be something else than a call: a transfer."""
     call: Draft | None = None
     result: Draft | None = None
-
-    def __init__(self, name: str | None, call_id: str | None, arguments: Any):
-        self.name = name
-        self.id = call_id
-        self.arguments = arguments
 
 
 def call_above(node: Node) -> Node | None:

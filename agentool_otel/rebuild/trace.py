@@ -254,7 +254,7 @@ def _metrics(
     """Totals of the run: from its leaves where they say anything, else from its roll-ups."""
     made: dict[str, Any] = {}
     leaves = _metered(nodes, inferences)
-    tokens = _tokens(leaves)
+    tokens: int | float | None = _tokens(leaves)
     if tokens is None:
         tokens = number(said.get(agentool.METRICS_TOTAL_TOKENS))
     if tokens is None and root is not None and isinstance(root.operation, AgentInvocation):
@@ -276,7 +276,8 @@ def _metrics(
 
 
 def _tokens(operations: list[Inference | Embeddings]) -> int | None:
-    return _sum([usage.total for it in operations if (usage := it.usage) is not None])
+    found: int | None = _sum([usage.total for it in operations if (usage := it.usage) is not None])
+    return found
 
 
 def _sum(values: list[Any]) -> Any:
@@ -374,6 +375,6 @@ def _metered(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embe
         if isinstance(node.operation, Inference):
             leaves.append(node.operation)
     for node in nodes:
-        if isinstance(node.operation, Embeddings):
+        if type(node.operation) is Embeddings:
             leaves.append(node.operation)
     return leaves

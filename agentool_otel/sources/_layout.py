@@ -14,15 +14,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-__all__ = ["TRACE_ID_FIRST", "Group", "Layout", "Line"]
+__all__ = ["HEAD", "TRACE_ID_FIRST", "Group", "Layout", "Line"]
 
 _SPOOL = 1 << 22
 _DISTINCT = 4096
-"""How many resources and scopes are told apart; they stay in memory."""
+"""How many resources and scopes are told apart; they stay in memory. Trace ids, too."""
 _WIDTH = array("L").itemsize
 TRACE_ID_FIRST = b'{"traceId":"'
-"""How exporters begin a span; its 32 digits follow."""
-_QUOTE = ord('"')
+"""How exporters begin a span; 32 digits and a quote follow."""
+HEAD = len(TRACE_ID_FIRST) + 33
+"""Bytes of such a span up to the end of its trace id."""
+_BRACE = ord("{")
 
 
 class _Traced(msgspec.Struct, gc=False):
@@ -55,6 +57,8 @@ class Layout:
         """Lets go of what was noted; called when nobody reads it."""
         self._resources: dict[bytes, int] = {}
         self._scopes: dict[str, int] = {}
+        self._trace_ids: dict[bytes, str] = {}
+        """By the head of a span that begins with its trace id."""
         self._row = array("L")
         self._at = 0
 
@@ -76,22 +80,35 @@ class Layout:
         row.append(resources.setdefault(resource, len(resources)))
         row.append(scopes.setdefault(scope, len(scopes)))
         row.append(2 * len(spans))
+        known = self._trace_ids
         trace_ids: list[str] = []
+        first = True
         for span in spans:
-            at += 1  # a comma, nearly always
-            if not line.startswith(span, at):
+            at += 1
+            # What follows a span and one byte, a comma then, is the next one; the first is sought.
+            if first or line[at] != _BRACE:
                 at = line.index(span, at)
+                first = False
+            head = line[at : at + HEAD]
+            trace_id = known.get(head)
+            if trace_id is None:
+                trace_id = self._trace_id(head, span)
+            trace_ids.append(trace_id)
             row.append(at)
-            if line.startswith(TRACE_ID_FIRST, at) and line[at + 44] == _QUOTE:
-                trace_ids.append(line[at + 12 : at + 44].lower().decode())
-            else:
-                trace_ids.append(_decode_traced(span).traceId.lower())
-            at += len(memoryview(span))
+            at += len(span)
             row.append(at)
         self._at = at
-        if any(len(trace_id) != 32 for trace_id in trace_ids):
-            raise ValueError("trace ids in another form than hexadecimal")
         return trace_ids
+
+    def _trace_id(self, head: bytes, span: msgspec.Raw) -> str:
+        trace_id = _decode_traced(span).traceId.lower()
+        if len(trace_id) != 32:
+            raise ValueError("trace ids in another form than hexadecimal")
+        if head.startswith(TRACE_ID_FIRST) and head.endswith(b'"'):
+            if len(self._trace_ids) >= _DISTINCT:
+                self._trace_ids.clear()
+            self._trace_ids[head] = trace_id
+        return trace_id
 
     def end(self) -> None:
         """End the line."""

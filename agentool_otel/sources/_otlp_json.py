@@ -23,7 +23,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources._layout import TRACE_ID_FIRST, Line
+from agentool_otel.sources._layout import HEAD, TRACE_ID_FIRST, Line
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
@@ -155,6 +155,7 @@ _decode_span = msgspec.json.Decoder(_Span).decode
 _decode_traced = msgspec.json.Decoder(_Traced).decode
 _decode_attributed = msgspec.json.Decoder(_Attributed).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
+_TRACES = 4096
 _raw_decode = json.JSONDecoder().raw_decode
 _LANDMARK = re.compile(
     r'"(?:(resource|scope)"\s*:\s*(?={)|(?:spans|observations|data|batches|events)"\s*:\s*(?=\[))'
@@ -224,6 +225,7 @@ class JsonReader:
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
         resources: dict[bytes, Attributes] = {}
+        trace_ids: dict[bytes, str] = {}
         for number, (size, groups) in enumerate(lines, 1):
             line, where = stream.read(size), f"line {number}"
             spans: list[SpanRecord | UndecodedSpan] = []
@@ -236,9 +238,15 @@ class JsonReader:
                     bounds = iter(ends)
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
-                        spans.append(
-                            UndecodedSpan(_trace_id_in(span), span, scope, resource, where, self)
-                        )
+                        head = span[:HEAD]
+                        trace_id = trace_ids.get(head)
+                        if trace_id is None:
+                            trace_id = _trace_id_in(span)
+                            if head.startswith(TRACE_ID_FIRST) and head.endswith(b'"'):
+                                trace_ids[head] = trace_id
+                        spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
+                if len(trace_ids) > _TRACES:
+                    trace_ids.clear()
             except ValueError:
                 self.report(where, "the file has changed since its spans were counted")
             self.recognised = True
@@ -267,7 +275,7 @@ class JsonReader:
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         try:
-            return _record(_decode_span(span.data), span.scope, span.resource)
+            return _record(_decode_span(span.data), span.scope, span.resource, span.trace_id)
         except (ValueError, RecursionError):
             pass
         try:
@@ -404,11 +412,17 @@ def plain_resource(resource: Json) -> Attributes:
     return _plain(msgspec.convert(resource, _Attributed).attributes)
 
 
-def _record(span: _Span, scope: str, resource: Attributes) -> SpanRecord:
-    """Raise ValueError for an id or a number that is none."""
+def _record(
+    span: _Span, scope: str, resource: Attributes, trace_id: str | None = None
+) -> SpanRecord:
+    """Return a span as what it is read to be, with its trace id where that is known already.
+
+    Raises:
+        ValueError: an id or a number is none.
+    """
     status = span.status
     return SpanRecord(
-        _trace_id(span.trace_id),
+        trace_id or _trace_id(span.trace_id),
         _id(span.span_id, 8),
         _parent(span.parent_span_id) if span.parent_span_id else None,
         span.name,
@@ -466,6 +480,8 @@ def _id(text: str, size: int) -> str:
     """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros."""
     try:
         raw = bytes.fromhex(text)
+        if len(raw) == size and any(raw) and (found := raw.hex()) == text:
+            return found
     except ValueError:
         raw = b""
     if len(raw) != size or len(text) != 2 * size:

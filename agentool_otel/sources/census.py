@@ -17,9 +17,9 @@ from msgspec import UNSET, UnsetType
 
 from agentool_otel.sources._layout import Layout
 
-__all__ = ["Census", "take"]
+__all__ = ["SLOTS", "Census", "take"]
 
-_SLOTS = 1 << 20
+SLOTS = 1 << 20
 _BUFFER = 1 << 21  # more than a line: piecing one together costs as much as reading it
 
 
@@ -27,26 +27,16 @@ class Census:
     """Spans per trace, in a table of fixed size: traces that share a slot are counted together,
     and complete together."""
 
-    __slots__ = ("_left",)
+    __slots__ = ("counts",)
 
     def __init__(self) -> None:
-        self._left = array("q", bytes(8 * _SLOTS))
+        self.counts = array("q", bytes(8 * SLOTS))
+        """By the slot of a trace, which is `hash(trace_id) % SLOTS`."""
 
     def count(self, trace_ids: Iterable[str]) -> None:
-        left = self._left
+        counts = self.counts
         for trace_id in trace_ids:
-            left[hash(trace_id) % _SLOTS] += 1
-
-    def passed(self, trace_id: str) -> int | None:
-        """Take note of a span of a trace; return its slot if it was the last one counted there."""
-        slot = hash(trace_id) % _SLOTS
-        left = self._left[slot] - 1
-        self._left[slot] = left
-        return slot if left == 0 else None
-
-    @staticmethod
-    def slot(trace_id: str) -> int:
-        return hash(trace_id) % _SLOTS
+            counts[hash(trace_id) % SLOTS] += 1
 
 
 class _Scope(msgspec.Struct, gc=False):

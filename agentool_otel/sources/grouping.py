@@ -23,7 +23,7 @@ import msgspec
 from agentool_otel.errors import SourceError
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources._undecoded import Decoder, UndecodedSpan
-from agentool_otel.sources.census import Census
+from agentool_otel.sources.census import SLOTS, Census
 from agentool_otel.sources.containers.log_record import is_fragment
 
 __all__ = ["Deduplicated", "by_trace", "grouped", "whole"]
@@ -103,28 +103,37 @@ def _counted(
 ) -> Iterator[list[_Span]]:
     """Yield traces as their last span passes; leave the others in `traces` when the spans end or
     those that are open outgrow the budget."""
-    sharing: dict[int, list[str]] = {}
-    sizes: dict[str, int] = {}
+    slots: dict[int, list[_Span]] = {}
+    counts = census.counts
     held = 0
-    passed = census.passed
     for span in spans:
-        trace_id = span.trace_id
-        size = 300 + len(span.data) if isinstance(span, UndecodedSpan) else _size(span)
-        held += size
-        if trace_id in traces:
-            traces[trace_id].append(span)
-            sizes[trace_id] += size
-        else:
-            traces[trace_id] = [span]
-            sizes[trace_id] = size
-            sharing.setdefault(census.slot(trace_id), []).append(trace_id)
-        slot = passed(trace_id)
-        if slot is not None:
-            for done in sharing.pop(slot):
-                held -= sizes.pop(done)
-                yield traces.pop(done)
+        held += 300 + len(span.data) if isinstance(span, UndecodedSpan) else _size(span)
+        slot = hash(span.trace_id) % SLOTS
+        here = slots.get(slot)
+        if here is None:
+            here = slots[slot] = []
+        here.append(span)
+        if len(here) == counts[slot]:
+            del slots[slot]
+            held -= sum(
+                [300 + len(it.data) if isinstance(it, UndecodedSpan) else _size(it) for it in here]
+            )
+            yield from _apart(here)
         elif held > budget:
-            return
+            break
+    for here in slots.values():
+        for span in here:
+            _add(traces, span)
+
+
+def _apart(spans: list[_Span]) -> Iterable[list[_Span]]:
+    """Return the traces among spans that share a slot; mostly there is one."""
+    if len({span.trace_id for span in spans}) == 1:
+        return [spans]
+    traces: _Traces = {}
+    for span in spans:
+        _add(traces, span)
+    return traces.values()
 
 
 def _from_disk(
@@ -166,7 +175,9 @@ def _start_of(span: _Span) -> int:
 
 def whole(spans: list[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     """Return the spans of a trace, decoded, each once, in order of start."""
-    records = [span.decode() if isinstance(span, UndecodedSpan) else span for span in spans]
+    records = [
+        span.decoder.decode(span) if isinstance(span, UndecodedSpan) else span for span in spans
+    ]
     best = {span.span_id: span for span in records if span is not None}
     copies = 0
     if len(best) < len(records) or any(span.start_ns is None for span in best.values()):

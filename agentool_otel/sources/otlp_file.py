@@ -20,6 +20,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal, cast, overload
 
@@ -97,11 +98,14 @@ class OtlpFiles:
 
         Raises: as `read`.
         """
-        for item in self.read(undecoded=True):
-            if isinstance(item, ReasoningTrace):
-                self._pass_on(item)
-            else:
-                yield item
+        return chain.from_iterable(self._passed_on())
+
+    def _passed_on(self) -> Batches:
+        """Yield batches of undecoded spans, passing on the documents between them."""
+        for batch in self._all_batches(undecoded=True):
+            while self._documents:
+                self._pass_on(self._documents.popleft())
+            yield batch
 
     @overload
     def read(
@@ -121,6 +125,13 @@ class OtlpFiles:
             SourceDenied: no file may be read.
             DecodeError: no file holds anything recognisable.
         """
+        for batch in self._all_batches(undecoded):
+            while self._documents:
+                yield self._documents.popleft()
+            yield from batch
+
+    def _all_batches(self, undecoded: bool) -> Batches:
+        """Yield the batches of all files; what is in `_documents` then comes before the batch."""
         self.problems.clear()
         self.bytes_read = self.skipped = 0
         self.loses = ()
@@ -128,10 +139,7 @@ class OtlpFiles:
         refusals: list[AgentoolError] = []
         for file in self._files:
             try:
-                for batch in self._batches(file, undecoded):
-                    while self._documents:
-                        yield self._documents.popleft()
-                    yield from batch
+                yield from self._batches(file, undecoded)
             except AgentoolError as error:
                 refusals.append(error)
                 self._report(_label(file), "", str(error))
