@@ -33,7 +33,7 @@ from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
 from agentool_otel.errors import AgentoolError, ConfigurationError
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.recording import RecordingExporter
-from agentool_otel.instrument._logs import Plan, plan
+from agentool_otel.instrument import _logs, _metrics
 from agentool_otel.instrument._setup import instrumentors
 from agentool_otel.sources import open_source
 
@@ -58,7 +58,8 @@ _EFFECTS = {
     "OTEL_LOGS_EXPORTER": "otlp, console or none instead of where the spans go",
     "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "log records go there",
     SIGNAL_VARIABLE: "logs: exceptions are log records; logs/dup: on spans as well",
-    "OTEL_METRICS_EXPORTER": "none: no metrics beside the spans",
+    "OTEL_METRICS_EXPORTER": "otlp, console or none instead of where the spans are sent",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics go there",
     "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "spans go there instead of into a recording",
     "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf or grpc",
@@ -239,10 +240,12 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
             folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
             where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
-        logs = plan(os.environ, spans, given=endpoint is not None)
+        logs = _logs.plan(os.environ, spans, given=endpoint is not None)
+        metrics = _metrics.plan(os.environ, target, given=endpoint is not None)
     except AgentoolError as error:
         where, test = "not known", {"ok": False, "said": str(error)}
-        logs = Plan("nowhere", "not known")
+        logs = _logs.Plan("nowhere", "not known")
+        metrics = _metrics.Plan("nowhere", "not known")
     asked = requested(os.environ)
     network = network or logs.way == "send"
     capture = not network if asked is None else asked
@@ -255,6 +258,7 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
     return {
         "destination": where,
         "logs": _USERINFO.sub("", logs.said),
+        "metrics": _USERINFO.sub("", metrics.said),
         "content": {"captured": capture, "on": kept or "on spans", "because": reason},
         "self_test": test,
     }
@@ -341,6 +345,7 @@ def _print(console: Console, found: dict[str, Any]) -> None:
     heading("Where spans go")
     line(f"{'destination':<14}{_text.clean(found['destination'])}")
     line(f"{'log records':<14}{_text.clean(found['logs'])}")
+    line(f"{'metrics':<14}{_text.clean(found['metrics'])}")
     captured = f"captured {found['content']['on']}"
     captured = captured if found["content"]["captured"] else "not captured"
     line(f"{'content':<14}{captured}", (f" ({found['content']['because']})", "dim"))

@@ -57,7 +57,9 @@ class Outbox:
         target: the receiver.
         place: where the spool is; None keeps spans in memory, up to a limit.
         journal: rewritten before ended spans leave the spool.
-        signal: what is sent. What dead processes have left is sent with the spans.
+        signal: what is sent.
+        beside: it goes beside spans, on their account: what dead processes have left is sent with
+            those, and nothing is kept for a receiver that has no place for it.
     """
 
     def __init__(
@@ -66,11 +68,13 @@ class Outbox:
         place: Place | None,
         journal: Journal | None = None,
         signal: Signal = "traces",
+        beside: bool = False,
     ):
         self._target = target
         self._place = place
         self._journal = journal
         self._signal: Signal = signal
+        self._beside = beside
         self._name = _NAMES[signal]
         self._encode: Callable[[Any], bytes] = encode_log if signal == "logs" else encode_span
         self._timeout_s = timeout_s(signal)
@@ -239,7 +243,7 @@ class Outbox:
             self._sender = sender_of(self._target, self._signal)
         for part, answer in attempts(self._sender, batch, timeout):
             if answer.verdict == "later":
-                if answer.unknown and self._signal == "logs":
+                if answer.unknown and self._beside:
                     self._give_up(answer)
                 else:
                     self._postpone(answer)
@@ -316,24 +320,23 @@ class Outbox:
     def _leftovers_likely(self) -> bool:
         """Whether there are journals in the folder, maybe of processes that are dead by now."""
         return (
-            self._signal == "traces"
-            and self._place is not None
-            and any(self._place.folder.glob("*.open"))
+            not self._beside and self._place is not None and any(self._place.folder.glob("*.open"))
         )
 
     def _recover(self, deadline: float | None) -> None:
-        """Send what dead processes have left for the same receiver, if it is the one of spans."""
+        """Send what dead processes have left for the same receiver."""
         self._recovered = True
-        if self._place is None or self._sender is None or self._signal != "traces":
+        if self._place is None or self._sender is None or self._beside:
             return
         senders = Senders(self._target)
-        senders["traces"] = self._sender
+        senders[self._signal] = self._sender
         with self._sending:
             remains = send_remains(
-                self._place.folder, str(self._target), senders, self._timeout_s, deadline
+                self._place.folder, self._target.destination, senders, self._timeout_s, deadline
             )
-        if "logs" in senders:
-            senders["logs"].close()
+        for signal, sender in senders.items():
+            if signal != self._signal:
+                sender.close()
         if remains.unreadable and not self._told_unreadable:
             self._told_unreadable = True
             _log.warning(
@@ -342,8 +345,9 @@ class Outbox:
                 remains.reason,
                 remains.unreadable,
             )
-        if remains.sent:
-            _log.info("%d spans of earlier processes were sent to %s", remains.sent, self._target)
+        if sent := remains.sent or remains.logs:
+            name = "spans" if remains.sent else "log records"
+            _log.info("%d %s of earlier processes were sent to %s", sent, name, self._target)
 
     def _tell_the_end(self) -> None:
         waiting = self._spool.waiting

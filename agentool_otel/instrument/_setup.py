@@ -23,9 +23,8 @@ from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.fitting import Sizes, Store
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.instrument import _logs
+from agentool_otel.instrument import _logs, _metrics
 from agentool_otel.instrument._giving_way import give_way
-from agentool_otel.instrument._metrics import collect_metrics
 from agentool_otel.instrument.base import AgentInstrumentor
 from agentool_otel.semconv import gen_ai
 
@@ -41,6 +40,7 @@ _log = logging.getLogger("agentool_otel")
 _pipeline: Pipeline | None = None
 _masking: Masking | None = None
 _log_plan: _logs.Plan | None = None
+_metric_plan: _metrics.Plan | None = None
 _destination: str | None = None
 _joined = False
 _content_asked = False
@@ -76,6 +76,11 @@ def instrument(
     and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` say otherwise. A
     logger provider of the application is left alone, and Python's `logging` is never touched.
 
+    The convention's metrics are sent where spans are; `OTEL_METRICS_EXPORTER` and
+    `OTEL_EXPORTER_OTLP_METRICS_*` say otherwise. Where an endpoint is named for traces alone (a URL
+    that ends in `/v1/traces`, or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), log records and metrics are
+    sent only to endpoints named for them.
+
     Args:
         endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
         service_name: `service.name` of the spans; `OTEL_SERVICE_NAME` by default.
@@ -99,6 +104,7 @@ def instrument(
     _prepare_names()
     network = _prepare_provider(endpoint, service_name)
     network = _prepare_logs(given=endpoint is not None) or network
+    _prepare_metrics(given=endpoint is not None)
     _prepare_content(content, redact, network)
     pipeline = _pipeline
     session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
@@ -140,8 +146,8 @@ def flush(timeout_s: float = 5.0) -> bool:
 
 
 def status() -> dict[str, Any]:
-    """Return what is attached, where spans and log records go and how many have passed, as a JSON
-    object."""
+    """Return what is attached, where spans, log records and metrics go and how many have passed, as
+    a JSON object."""
     state: dict[str, Any] = {
         "enabled": session.enabled and session.provider is not None,
         "destination": _destination,
@@ -150,6 +156,7 @@ def status() -> dict[str, Any]:
         "journal": _journal_wanted(os.environ),
         "spans": {},
         "logs": {"destination": _log_destination()},
+        "metrics": {"destination": None if _metric_plan is None else _metric_plan.said},
         "instrumentors": {},
     }
     if _pipeline is not None:
@@ -302,8 +309,19 @@ def _prepare_logs(given: bool) -> bool:
     if pipeline is not None and (
         before is None or made.said != before.said or made.ours != pipeline.takes_logs
     ):
-        _logs.put_into_force(pipeline, made)
+        _logs.put_into_force(pipeline, made, _folder() if _journal_wanted(os.environ) else None)
     return made.way == "send"
+
+
+def _prepare_metrics(given: bool) -> None:
+    """Decide where metrics go, and have them collected from the first span on."""
+    global _metric_plan
+    pipeline, before = _pipeline, _metric_plan
+    if pipeline is None:  # spans are left to the application, and so are they
+        return
+    _metric_plan = made = _metrics.plan(os.environ, pipeline.target, given)
+    if made != before and made.way in ("send", "print"):
+        pipeline.at_first = lambda: _metrics.collect(made, _masking)
 
 
 def _join_later(provider: trace.TracerProvider) -> None:
@@ -334,13 +352,12 @@ def _join_later(provider: trace.TracerProvider) -> None:
 def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
     """Point the pipeline at its destination, unless it points there already."""
     names = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
-    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+    folder = _folder()
     journal = _journal_wanted(os.environ)
     if target is not None:
         if _set_destination(f"{target} ({target.protocol})"):
             pipeline.send(target, folder if journal else None)
             session.handed_down = target.as_variables()
-            pipeline.at_first = lambda: collect_metrics(target, _masking)
         return True
     if _joined:
         return True
@@ -363,6 +380,10 @@ def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
         pipeline.record(folder, journal)
         session.handed_down = {"AGENTOOL_DIR": str(folder.absolute())}
     return False
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
 
 
 def _journal_wanted(environ: Mapping[str, str]) -> bool:
@@ -424,7 +445,7 @@ def _store() -> Store | None:
         return None
     if where:
         return offload.open_store(where)
-    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+    folder = _folder()
     return offload.Folder(folder / "content") if _destination == str(folder) else None
 
 

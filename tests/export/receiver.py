@@ -39,10 +39,12 @@ class HttpReceiver:
         self.bodies: dict[str, list[bytes]] = {}
         self.headers: list[dict[str, str]] = []
         self.refused = 0
+        self.paths: list[str] = []
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
+                receiver.paths.append(self.path)
                 receiver.headers.append({k.lower(): v for k, v in self.headers.items()})
                 body = self.rfile.read(int(self.headers["content-length"]))
                 if self.headers.get("content-encoding") == "gzip":
