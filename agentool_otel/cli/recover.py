@@ -17,7 +17,7 @@ from agentool_otel.export.otlp import (
     target_from_environment,
 )
 from agentool_otel.export.recovery import complete_recordings, destinations, send_remains
-from agentool_otel.export.sending import timeout_s
+from agentool_otel.export.variables import timeout_s
 
 __all__ = ["command", "recover"]
 

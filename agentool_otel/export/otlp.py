@@ -14,14 +14,8 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._otlp_proto import encode_span, merged
-from agentool_otel.export.sending import (
-    Answer,
-    GrpcSender,
-    HttpSender,
-    Sender,
-    Signal,
-    timeout_s,
-)
+from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, Sender
+from agentool_otel.export.variables import Signal, exporter, timeout_s
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
@@ -149,10 +143,15 @@ class OtlpTarget:
 def target_from_environment(
     environ: Mapping[str, str], signal: Signal = "traces"
 ) -> OtlpTarget | None:
-    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any."""
+    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any.
+
+    Raises:
+        ConfigurationError: the protocol or the exporter is not known.
+    """
     own, general = _endpoint_variables(signal)
-    asked = environ.get(own) or environ.get(general)
-    if not asked and "otlp" not in environ.get(f"OTEL_{signal.upper()}_EXPORTER", ""):
+    named = exporter(environ, signal)
+    asked = environ.get(own) or environ.get(general) or named == "otlp"
+    if not asked or named in ("none", "console"):
         return None
     protocol = _protocol(environ, signal) or "http/protobuf"
     return OtlpTarget(None, protocol, signal, exact=bool(environ.get(own)))
@@ -192,7 +191,8 @@ def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol
             return "grpc" if value == "grpc" else "http/protobuf"
         if value:
             raise ConfigurationError(f"{name}={value} is not supported: use http/protobuf or grpc")
-    return None
+    by_name = environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip()
+    return "grpc" if by_name == "otlp_proto_grpc" else None
 
 
 def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:

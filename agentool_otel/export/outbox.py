@@ -8,7 +8,6 @@ by the next process that sends there from the same folder, or by `agentool-otel 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from contextlib import suppress
@@ -21,8 +20,9 @@ from agentool_otel.export._otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.export.recovery import send_remains
-from agentool_otel.export.sending import Answer, Sender, Signal, timeout_s
+from agentool_otel.export.sending import Answer, Sender
 from agentool_otel.export.spool import Spool
+from agentool_otel.export.variables import Signal, batch_size, delay_s, timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,6 @@ _log = logging.getLogger(__name__)
 _SUPPRESS_KEY = "suppress_instrumentation"
 _BATCH = 4 << 20
 """Bytes per request: less than any receiver's limit, and little enough to hold several times."""
-_DELAY_S = 1.0
 _FULL = 512 << 10
 """Waiting bytes at which a batch is sent before its time."""
 _BACKOFF_S = 60.0
@@ -81,8 +80,8 @@ class Outbox:
         # Made here, so that a mistake in the settings shows here.
         self._sender: Sender | None = sender_of(target, signal)
         self._limit = min(self._sender.limit, _BATCH)
-        delay = os.environ.get("OTEL_BSP_SCHEDULE_DELAY", "")
-        self._delay_s = float(delay) / 1000 if delay.isdecimal() else _DELAY_S
+        self._most = batch_size()
+        self._delay_s = delay_s()
         self._told = self._told_unreadable = False
         self._begin()
         renew_after_fork(self._forked)
@@ -224,14 +223,14 @@ class Outbox:
         with self._lock:
             try:
                 self._spool.look()
-                return self._spool.next(self._limit)
+                return self._spool.next(self._limit)[: self._most]
             except OSError as error:
                 lost = -self._spool.lost
                 path = self._spool.skip()
                 lost += self._spool.lost
                 why = error.strerror or error
                 _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
-                return self._spool.next(self._limit)
+                return self._spool.next(self._limit)[: self._most]
 
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
         timeout = self._timeout_s

@@ -20,8 +20,8 @@ from agentool_otel.export import journal, recording, spool
 from agentool_otel.export._files import AppendFile, lock
 from agentool_otel.export.incomplete import as_protobuf, close_document, span_id_in
 from agentool_otel.export.otlp import Destination, Senders, attempts, batches
-from agentool_otel.export.sending import Signal
 from agentool_otel.export.spool import SUFFIXES
+from agentool_otel.export.variables import Signal
 
 __all__ = [
     "RECORDING",

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agentool_otel.emit.session import session
-from agentool_otel.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,21 +68,17 @@ def plan(
         ConfigurationError: `OTEL_LOGS_EXPORTER` or a protocol is not known.
     """
     from agentool_otel.export.otlp import target_beside
+    from agentool_otel.export.variables import exporter
 
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", said_of(theirs))
     if spans == "theirs":
         return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
-    asked = environ.get(_EXPORTER, "").strip()
+    asked = exporter(environ, "logs")
     if asked == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
     if asked == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
-    if asked and "otlp" not in asked:
-        raise ConfigurationError(
-            f"{_EXPORTER}={asked} is not supported: use otlp, console or none, "
-            "or leave it out to have log records where the spans are"
-        )
     sent = None if isinstance(spans, str) else spans
     target = target_beside(sent, environ, "logs", given)
     if target is not None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.session import session
-from agentool_otel.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
@@ -51,6 +50,7 @@ def plan(environ: Mapping[str, str], spans: OtlpTarget | None, given: bool = Fal
     from opentelemetry import metrics
 
     from agentool_otel.export.otlp import target_beside
+    from agentool_otel.export.variables import exporter
 
     if _in_force is not None:
         return _in_force
@@ -58,16 +58,11 @@ def plan(environ: Mapping[str, str], spans: OtlpTarget | None, given: bool = Fal
     if not kind.__module__.startswith("opentelemetry.metrics"):
         theirs = f"{kind.__module__}.{kind.__qualname__}"
         return Plan("theirs", f"the application's own meter provider ({theirs})")
-    asked = environ.get(_EXPORTER, "").strip()
+    asked = exporter(environ, "metrics")
     if asked == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
     if asked == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
-    if asked and "otlp" not in asked:
-        raise ConfigurationError(
-            f"{_EXPORTER}={asked} is not supported: use otlp, console or none, "
-            "or set a meter provider of your own before instrument()"
-        )
     target = target_beside(spans, environ, "metrics", given)
     if target is not None:
         return Plan("send", f"{target} ({target.protocol})", target)

@@ -18,12 +18,10 @@ from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import content as content_rules
 from agentool_otel.emit import metrics as emit_metrics
-from agentool_otel.emit import offload
 from agentool_otel.emit.exceptions import signals
-from agentool_otel.emit.fitting import Sizes, Store
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.instrument import _logs, _metrics
+from agentool_otel.instrument import _content, _logs, _metrics
 from agentool_otel.instrument._giving_way import give_way
 from agentool_otel.instrument.base import AgentInstrumentor
 from agentool_otel.semconv import gen_ai
@@ -351,7 +349,9 @@ def _join_later(provider: trace.TracerProvider) -> None:
 
 def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
     """Point the pipeline at its destination, unless it points there already."""
-    names = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
+    from agentool_otel.export import variables
+
+    exporter = variables.exporter(os.environ, "traces")
     folder = _folder()
     journal = _journal_wanted(os.environ)
     if target is not None:
@@ -361,21 +361,16 @@ def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
         return True
     if _joined:
         return True
-    if names == "none":
+    if exporter == "none":
         if _set_destination("nowhere (OTEL_TRACES_EXPORTER=none)"):
             pipeline.export_to(None)
         return False
-    if names == "console":
+    if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
         if _set_destination("the console (OTEL_TRACES_EXPORTER=console)"):
             pipeline.export_to(ConsoleSpanExporter())
         return False
-    if names:
-        raise ConfigurationError(
-            f"OTEL_TRACES_EXPORTER={names} is not supported: use otlp, console or none, "
-            "or leave it out for a recording in .agentool/"
-        )
     if _set_destination(str(folder)):
         pipeline.record(folder, journal)
         session.handed_down = {"AGENTOOL_DIR": str(folder.absolute())}
@@ -403,50 +398,16 @@ def _prepare_content(
     content: bool | None, redact: content_rules.Redact | None, network: bool
 ) -> None:
     global _content_asked
-    asked = content if content is not None else content_rules.requested(os.environ)
-    _content_asked = asked is not None
-    capture = not network if asked is None else asked
-    if asked is None:
-        how = f"content=True or {content_rules.CAPTURE_VARIABLE}=SPAN_ONLY"
-        if capture:
-            how = f"content=False or {content_rules.CAPTURE_VARIABLE}=NO_CONTENT"
-        verb = "is" if capture else "is not"
-        _say(
-            f"content-{capture}",
-            f"message, argument and result content {verb} captured "
-            f"(spans go to {_destination}); {how} changes that",
-        )
-    on_spans, in_events = content_rules.places(os.environ)
-    if capture and in_events and _log_plan is not None and _log_plan.way == "nowhere":
-        kept = "is on spans alone" if on_spans else "is not captured"
-        _say(
-            "events",
-            f"{content_rules.CAPTURE_VARIABLE} asks for events, but log records go "
-            f"{_log_plan.said}: content {kept}",
-            logging.WARNING,
-        )
-        capture, in_events = capture and on_spans, False
-    session.configure(
-        policy=content_rules.Policy(
-            capture=capture,
-            on_spans=on_spans,
-            in_events=in_events,
-            redact=redact,
-            sizes=Sizes.requested(os.environ),
-            store=_store() if capture else None,
-        )
-    )
-
-
-def _store() -> Store | None:
-    """Where content that is too large for an attribute is kept: beside a recording by default."""
-    where = os.environ.get(offload.VARIABLE, "").strip()
-    if where.lower() == "none":
-        return None
-    if where:
-        return offload.open_store(where)
+    _content_asked = content is not None or content_rules.requested(os.environ) is not None
+    logs = _log_plan
     folder = _folder()
-    return offload.Folder(folder / "content") if _destination == str(folder) else None
+    going = _content.Going(
+        spans=_destination,
+        logs=logs.said if logs is not None and logs.way == "nowhere" else None,
+        network=network,
+        beside=folder if _destination == str(folder) else None,
+    )
+    session.configure(policy=_content.policy(content, redact, going, os.environ, _say))
 
 
 def _resource(service_name: str | None) -> Any:
