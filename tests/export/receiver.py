@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import socket
 import ssl
 import threading
 from collections.abc import Callable
@@ -30,6 +31,7 @@ class HttpReceiver:
         lacks: a path it has nothing at, as Jaeger at `/v1/logs`.
         tls: speaks TLS, as `localhost`.
         keeps: keeps connections open after a reply.
+        host: the address to listen at.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class HttpReceiver:
         lacks: str = "",
         tls: ssl.SSLContext | None = None,
         keeps: bool = False,
+        host: str = "127.0.0.1",
     ):
         self.bodies: dict[str, list[bytes]] = {}
         self.headers: list[dict[str, str]] = []
@@ -74,11 +77,14 @@ class HttpReceiver:
                 return None
 
         class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
             def handle_error(self, request: Any, client_address: Any) -> None:
                 return None  # senders are killed in these tests
 
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
+        self._server = Server((host, 0), Handler)
+        named = f"[{host}]" if ":" in host else host
+        self.endpoint = f"http://{named}:{self._server.server_port}"
         if tls is not None:
             self._server.socket = tls.wrap_socket(
                 self._server.socket, server_side=True, do_handshake_on_connect=False

@@ -230,6 +230,24 @@ def test_a_kind_of_proxy_that_is_not_known_is_never_passed_by(
     assert answer.reason.startswith("a proxy that is spoken to by socks5 is not supported: name")
 
 
+def test_grpc_goes_through_a_proxy_by_itself(
+    trusted: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Proxy() as proxy, GrpcReceiver(tls=trusted.grpc_server()) as receiver:
+        monkeypatch.setenv("grpc_proxy", proxy.url)
+        assert sent_to(receiver.endpoint) == ACCEPTED
+        assert proxy.asked == [f"CONNECT {receiver.endpoint.removeprefix('grpcs://')}"]
+
+
+def test_an_address_of_ipv6_is_one_too() -> None:
+    try:
+        receiver = HttpReceiver(host="::1")
+    except OSError:
+        pytest.skip("there is no IPv6 here")
+    with receiver:
+        assert sent_to(receiver.endpoint) == ACCEPTED
+
+
 def test_the_same_connection_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     with Proxy() as proxy, HttpReceiver(keeps=True) as receiver:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
