@@ -18,7 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.variables import Signal, setting
 
-__all__ = ["Route", "Tls", "basic", "connect"]
+__all__ = ["Route", "Tls", "basic", "connect", "has_host"]
 
 _FILES = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
 
@@ -34,11 +34,21 @@ class Tls:
         self._authority, self._certificate, self._key = (setting(it, signal) for it in _FILES)
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
-            self._context = self._made()
+            try:
+                self._context = self._made()
+            except OSError as error:
+                raise ConfigurationError(
+                    f"{error}: OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY "
+                    "name PEM files"
+                ) from error
 
     @property
     def context(self) -> ssl.SSLContext:
-        """For `http.client`; made once, since it reads hundreds of certificates."""
+        """For `http.client`; made once, since it reads hundreds of certificates.
+
+        Raises:
+            OSError: the bundle that `requests` is told to use cannot be used.
+        """
         if self._context is None:
             self._context = self._made()
         return self._context
@@ -61,10 +71,7 @@ class Tls:
         except OSError as error:  # `SSLError` is one
             names = ", ".join(it for it in (authority, self._certificate, self._key) if it)
             why = error.strerror or error
-            raise ConfigurationError(
-                f"{names} cannot be used for TLS ({why}): "
-                "OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY name PEM files"
-            ) from error
+            raise OSError(f"{names} cannot be used for TLS ({why})") from error
         if not authority and not context.cert_store_stats()["x509_ca"]:
             _trust_usual(context)
         return context
@@ -86,6 +93,14 @@ def _read(path: str) -> bytes | None:
         return file.read()
 
 
+def has_host(url: SplitResult) -> bool:
+    """Whether a URL names a host, and a port only if that is one."""
+    try:
+        return bool(url.hostname) and url.port != 0
+    except ValueError:
+        return False
+
+
 class Route(NamedTuple):
     """A connection that is not open yet, and what requests need on it."""
 
@@ -99,7 +114,7 @@ def connect(url: SplitResult, tls: Tls, timeout_s: float) -> Route:
     """Return the way to a URL.
 
     Raises:
-        OSError: the proxy speaks something else than HTTP.
+        OSError: the proxy speaks something else than HTTP, or nobody can be trusted.
     """
     secure = url.scheme == "https"
     host, port = url.hostname or "", url.port or (443 if secure else 80)

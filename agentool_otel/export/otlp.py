@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.export._connecting import has_host
 from agentool_otel.export._otlp_proto import encode_span, merged
 from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, Sender
 from agentool_otel.export.variables import Signal, exporter, timeout_s
@@ -92,7 +93,7 @@ class OtlpTarget:
             ConfigurationError: if it is not a URL.
         """
         parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https", "grpc", "grpcs") or not parts.netloc:
+        if parts.scheme not in ("http", "https", "grpc", "grpcs") or not has_host(parts):
             raise ConfigurationError(
                 f"endpoint {endpoint!r} is not a URL: use http://host:4318, or grpc://host:4317"
             )

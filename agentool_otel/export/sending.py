@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from agentool_otel._version import __version__
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import variables
-from agentool_otel.export._connecting import Route, Tls, basic, connect
+from agentool_otel.export._connecting import Route, Tls, basic, connect, has_host
 from agentool_otel.export.variables import Signal
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class HttpSender:
     def __init__(self, target: OtlpTarget, signal: Signal = "traces"):
         endpoint = target.url(signal) or variables.endpoint(signal)
         self._url = urlsplit(endpoint)
-        if self._url.scheme not in ("http", "https") or not self._url.hostname:
+        if self._url.scheme not in ("http", "https") or not has_host(self._url):
             raise ConfigurationError(f"endpoint {endpoint!r} is not a URL: use http://host:4318")
         self._headers = {
             "content-type": "application/x-protobuf",

@@ -131,6 +131,22 @@ def test_a_certificate_that_cannot_be_read_is_a_mistake_in_the_settings(
         sent_to(endpoint)
 
 
+def test_a_bundle_that_cannot_be_used_is_a_matter_of_trying_later(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", authority.key)
+    with HttpReceiver(tls=authority.server()) as receiver:
+        answer = sent_to(receiver.endpoint)
+    assert answer.verdict == "later"
+    assert "client.key cannot be used for TLS" in answer.reason
+
+
+@pytest.mark.parametrize("endpoint", ["http://host:4318x", "http://:4318", "grpc://h:99999"])
+def test_a_port_that_is_none_is_a_mistake_in_the_settings(endpoint: str) -> None:
+    with pytest.raises(ConfigurationError, match="is not a URL"):
+        OtlpTarget.at(endpoint, {})
+
+
 def test_where_the_system_trusts_nobody_the_authorities_of_certifi_are_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
