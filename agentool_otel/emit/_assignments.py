@@ -94,7 +94,7 @@ def _worth_it(text: str, separators: _Separators) -> bool:
         if sign in text:
             for separator in with_sign:
                 if separator in text:
-                    parts += text.split(separator)
+                    parts += text.split(separator)[:-1]  # before the end stands none
             if len(parts) * _CLOSE > len(text):
                 return has_word(text)
     return bool(parts) and has_word("\0".join([part[-_NEAR:] for part in parts]))
