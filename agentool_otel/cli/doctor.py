@@ -30,10 +30,11 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
 from agentool_otel.emit.content import CAPTURE_VARIABLE, places, requested
 from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
-from agentool_otel.errors import AgentoolError, ConfigurationError
+from agentool_otel.errors import AgentoolError
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.recording import RecordingExporter
-from agentool_otel.instrument._logs import Plan, plan
+from agentool_otel.export.variables import exporter
+from agentool_otel.instrument import _logs, _metrics
 from agentool_otel.instrument._setup import instrumentors
 from agentool_otel.sources import open_source
 
@@ -58,13 +59,18 @@ _EFFECTS = {
     "OTEL_LOGS_EXPORTER": "otlp, console or none instead of where the spans go",
     "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "log records go there",
     SIGNAL_VARIABLE: "logs: exceptions are log records; logs/dup: on spans as well",
-    "OTEL_METRICS_EXPORTER": "none: no metrics beside the spans",
+    "OTEL_METRICS_EXPORTER": "otlp, console or none instead of where the spans are sent",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics go there",
     "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "spans go there instead of into a recording",
     "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf or grpc",
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf or grpc",
     "OTEL_EXPORTER_OTLP_HEADERS": "sent with every request",
     "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "sent with every request",
+    "OTEL_EXPORTER_OTLP_CERTIFICATE": "the authority that the receiver is trusted by",
+    "OTEL_BSP_SCHEDULE_DELAY": "milliseconds that ended spans wait for others before they are sent",
+    "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "spans in a request at most",
+    "OTEL_BSP_MAX_QUEUE_SIZE": "counts with AGENTOOL_JOURNAL=off and a recording alone",
     "OTEL_SERVICE_NAME": "service.name of the spans",
     "OTEL_RESOURCE_ATTRIBUTES": "further attributes of the resource",
     "OTEL_TRACES_SAMPLER": "which runs are recorded",
@@ -214,35 +220,33 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
 
 def _destination(endpoint: str | None) -> dict[str, Any]:
     """Return where spans would go, what goes along, and how a test span fared."""
-    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
     test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
     network = False
     spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"
     try:
         target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
         target = target or target_from_environment(os.environ)
+        exporting = exporter(os.environ, "traces")
         if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
             where = "nowhere: OTEL_SDK_DISABLED=true"
         elif target is not None:
             network, spans = True, target
             where = f"{_USERINFO.sub('', str(target))} ({target.protocol})"
             test = _try_endpoint(target)
-        elif exporter == "none":
+        elif exporting == "none":
             where = "nowhere: OTEL_TRACES_EXPORTER=none"
-        elif exporter == "console":
+        elif exporting == "console":
             where, test["said"] = "the console: OTEL_TRACES_EXPORTER=console", "not tried"
-        elif exporter:
-            raise ConfigurationError(
-                f"OTEL_TRACES_EXPORTER={exporter} is not supported: use otlp, console or none"
-            )
         else:
             folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
             where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
-        logs = plan(os.environ, spans, given=endpoint is not None)
+        logs = _logs.plan(os.environ, spans, given=endpoint is not None)
+        metrics = _metrics.plan(os.environ, target, given=endpoint is not None)
     except AgentoolError as error:
         where, test = "not known", {"ok": False, "said": str(error)}
-        logs = Plan("nowhere", "not known")
+        logs = _logs.Plan("nowhere", "not known")
+        metrics = _metrics.Plan("nowhere", "not known")
     asked = requested(os.environ)
     network = network or logs.way == "send"
     capture = not network if asked is None else asked
@@ -255,6 +259,7 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
     return {
         "destination": where,
         "logs": _USERINFO.sub("", logs.said),
+        "metrics": _USERINFO.sub("", metrics.said),
         "content": {"captured": capture, "on": kept or "on spans", "because": reason},
         "self_test": test,
     }
@@ -341,6 +346,7 @@ def _print(console: Console, found: dict[str, Any]) -> None:
     heading("Where spans go")
     line(f"{'destination':<14}{_text.clean(found['destination'])}")
     line(f"{'log records':<14}{_text.clean(found['logs'])}")
+    line(f"{'metrics':<14}{_text.clean(found['metrics'])}")
     captured = f"captured {found['content']['on']}"
     captured = captured if found["content"]["captured"] else "not captured"
     line(f"{'content':<14}{captured}", (f" ({found['content']['because']})", "dim"))

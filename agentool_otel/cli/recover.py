@@ -10,9 +10,14 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
-from agentool_otel.export.otlp import OtlpTarget, Senders, target_from_environment
+from agentool_otel.export.otlp import (
+    Destination,
+    OtlpTarget,
+    Senders,
+    target_from_environment,
+)
 from agentool_otel.export.recovery import complete_recordings, destinations, send_remains
-from agentool_otel.export.sending import timeout_s
+from agentool_otel.export.variables import timeout_s
 
 __all__ = ["command", "recover"]
 
@@ -65,9 +70,9 @@ def recover(folder: Path, target: OtlpTarget | None = None) -> Recovered:
     if closed:
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
     found, left = bool(closed), False
-    for destination, protocol in destinations(folder):
+    for destination in destinations(folder):
         found = True
-        where = target or _target_of(destination, protocol)
+        where = target or _target_of(destination)
         senders = Senders(where)
         try:
             done = send_remains(folder, destination, senders, timeout_s(), refused=True)
@@ -90,9 +95,9 @@ def recover(folder: Path, target: OtlpTarget | None = None) -> Recovered:
     return Recovered(found, left)
 
 
-def _target_of(destination: str, protocol: str) -> OtlpTarget:
-    """Return where spans were going, with this process' settings if it sends there, too."""
-    ours = target_from_environment(os.environ)
-    if ours is not None and str(ours) == destination:
+def _target_of(destination: Destination) -> OtlpTarget:
+    """Return where it was going, with this process' settings if it sends there, too."""
+    ours = target_from_environment(os.environ, "logs" if destination.signal == "logs" else "traces")
+    if ours is not None and ours.destination == destination:
         return ours
-    return OtlpTarget(destination, "grpc" if protocol == "grpc" else "http/protobuf")
+    return OtlpTarget.noted(destination)

@@ -17,7 +17,7 @@ from agentool_otel.emit.encoding import as_text, encode, encode_known, jsonable,
 from agentool_otel.emit.fitting import SIZES, Sizes, Store, fit
 from agentool_otel.emit.masking import (
     MASK,
-    holds_secret_value,
+    holds_secret,
     mask_json,
     mask_text,
     masked,
@@ -132,9 +132,8 @@ class Policy(msgspec.Struct, frozen=True):
             return None
         plain = look(value)
         text = encode_known(value, plain)
-        # Names in a harmless value need no look, unless there is JSON in its texts.
-        calm = plain and '\\"' not in text and not holds_secret_value(text)
-        if not calm and suspicious(text):
+        # Names in a harmless value need no look, only its texts do.
+        if holds_secret(text) if plain else suspicious(text):
             text = mask_json(text)
         return text if self.redact is None else self.redacted(attribute, text)
 

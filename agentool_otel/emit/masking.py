@@ -1,8 +1,9 @@
 """Credentials in texts: how they are told and taken out.
 
-Two things give one away: the name of the member it stands under, and the shape of the text itself.
-Nothing runs an expression over a whole payload: names are cut out of the text and looked up among
-those known to be harmless, shapes are looked for by the few characters they begin with.
+Two things give one away: the name it stands under, and the shape of the text itself. Nothing runs
+an expression over a whole payload: names of members are cut out of the text and looked up among
+those known to be harmless, names before other separators are told by a few words
+(`_assignments.py`), shapes are looked for by the few characters they begin with.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from typing import Any
 
 from agentool_otel._json import dumps, loads
+from agentool_otel.emit._assignments import assigned, assigns, assigns_in_json
+from agentool_otel.emit._secret_names import has_word, names_secret
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [
@@ -18,7 +21,7 @@ __all__ = [
     "MASK",
     "NAMES",
     "harmless",
-    "holds_secret_value",
+    "holds_secret",
     "mask_any",
     "mask_text",
     "masked",
@@ -36,14 +39,6 @@ _LONGEST_NAME = 64
 
 NAMES = "\0".join
 """The names of a mapping's members as one text, read without calling the hash of a user's class."""
-
-_SECRET_NAME = re.compile(
-    r"(?:^|[_\-.\s])(?:api[_\-]?key|apikey|access[_\-]?key|secret(?:[_\-]?key)?|private[_\-]?key|"
-    r"(?:access|auth|refresh|bearer|id|session|api)[_\-]?token|password|passwd|passphrase|"
-    r"client[_\-]?secret|credentials?|authorization|set-cookie|cookie)$",
-    re.IGNORECASE,
-)
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _TOKEN = r"[A-Za-z0-9_\-]"
 _SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -71,10 +66,6 @@ _BEFORE = len("-----BEGIN ENCRYPTED ")
 _LONGEST = 8192
 """Characters in which a credential is expected to end."""
 
-_ASSIGNED = re.compile(r"s?[\"']?\s{0,3}[=:]\s{0,3}[\"']?([^\s\"',;&)}\]]{4,})")
-_NAME = re.compile(r"[\w.\-]+\Z")
-"""`password=...` in prose: what follows the word, and the name it is the end of."""
-
 
 class _Count:
     __slots__ = ("masked",)
@@ -96,7 +87,7 @@ def harmless(members: dict[str, Any]) -> bool:
     """
     shape = NAMES(members)
     if len(shape) > _LARGE:
-        return not _has_word(shape)
+        return not has_word(shape)
     names = set(shape.split("\0"))
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return False
@@ -111,14 +102,19 @@ def suspicious(text: str) -> bool:
     It stands on the path of every traced call. Splitting at the end of member names and looking
     those up costs a fifth of searching the text for every word that names a credential.
     """
-    if len(text) > _LARGE and not _has_word(text):
+    if len(text) > _LARGE and not has_word(text):
         return holds_secret_value(text)
     before = text.split('":')
     before.pop()  # behind the last one is no name: that part of a payload is new every time
     names = {part[part.rfind('"') + 1 :] for part in before}
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return True
-    return holds_secret_value(text)
+    return holds_secret_value(text) or assigns_in_json(text, ours=False)
+
+
+def holds_secret(text: str) -> bool:
+    """The same of JSON text of ours whose own member names are known to be harmless."""
+    return holds_secret_value(text) or assigns_in_json(text, ours=True)
 
 
 def holds_secret_value(text: str) -> bool:
@@ -151,7 +147,7 @@ def _holds_underscored(text: str) -> bool:
 def _new_secret(names: set[str]) -> bool:
     """Look at member names not seen before, and remember the harmless ones."""
     new = names - HARMLESS
-    if _has_word(NAMES(new)):
+    if has_word(NAMES(new)):
         for name in new:
             if len(name) <= _LONGEST_NAME and names_secret(name):
                 return True
@@ -169,23 +165,8 @@ def _remember(names: set[str]) -> None:
     HARMLESS.update(names)
 
 
-_WORDS = (
-    *("key", "token", "secret", "password", "passwd", "passphrase"),
-    *("credential", "authorization", "cookie"),
-)
-"""One of these is in every name that `_SECRET_NAME` finds."""
 _LARGE = 16_384
 """Characters from which it is looked for the words first: a payload of records has many names."""
-
-
-def _has_word(text: str) -> bool:
-    lower = text.lower()
-    return any(word in lower for word in _WORDS)
-
-
-def names_secret(name: str) -> bool:
-    """Whether what stands under a name is a credential. JSON inside of JSON leaves a backslash."""
-    return _SECRET_NAME.search(_CAMEL.sub("_", name.rstrip("\\"))) is not None
 
 
 def masked(text: str) -> str:
@@ -197,7 +178,7 @@ def mask_text(text: str) -> str:
     """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
     if holds_secret_value(text):
         text = _without_values(text)
-    return _without_assigned(text) if ("=" in text or ":" in text) and _has_word(text) else text
+    return _cut(text, assigned(text)) if assigns(text) else text
 
 
 def mask_any(text: str) -> str:
@@ -230,8 +211,10 @@ def mask_value(root: Any) -> Any:
             elif isinstance(value, str):
                 if value[:1] in ("{", "[") and suspicious(value):
                     container[key] = mask_json(value)
-                elif holds_secret_value(value):
-                    container[key] = _without_values(value)
+                else:
+                    clean = mask_text(value)
+                    if clean != value:
+                        container[key] = clean
             elif isinstance(value, (dict, list)):
                 pending.append(value)
     return holder[0]
@@ -255,23 +238,6 @@ def _without_values(text: str) -> str:
                 found.append(match.span())
                 at = max(at, match.end() - 1)
             at = text.find(start, at + 1)
-    return _cut(text, found)
-
-
-def _without_assigned(text: str) -> str:
-    lower = text.lower()
-    if len(lower) != len(text):  # letters that have another length in lower case
-        lower = text
-    found: list[tuple[int, int]] = []
-    for word in _WORDS:
-        at = lower.find(word)
-        while at >= 0:
-            end = at + len(word)
-            said = _ASSIGNED.match(text, end)
-            name = _NAME.search(text[max(0, at - 32) : end])
-            if said and name and said[1] != MASK[:-1] and names_secret(name[0]):
-                found.append(said.span(1))
-            at = lower.find(word, end)
     return _cut(text, found)
 
 

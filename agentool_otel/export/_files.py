@@ -34,9 +34,14 @@ class Place:
     """A folder, and the name under which this process writes there.
 
     A forked process has a name of its own, so no file ever has two writers.
+
+    Args:
+        folder: by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
+        kind: what the files hold, the beginning of their names.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None = None):
+    def __init__(self, folder: str | os.PathLike[str] | None = None, kind: str = "traces"):
+        self._kind = kind
         self.folder = Path(folder or os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
         self._stem: Path | None = None
         self._made = False
@@ -49,7 +54,7 @@ class Place:
             now = time.time_ns()
             start = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1_000_000_000))
             self._stem = self.folder / (
-                f"traces-{host}-{os.getpid()}-{start}.{now % 1_000_000_000:09}"
+                f"{self._kind}-{host}-{os.getpid()}-{start}.{now % 1_000_000_000:09}"
             )
         return self._stem.with_name(self._stem.name + suffix)
 

@@ -58,6 +58,8 @@ class Journal:
         destination: where ended spans go, said in the first line: a recovery by another program
             sends them nowhere else.
         protocol: the OTLP protocol that is spoken there, if any.
+        signal: what else than spans goes there, if it is not what goes beside them.
+        exact: that is the URL of the signal as it stands.
         ended_up_to: tells how many bytes of ended spans there are now. Spans that stand in the
             journal have ended after that, if at all.
     """
@@ -67,6 +69,8 @@ class Journal:
         place: Place,
         destination: str,
         protocol: str = "",
+        signal: str = "traces",
+        exact: bool = False,
         ended_up_to: Callable[[], int] = lambda: 0,
     ):
         self.lock = threading.RLock()
@@ -74,6 +78,8 @@ class Journal:
         self._place = place
         self._destination = destination
         self._protocol = protocol
+        self._signal = signal
+        self._exact = exact
         self._ended_up_to = ended_up_to
         self._file: AppendFile | None = None
         self._limit = _GROWN
@@ -198,6 +204,8 @@ class Journal:
             "journal": 1,
             "destination": self._destination,
             "protocol": self._protocol,
+            "signal": self._signal,
+            "exact": self._exact,
             "from": self._ended_up_to(),
             "pid": os.getpid(),
         }

@@ -6,27 +6,23 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.export._connecting import has_host
 from agentool_otel.export._otlp_proto import encode_span, merged
-from agentool_otel.export.sending import (
-    Answer,
-    GrpcSender,
-    HttpSender,
-    Sender,
-    Signal,
-    timeout_s,
-)
+from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, Sender
+from agentool_otel.export.variables import Signal, exporter, timeout_s
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
 
 __all__ = [
+    "Destination",
     "OtlpExporter",
     "OtlpTarget",
     "Senders",
@@ -34,6 +30,7 @@ __all__ = [
     "batches",
     "metric_exporter",
     "sender_of",
+    "target_beside",
     "target_from_environment",
 ]
 
@@ -46,13 +43,37 @@ _REFUSALS = 32
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 
 
-class OtlpTarget:
-    """Where OTLP goes: the endpoint as given and the protocol to speak."""
+class Destination(NamedTuple):
+    """A target as it is noted in a journal, for whoever sends there later."""
 
-    def __init__(self, endpoint: str | None, protocol: Protocol, signal: Signal = "traces"):
+    said: str
+    """The endpoint, without credentials."""
+    protocol: str = ""
+    signal: str = "traces"
+    exact: bool = False
+
+
+class OtlpTarget:
+    """Where OTLP goes: the endpoint as given and the protocol to speak.
+
+    Args:
+        endpoint: None leaves it to the `OTEL_EXPORTER_OTLP_*` variables.
+        protocol: what is spoken there.
+        signal: what goes there in the first place.
+        exact: the endpoint is the URL of that signal as it stands. Nothing is known of a place for
+            others.
+    """
+
+    def __init__(
+        self,
+        endpoint: str | None,
+        protocol: Protocol,
+        signal: Signal = "traces",
+        exact: bool = False,
+    ):
         self.endpoint = endpoint
-        """None leaves it to the exporter, which reads the `OTEL_EXPORTER_OTLP_*` variables."""
         self.protocol: Protocol = protocol
+        self.exact = exact
         self._signal: Signal = signal
 
     def __str__(self) -> str:
@@ -72,7 +93,7 @@ class OtlpTarget:
             ConfigurationError: if it is not a URL.
         """
         parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https", "grpc", "grpcs") or not parts.netloc:
+        if parts.scheme not in ("http", "https", "grpc", "grpcs") or not has_host(parts):
             raise ConfigurationError(
                 f"endpoint {endpoint!r} is not a URL: use http://host:4318, or grpc://host:4317"
             )
@@ -82,39 +103,82 @@ class OtlpTarget:
         asked = _protocol(environ)
         if asked is None:
             asked = "grpc" if parts.port == 4317 else "http/protobuf"
-        return cls(endpoint, asked)
+        endpoint = endpoint.rstrip("/")
+        return cls(endpoint, asked, exact=asked != "grpc" and endpoint.endswith("/v1/traces"))
+
+    @classmethod
+    def noted(cls, where: Destination) -> OtlpTarget:
+        """Return the target that a journal has noted."""
+        protocol: Protocol = "grpc" if where.protocol == "grpc" else "http/protobuf"
+        signal: Signal = "logs" if where.signal == "logs" else "traces"
+        return cls(where.said, protocol, signal, where.exact)
+
+    @property
+    def destination(self) -> Destination:
+        """What a journal notes."""
+        return Destination(str(self), self.protocol, self._signal, self.exact)
 
     def as_variables(self) -> dict[str, str]:
         """Return the environment variables that mean this target; none if they gave it."""
         if self.endpoint is None:
             return {}
-        base = self.endpoint.rstrip("/").removesuffix("/v1/traces")
+        named = "_TRACES" if self.exact else ""
         return {
-            "OTEL_EXPORTER_OTLP_ENDPOINT": base,
-            "OTEL_EXPORTER_OTLP_PROTOCOL": self.protocol,
+            f"OTEL_EXPORTER_OTLP{named}_ENDPOINT": self.endpoint,
+            f"OTEL_EXPORTER_OTLP{named}_PROTOCOL": self.protocol,
         }
 
-    def url(self, signal: str) -> str | None:
-        """Return the URL for a signal (`traces`, `metrics`).
+    def url(self, signal: Signal) -> str | None:
+        """Return the URL for a signal.
 
         Spec: OTLP exporter; a base endpoint gets `/v1/<signal>`, a full one is used as it is.
         """
         if self.endpoint is None or self.protocol == "grpc":
             return self.endpoint
-        base = self.endpoint.rstrip("/")
-        if base.endswith("/v1/traces"):
-            base = base.removesuffix("/v1/traces")
+        if self.exact and signal == self._signal:
+            return self.endpoint
+        base = self.endpoint.rstrip("/").removesuffix(f"/v1/{self._signal}")
         return f"{base}/v1/{signal}"
 
 
 def target_from_environment(
     environ: Mapping[str, str], signal: Signal = "traces"
 ) -> OtlpTarget | None:
-    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any."""
-    asked = any(environ.get(name) for name in _endpoint_variables(signal))
-    if not asked and "otlp" not in environ.get(f"OTEL_{signal.upper()}_EXPORTER", ""):
+    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any.
+
+    Raises:
+        ConfigurationError: the protocol or the exporter is not known.
+    """
+    own, general = _endpoint_variables(signal)
+    named = exporter(environ, signal)
+    asked = environ.get(own) or environ.get(general) or named == "otlp"
+    if not asked or named in ("none", "console"):
         return None
-    return OtlpTarget(None, _protocol(environ, signal) or "http/protobuf", signal)
+    protocol = _protocol(environ, signal) or "http/protobuf"
+    return OtlpTarget(None, protocol, signal, exact=bool(environ.get(own)))
+
+
+def target_beside(
+    spans: OtlpTarget | None, environ: Mapping[str, str], signal: Signal, given: bool
+) -> OtlpTarget | None:
+    """Return where another signal is sent beside spans; None where no endpoint is named for it.
+
+    The specification would send it to localhost then. Whoever has named an endpoint for traces
+    alone has no receiver there, and would read of refused connections.
+
+    Args:
+        spans: where spans are sent.
+        environ: the environment.
+        signal: the other signal.
+        given: the target of the spans was given in code, and stands for the environment's.
+    """
+    if given and spans is not None and not spans.exact:
+        return spans
+    own = target_from_environment(environ, signal)
+    if own is None or spans is None or own.exact or spans.exact:
+        return own
+    same = (str(own), own.protocol) == (str(spans), spans.protocol)
+    return spans if same else own
 
 
 def _endpoint_variables(signal: Signal) -> tuple[str, str]:
@@ -128,7 +192,8 @@ def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol
             return "grpc" if value == "grpc" else "http/protobuf"
         if value:
             raise ConfigurationError(f"{name}={value} is not supported: use http/protobuf or grpc")
-    return None
+    by_name = environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip()
+    return "grpc" if by_name == "otlp_proto_grpc" else None
 
 
 def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:

@@ -8,7 +8,6 @@ by the next process that sends there from the same folder, or by `agentool-otel 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from contextlib import suppress
@@ -21,8 +20,9 @@ from agentool_otel.export._otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.export.recovery import send_remains
-from agentool_otel.export.sending import Answer, Sender, Signal, timeout_s
+from agentool_otel.export.sending import Answer, Sender
 from agentool_otel.export.spool import Spool
+from agentool_otel.export.variables import Signal, batch_size, delay_s, timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,6 @@ _log = logging.getLogger(__name__)
 _SUPPRESS_KEY = "suppress_instrumentation"
 _BATCH = 4 << 20
 """Bytes per request: less than any receiver's limit, and little enough to hold several times."""
-_DELAY_S = 1.0
 _FULL = 512 << 10
 """Waiting bytes at which a batch is sent before its time."""
 _BACKOFF_S = 60.0
@@ -57,7 +56,9 @@ class Outbox:
         target: the receiver.
         place: where the spool is; None keeps spans in memory, up to a limit.
         journal: rewritten before ended spans leave the spool.
-        signal: what is sent. What dead processes have left is sent with the spans.
+        signal: what is sent.
+        beside: it goes beside spans, on their account: what dead processes have left is sent with
+            those, and nothing is kept for a receiver that has no place for it.
     """
 
     def __init__(
@@ -66,19 +67,21 @@ class Outbox:
         place: Place | None,
         journal: Journal | None = None,
         signal: Signal = "traces",
+        beside: bool = False,
     ):
         self._target = target
         self._place = place
         self._journal = journal
         self._signal: Signal = signal
+        self._beside = beside
         self._name = _NAMES[signal]
         self._encode: Callable[[Any], bytes] = encode_log if signal == "logs" else encode_span
         self._timeout_s = timeout_s(signal)
         # Made here, so that a mistake in the settings shows here.
         self._sender: Sender | None = sender_of(target, signal)
         self._limit = min(self._sender.limit, _BATCH)
-        delay = os.environ.get("OTEL_BSP_SCHEDULE_DELAY", "")
-        self._delay_s = float(delay) / 1000 if delay.isdecimal() else _DELAY_S
+        self._most = batch_size()
+        self._delay_s = delay_s()
         self._told = self._told_unreadable = False
         self._begin()
         renew_after_fork(self._forked)
@@ -220,14 +223,14 @@ class Outbox:
         with self._lock:
             try:
                 self._spool.look()
-                return self._spool.next(self._limit)
+                return self._spool.next(self._limit)[: self._most]
             except OSError as error:
                 lost = -self._spool.lost
                 path = self._spool.skip()
                 lost += self._spool.lost
                 why = error.strerror or error
                 _log.error("%s cannot be read (%s): %d %s are lost", path, why, lost, self._name)
-                return self._spool.next(self._limit)
+                return self._spool.next(self._limit)[: self._most]
 
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
         timeout = self._timeout_s
@@ -239,7 +242,7 @@ class Outbox:
             self._sender = sender_of(self._target, self._signal)
         for part, answer in attempts(self._sender, batch, timeout):
             if answer.verdict == "later":
-                if answer.unknown and self._signal == "logs":
+                if answer.unknown and self._beside:
                     self._give_up(answer)
                 else:
                     self._postpone(answer)
@@ -316,24 +319,23 @@ class Outbox:
     def _leftovers_likely(self) -> bool:
         """Whether there are journals in the folder, maybe of processes that are dead by now."""
         return (
-            self._signal == "traces"
-            and self._place is not None
-            and any(self._place.folder.glob("*.open"))
+            not self._beside and self._place is not None and any(self._place.folder.glob("*.open"))
         )
 
     def _recover(self, deadline: float | None) -> None:
-        """Send what dead processes have left for the same receiver, if it is the one of spans."""
+        """Send what dead processes have left for the same receiver."""
         self._recovered = True
-        if self._place is None or self._sender is None or self._signal != "traces":
+        if self._place is None or self._sender is None or self._beside:
             return
         senders = Senders(self._target)
-        senders["traces"] = self._sender
+        senders[self._signal] = self._sender
         with self._sending:
             remains = send_remains(
-                self._place.folder, str(self._target), senders, self._timeout_s, deadline
+                self._place.folder, self._target.destination, senders, self._timeout_s, deadline
             )
-        if "logs" in senders:
-            senders["logs"].close()
+        for signal, sender in senders.items():
+            if signal != self._signal:
+                sender.close()
         if remains.unreadable and not self._told_unreadable:
             self._told_unreadable = True
             _log.warning(
@@ -342,8 +344,9 @@ class Outbox:
                 remains.reason,
                 remains.unreadable,
             )
-        if remains.sent:
-            _log.info("%d spans of earlier processes were sent to %s", remains.sent, self._target)
+        if sent := remains.sent or remains.logs:
+            name = "spans" if remains.sent else "log records"
+            _log.info("%d %s of earlier processes were sent to %s", sent, name, self._target)
 
     def _tell_the_end(self) -> None:
         waiting = self._spool.waiting

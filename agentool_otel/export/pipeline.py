@@ -90,6 +90,10 @@ class Pipeline(SpanProcessor):
         self.target: OtlpTarget | None = None
         """Where spans are sent, if anywhere."""
         self._journal: Journal | None = None
+        self._log_journal: Journal | None = None
+        """That of the spans, or one of its own where log records are sent elsewhere."""
+        self._log_place: Place | None = None
+        """Where that one is, if it is one of its own."""
         self._put_document: Callable[[bytes, int], None] | None = None
         self._place: Place | None = None
         self._opening: dict[int, Span] = {}
@@ -125,7 +129,7 @@ class Pipeline(SpanProcessor):
             self._store = Outbox(target, None)
             return
         place = Place(folder)
-        journal = Journal(place, str(target), target.protocol)
+        journal = Journal(place, *target.destination)
         store = Outbox(target, place, journal)
         self._place, self._store, self._put_document = place, store, store.put_document
         self._journal = journal
@@ -140,18 +144,30 @@ class Pipeline(SpanProcessor):
         """Record log records where spans are recorded."""
         recording = self._recording()
         assert recording is not None
-        self._keep_logs(RecordedLogs(recording))
+        self._keep_logs(RecordedLogs(recording), self._journal)
 
-    def send_logs(self, target: OtlpTarget) -> None:
+    def send_logs(self, target: OtlpTarget, folder: str | os.PathLike[str] | None = None) -> None:
         """Send log records to an OTLP receiver.
 
         Where that is the receiver of the spans, they wait on disk beside them, and are recovered
-        with them. Elsewhere they wait in memory.
+        with them. Elsewhere they wait in files of their own.
+
+        Args:
+            target: the receiver.
+            folder: where they wait; None keeps them in memory, unless spans wait on disk for the
+                same receiver.
         """
         from agentool_otel.export.outbox import Outbox
 
-        place = self._place if target is self.target else None
-        self._keep_logs(Outbox(target, place, signal="logs"))
+        if target is self.target:
+            store = Outbox(target, self._place, signal="logs", beside=True)
+            self._keep_logs(store, self._journal)
+        elif folder is None:
+            self._keep_logs(Outbox(target, None, signal="logs"))
+        else:
+            place = Place(folder, "logs")
+            store = Outbox(target, place, signal="logs")
+            self._keep_logs(store, Journal(place, *target.destination), place)
 
     def print_logs(self) -> None:
         """Print log records."""
@@ -258,7 +274,7 @@ class Pipeline(SpanProcessor):
 
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
-        store, journal = self._logs, self._journal
+        store, journal = self._logs, self._log_journal
         if store is None:
             return
         try:
@@ -341,22 +357,41 @@ class Pipeline(SpanProcessor):
         store.close(_CLOSING_S)
         past = _counts_of(store)
         self._before = {key: self._before[key] + past[key] for key in past}
-        logs = self._keep_logs(None, max(0.0, deadline - time.monotonic()))
+        beside = self._log_place is None
+        logs = self._keep_logs(None, timeout_s=max(0.0, deadline - time.monotonic()))
         if journal is not None and place is not None:
-            left = store.spooled + store.refused + logs["spooled"] + logs["refused"]
+            left = store.spooled + store.refused
+            left += logs["spooled"] + logs["refused"] if beside else 0
             journal.close(keep=left > 0)
             if isinstance(store, RecordingExporter):
                 _complete_recordings(place)  # of children that could not do so themselves
             place.leave()
         return still_open
 
-    def _keep_logs(self, store: LogStore | None, timeout_s: float = _CLOSING_S) -> dict[str, int]:
-        """Change to another store of log records; return what became of those in the last one."""
+    def _keep_logs(
+        self,
+        store: LogStore | None,
+        journal: Journal | None = None,
+        place: Place | None = None,
+        timeout_s: float = _CLOSING_S,
+    ) -> dict[str, int]:
+        """Change to another store of log records; return what became of those in the last one.
+
+        Args:
+            store: the next one.
+            journal: what tells others that this process lives, as long as records wait on disk.
+            place: where that journal is, if it is not that of the spans.
+            timeout_s: for what is in the last store.
+        """
         last, self._logs = self._logs, None
         if last is not None:
             last.close(timeout_s)
         past = _counts_of(last)
         self._logs_before = {key: self._logs_before[key] + past[key] for key in past}
+        if self._log_journal is not None and self._log_place is not None:
+            self._log_journal.close(keep=past["spooled"] + past["refused"] > 0)
+            self._log_place.leave()
+        self._log_journal, self._log_place = journal, place
         self._logs = store
         return past
 

@@ -19,9 +19,9 @@ import orjson
 from agentool_otel.export import journal, recording, spool
 from agentool_otel.export._files import AppendFile, lock
 from agentool_otel.export.incomplete import as_protobuf, close_document, span_id_in
-from agentool_otel.export.otlp import Senders, attempts, batches
-from agentool_otel.export.sending import Signal
+from agentool_otel.export.otlp import Destination, Senders, attempts, batches
 from agentool_otel.export.spool import SUFFIXES
+from agentool_otel.export.variables import Signal
 
 __all__ = [
     "RECORDING",
@@ -49,11 +49,15 @@ class Remains:
             lines = opened.read().splitlines()
         try:
             first = orjson.loads(lines[0])
-            self.destination = str(first["destination"])
-            self.protocol = str(first.get("protocol", ""))
+            self.destination = Destination(
+                str(first["destination"]),
+                str(first.get("protocol", "")),
+                str(first.get("signal", "traces")),
+                bool(first.get("exact", False)),
+            )
             self.ended_from = int(first["from"])
         except (IndexError, ValueError, TypeError, KeyError):  # killed while it wrote that line
-            self.destination = self.protocol = ""
+            self.destination = Destination("")
             self.ended_from = 0
         self._first, self._lines = (lines or [b""])[0], lines[1:]
 
@@ -120,7 +124,7 @@ def complete_recordings(folder: Path) -> int:
     """
     added = 0
     for remains in remains_in(folder):
-        if remains.destination not in (RECORDING, ""):
+        if remains.destination.said not in (RECORDING, ""):
             continue
         path = remains.sibling(recording.SUFFIX)
         with suppress(OSError):
@@ -164,13 +168,10 @@ def _mend_tail(file: AppendFile) -> None:
         file.truncate(file.size - size + tail.rfind(b"\n") + 1)
 
 
-def destinations(folder: Path) -> list[tuple[str, str]]:
-    """Return the receivers, each with its protocol, that dead processes left spans for."""
-    found: dict[str, str] = {}
-    for remains in remains_in(folder):
-        if remains.destination not in (RECORDING, ""):
-            found[remains.destination] = remains.protocol
-    return list(found.items())
+def destinations(folder: Path) -> list[Destination]:
+    """Return the receivers that dead processes left spans or log records for."""
+    found = dict.fromkeys(remains.destination for remains in remains_in(folder))
+    return [destination for destination in found if destination.said not in (RECORDING, "")]
 
 
 class Sent(NamedTuple):
@@ -190,13 +191,13 @@ class Sent(NamedTuple):
 
 def send_remains(
     folder: Path,
-    destination: str,
+    destination: Destination,
     senders: Senders,
     timeout_s: float,
     deadline: float | None = None,
     refused: bool = False,
 ) -> Sent:
-    """Send what dead processes left for a destination, closed where it was open.
+    """Send what dead processes left for a destination, spans closed where they were open.
 
     Args:
         folder: where they left it.
@@ -211,7 +212,9 @@ def send_remains(
         if remains.destination != destination:
             continue
         by = 0 if total.left else deadline
-        spans = _send_one(remains, "traces", senders, timeout_s, by, refused)
+        spans = _One()
+        if destination.signal == "traces":
+            spans = _send_one(remains, "traces", senders, timeout_s, by, refused)
         by = 0 if total.logs_left else deadline
         logs = _send_one(remains, "logs", senders, timeout_s, by, refused)
         if not spans.waiting and not logs.waiting:

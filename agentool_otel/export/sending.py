@@ -13,29 +13,24 @@ from __future__ import annotations
 import email.utils
 import gzip
 import http.client
-import os
-import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
-
-from opentelemetry.util.re import parse_env_headers
+from urllib.parse import urlsplit
 
 from agentool_otel._version import __version__
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.export import variables
+from agentool_otel.export._connecting import Route, Tls, basic, connect, has_host
+from agentool_otel.export.variables import Signal
 
 if TYPE_CHECKING:
     from agentool_otel.export.otlp import OtlpTarget
 
-__all__ = ["Answer", "GrpcSender", "HttpSender", "Sender", "Signal", "timeout_s"]
+__all__ = ["Answer", "GrpcSender", "HttpSender", "Sender"]
 
-Signal = Literal["traces", "metrics", "logs"]
-
-_TIMEOUT_S = 5.0
 _SERVICES = {
     "traces": "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
     "metrics": "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
@@ -77,49 +72,26 @@ class Sender(Protocol):
         ...
 
 
-def _setting(name: str, signal: Signal) -> str:
-    """Return `OTEL_EXPORTER_OTLP_<signal>_<name>` or `OTEL_EXPORTER_OTLP_<name>`, "" if unset."""
-    for middle in (f"{signal.upper()}_", ""):
-        if value := os.environ.get(f"OTEL_EXPORTER_OTLP_{middle}{name}", "").strip():
-            return value
-    return ""
-
-
-def timeout_s(signal: Signal = "traces") -> float:
-    """Return the seconds an attempt may take, as the official exporters read them."""
-    value = _setting("TIMEOUT", signal)
-    try:
-        return float(value) if value else _TIMEOUT_S
-    except ValueError as error:
-        raise ConfigurationError(
-            f"OTEL_EXPORTER_OTLP_TIMEOUT={value} is not a number of seconds"
-        ) from error
-
-
 class HttpSender:
     """OTLP/HTTP with protobuf, over one connection that is kept open."""
 
     limit = 15_000_000  # receivers usually refuse above 20 MiB
 
     def __init__(self, target: OtlpTarget, signal: Signal = "traces"):
-        url = target.url(signal) or _endpoint_from_environment(signal)
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigurationError(f"endpoint {url!r} is not a URL: use http://host:4318")
-        self._signal: Signal = signal
-        self._secure = parts.scheme == "https"
-        self._host = parts.hostname
-        self._port = parts.port or (443 if self._secure else 80)
-        self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        endpoint = target.url(signal) or variables.endpoint(signal)
+        self._url = urlsplit(endpoint)
+        if self._url.scheme not in ("http", "https") or not has_host(self._url):
+            raise ConfigurationError(f"endpoint {endpoint!r} is not a URL: use http://host:4318")
         self._headers = {
             "content-type": "application/x-protobuf",
             "user-agent": f"agentool-otel/{__version__}",
-            **parse_env_headers(_setting("HEADERS", signal), liberal=True),
+            **variables.headers(signal),
         }
-        if parts.username and "authorization" not in self._headers:
-            self._headers["authorization"] = _basic(parts.username, parts.password)
-        self._compression = _setting("COMPRESSION", signal).lower()
-        self._connection: http.client.HTTPConnection | None = None
+        if self._url.username and "authorization" not in self._headers:
+            self._headers["authorization"] = basic(self._url.username, self._url.password)
+        self._compression = variables.compression(signal, "http/protobuf")
+        self._tls = Tls(signal)
+        self._route: Route | None = None
 
     def send(self, request: bytes, timeout_s: float) -> Answer:
         headers = dict(self._headers)
@@ -127,7 +99,7 @@ class HttpSender:
             request, headers["content-encoding"] = gzip.compress(request, 1), "gzip"
         elif self._compression == "deflate":
             request, headers["content-encoding"] = zlib.compress(request, 1), "deflate"
-        reused = self._connection is not None
+        reused = self._route is not None
         try:
             return self._attempt(request, headers, timeout_s)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -142,43 +114,22 @@ class HttpSender:
             return Answer("later", _words(error))
 
     def _attempt(self, request: bytes, headers: Mapping[str, str], timeout_s: float) -> Answer:
-        connection = self._connection or self._connect(timeout_s)
-        self._connection = connection
+        route = self._route = self._route or connect(self._url, self._tls, timeout_s)
+        connection = route.connection
         connection.timeout = timeout_s
         if connection.sock is not None:
             connection.sock.settimeout(timeout_s)
-        connection.request("POST", self._path, request, dict(headers))
+        connection.request("POST", route.path, request, {**headers, **route.headers})
         with connection.getresponse() as response:
             body = response.read(_BODY)
             if response.read(1):
                 self.close()
             return _http_answer(response.status, response.reason, response.headers, body)
 
-    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
-        scheme = "https" if self._secure else "http"
-        proxy = None if proxy_bypass(self._host) else getproxies().get(scheme)
-        host, port, via = self._host, self._port, None
-        if proxy:
-            via = urlsplit(proxy if "//" in proxy else f"//{proxy}")
-            host, port = via.hostname or host, via.port or 80
-        connection: http.client.HTTPConnection
-        if self._secure:
-            connection = http.client.HTTPSConnection(
-                host, port, timeout=timeout_s, context=_tls_context(self._signal)
-            )
-        else:
-            connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
-        if via is not None:
-            tunnel: dict[str, str] = {}
-            if via.username:
-                tunnel["proxy-authorization"] = _basic(via.username, via.password)
-            connection.set_tunnel(self._host, self._port, tunnel)
-        return connection
-
     def close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+        route, self._route = self._route, None
+        if route is not None:
+            route.connection.close()
 
 
 class GrpcSender:
@@ -190,13 +141,15 @@ class GrpcSender:
         import grpc
 
         self._grpc: Any = grpc
-        endpoint = target.endpoint or _setting("ENDPOINT", signal) or "http://localhost:4317"
+        endpoint = (
+            target.endpoint or variables.setting("ENDPOINT", signal) or "http://localhost:4317"
+        )
         parts = urlsplit(endpoint)
         insecure = parts.scheme == "http"
         if parts.scheme not in ("http", "https"):
-            insecure = _setting("INSECURE", signal).lower() == "true"
+            insecure = variables.setting("INSECURE", signal).lower() == "true"
         where = parts.netloc or endpoint
-        gzipped = _setting("COMPRESSION", signal).lower() == "gzip"
+        gzipped = variables.compression(signal, "grpc") == "gzip"
         options: dict[str, Any] = {
             "options": [("grpc.primary_user_agent", f"agentool-otel/{__version__}")],
             "compression": grpc.Compression.Gzip if gzipped else grpc.Compression.NoCompression,
@@ -205,10 +158,10 @@ class GrpcSender:
         if insecure:
             self._connect = partial(self._grpc.insecure_channel, where, **options)
         else:
-            credentials = _grpc_credentials(grpc, signal)
+            credentials = Tls(signal).grpc_credentials(grpc)
             self._connect = partial(self._grpc.secure_channel, where, credentials, **options)
         self._service = _SERVICES[signal]
-        self._metadata = tuple(parse_env_headers(_setting("HEADERS", signal), liberal=True).items())
+        self._metadata = tuple(variables.headers(signal).items())
         self._channel: Any = None
         self._call: Any = None
 
@@ -302,40 +255,6 @@ def _grpc_retry_after(error: Any) -> float | None:
                 if byte < 0x80:
                     return float(seconds)
     return None
-
-
-def _endpoint_from_environment(signal: Signal) -> str:
-    if full := os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"):
-        return full
-    base = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://localhost:4318"
-    return f"{base.rstrip('/')}/v1/{signal}"
-
-
-def _tls_context(signal: Signal) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=_setting("CERTIFICATE", signal) or None)
-    if certificate := _setting("CLIENT_CERTIFICATE", signal):
-        context.load_cert_chain(certificate, _setting("CLIENT_KEY", signal) or None)
-    return context
-
-
-def _grpc_credentials(grpc: Any, signal: Signal) -> Any:
-    def read(name: str) -> bytes | None:
-        path = _setting(name, signal)
-        if not path:
-            return None
-        with open(path, "rb") as file:
-            return file.read()
-
-    return grpc.ssl_channel_credentials(
-        read("CERTIFICATE"), read("CLIENT_KEY"), read("CLIENT_CERTIFICATE")
-    )
-
-
-def _basic(user: str, password: str | None) -> str:
-    import base64
-
-    pair = f"{unquote(user)}:{unquote(password or '')}"
-    return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
 def _words(error: Exception) -> str:

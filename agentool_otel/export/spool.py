@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from agentool_otel.export._files import AppendFile, Place
 from agentool_otel.export._otlp_proto import is_whole, span_of
-from agentool_otel.export.sending import Signal
+from agentool_otel.export.variables import Signal
 
 __all__ = ["SUFFIXES", "Spool", "Suffixes", "framed", "frames", "read_spool", "span_id_of"]
 

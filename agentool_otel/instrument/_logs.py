@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agentool_otel.emit.session import session
-from agentool_otel.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentool_otel.export.otlp import OtlpTarget
     from agentool_otel.export.pipeline import Pipeline
 
@@ -66,27 +67,20 @@ def plan(
     Raises:
         ConfigurationError: `OTEL_LOGS_EXPORTER` or a protocol is not known.
     """
-    from agentool_otel.export.otlp import target_from_environment
+    from agentool_otel.export.otlp import target_beside
+    from agentool_otel.export.variables import exporter
 
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", said_of(theirs))
     if spans == "theirs":
         return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
-    asked = environ.get(_EXPORTER, "").strip()
+    asked = exporter(environ, "logs")
     if asked == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
     if asked == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
-    if asked and "otlp" not in asked:
-        raise ConfigurationError(
-            f"{_EXPORTER}={asked} is not supported: use otlp, console or none, "
-            "or leave it out to have log records where the spans are"
-        )
-    target = None if isinstance(spans, str) else spans
-    if not given:
-        own = target_from_environment(environ, "logs")
-        if own is None or target is None or _differ(own, target):
-            target = own
+    sent = None if isinstance(spans, str) else spans
+    target = target_beside(sent, environ, "logs", given)
     if target is not None:
         return Plan("send", f"{target} ({target.protocol})", target)
     if spans == "recorded":
@@ -96,16 +90,18 @@ def plan(
     return Plan("nowhere", "nowhere (hint: set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT)")
 
 
-def _differ(one: OtlpTarget, other: OtlpTarget) -> bool:
-    return (str(one), one.protocol) != (str(other), other.protocol)
+def put_into_force(pipeline: Pipeline, made: Plan, folder: Path | None) -> None:
+    """Point the pipeline there, and be the logger provider of the process if records arrive.
 
-
-def put_into_force(pipeline: Pipeline, made: Plan) -> None:
-    """Point the pipeline there, and be the logger provider of the process if records arrive."""
+    Args:
+        pipeline: of this process.
+        made: the decision.
+        folder: where records wait that are sent elsewhere than spans; None keeps them in memory.
+    """
     if made.way == "record":
         pipeline.record_logs()
     elif made.target is not None:
-        pipeline.send_logs(made.target)
+        pipeline.send_logs(made.target, folder)
     elif made.way == "print":
         pipeline.print_logs()
     else:

@@ -18,14 +18,11 @@ from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import content as content_rules
 from agentool_otel.emit import metrics as emit_metrics
-from agentool_otel.emit import offload
 from agentool_otel.emit.exceptions import signals
-from agentool_otel.emit.fitting import Sizes, Store
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.instrument import _logs
+from agentool_otel.instrument import _content, _logs, _metrics
 from agentool_otel.instrument._giving_way import give_way
-from agentool_otel.instrument._metrics import collect_metrics
 from agentool_otel.instrument.base import AgentInstrumentor
 from agentool_otel.semconv import gen_ai
 
@@ -41,6 +38,7 @@ _log = logging.getLogger("agentool_otel")
 _pipeline: Pipeline | None = None
 _masking: Masking | None = None
 _log_plan: _logs.Plan | None = None
+_metric_plan: _metrics.Plan | None = None
 _destination: str | None = None
 _joined = False
 _content_asked = False
@@ -76,6 +74,11 @@ def instrument(
     and kept as they are; `OTEL_LOGS_EXPORTER` and `OTEL_EXPORTER_OTLP_LOGS_*` say otherwise. A
     logger provider of the application is left alone, and Python's `logging` is never touched.
 
+    The convention's metrics are sent where spans are; `OTEL_METRICS_EXPORTER` and
+    `OTEL_EXPORTER_OTLP_METRICS_*` say otherwise. Where an endpoint is named for traces alone (a URL
+    that ends in `/v1/traces`, or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`), log records and metrics are
+    sent only to endpoints named for them.
+
     Args:
         endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
         service_name: `service.name` of the spans; `OTEL_SERVICE_NAME` by default.
@@ -99,6 +102,7 @@ def instrument(
     _prepare_names()
     network = _prepare_provider(endpoint, service_name)
     network = _prepare_logs(given=endpoint is not None) or network
+    _prepare_metrics(given=endpoint is not None)
     _prepare_content(content, redact, network)
     pipeline = _pipeline
     session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
@@ -140,8 +144,8 @@ def flush(timeout_s: float = 5.0) -> bool:
 
 
 def status() -> dict[str, Any]:
-    """Return what is attached, where spans and log records go and how many have passed, as a JSON
-    object."""
+    """Return what is attached, where spans, log records and metrics go and how many have passed, as
+    a JSON object."""
     state: dict[str, Any] = {
         "enabled": session.enabled and session.provider is not None,
         "destination": _destination,
@@ -150,6 +154,7 @@ def status() -> dict[str, Any]:
         "journal": _journal_wanted(os.environ),
         "spans": {},
         "logs": {"destination": _log_destination()},
+        "metrics": {"destination": None if _metric_plan is None else _metric_plan.said},
         "instrumentors": {},
     }
     if _pipeline is not None:
@@ -302,8 +307,19 @@ def _prepare_logs(given: bool) -> bool:
     if pipeline is not None and (
         before is None or made.said != before.said or made.ours != pipeline.takes_logs
     ):
-        _logs.put_into_force(pipeline, made)
+        _logs.put_into_force(pipeline, made, _folder() if _journal_wanted(os.environ) else None)
     return made.way == "send"
+
+
+def _prepare_metrics(given: bool) -> None:
+    """Decide where metrics go, and have them collected from the first span on."""
+    global _metric_plan
+    pipeline, before = _pipeline, _metric_plan
+    if pipeline is None:  # spans are left to the application, and so are they
+        return
+    _metric_plan = made = _metrics.plan(os.environ, pipeline.target, given)
+    if made != before and made.way in ("send", "print"):
+        pipeline.at_first = lambda: _metrics.collect(made, _masking)
 
 
 def _join_later(provider: trace.TracerProvider) -> None:
@@ -333,36 +349,36 @@ def _join_later(provider: trace.TracerProvider) -> None:
 
 def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
     """Point the pipeline at its destination, unless it points there already."""
-    names = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
-    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+    from agentool_otel.export import variables
+
+    exporter = variables.exporter(os.environ, "traces")
+    folder = _folder()
     journal = _journal_wanted(os.environ)
     if target is not None:
         if _set_destination(f"{target} ({target.protocol})"):
             pipeline.send(target, folder if journal else None)
             session.handed_down = target.as_variables()
-            pipeline.at_first = lambda: collect_metrics(target, _masking)
         return True
     if _joined:
         return True
-    if names == "none":
+    if exporter == "none":
         if _set_destination("nowhere (OTEL_TRACES_EXPORTER=none)"):
             pipeline.export_to(None)
         return False
-    if names == "console":
+    if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
         if _set_destination("the console (OTEL_TRACES_EXPORTER=console)"):
             pipeline.export_to(ConsoleSpanExporter())
         return False
-    if names:
-        raise ConfigurationError(
-            f"OTEL_TRACES_EXPORTER={names} is not supported: use otlp, console or none, "
-            "or leave it out for a recording in .agentool/"
-        )
     if _set_destination(str(folder)):
         pipeline.record(folder, journal)
         session.handed_down = {"AGENTOOL_DIR": str(folder.absolute())}
     return False
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
 
 
 def _journal_wanted(environ: Mapping[str, str]) -> bool:
@@ -382,50 +398,16 @@ def _prepare_content(
     content: bool | None, redact: content_rules.Redact | None, network: bool
 ) -> None:
     global _content_asked
-    asked = content if content is not None else content_rules.requested(os.environ)
-    _content_asked = asked is not None
-    capture = not network if asked is None else asked
-    if asked is None:
-        how = f"content=True or {content_rules.CAPTURE_VARIABLE}=SPAN_ONLY"
-        if capture:
-            how = f"content=False or {content_rules.CAPTURE_VARIABLE}=NO_CONTENT"
-        verb = "is" if capture else "is not"
-        _say(
-            f"content-{capture}",
-            f"message, argument and result content {verb} captured "
-            f"(spans go to {_destination}); {how} changes that",
-        )
-    on_spans, in_events = content_rules.places(os.environ)
-    if capture and in_events and _log_plan is not None and _log_plan.way == "nowhere":
-        kept = "is on spans alone" if on_spans else "is not captured"
-        _say(
-            "events",
-            f"{content_rules.CAPTURE_VARIABLE} asks for events, but log records go "
-            f"{_log_plan.said}: content {kept}",
-            logging.WARNING,
-        )
-        capture, in_events = capture and on_spans, False
-    session.configure(
-        policy=content_rules.Policy(
-            capture=capture,
-            on_spans=on_spans,
-            in_events=in_events,
-            redact=redact,
-            sizes=Sizes.requested(os.environ),
-            store=_store() if capture else None,
-        )
+    _content_asked = content is not None or content_rules.requested(os.environ) is not None
+    logs = _log_plan
+    folder = _folder()
+    going = _content.Going(
+        spans=_destination,
+        logs=logs.said if logs is not None and logs.way == "nowhere" else None,
+        network=network,
+        beside=folder if _destination == str(folder) else None,
     )
-
-
-def _store() -> Store | None:
-    """Where content that is too large for an attribute is kept: beside a recording by default."""
-    where = os.environ.get(offload.VARIABLE, "").strip()
-    if where.lower() == "none":
-        return None
-    if where:
-        return offload.open_store(where)
-    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
-    return offload.Folder(folder / "content") if _destination == str(folder) else None
+    session.configure(policy=_content.policy(content, redact, going, os.environ, _say))
 
 
 def _resource(service_name: str | None) -> Any:

@@ -72,7 +72,7 @@ def test_the_doctor_tells_an_endpoint_that_does_not_answer_and_no_secret() -> No
     assert "hunter2" not in result.stdout + result.stderr
 
 
-def test_the_doctor_tells_where_log_records_and_content_go() -> None:
+def test_the_doctor_tells_where_log_records_metrics_and_content_go() -> None:
     environment = {
         **os.environ,
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://user:hunter2@127.0.0.1:1/v1/logs",
@@ -80,5 +80,6 @@ def test_the_doctor_tells_where_log_records_and_content_go() -> None:
     }
     said = agentool("doctor", env=environment).stdout
     assert "log records   http://127.0.0.1:1/v1/logs (http/protobuf)" in said
+    assert "metrics       nowhere (hint: set OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)" in said
     assert "content       captured on events" in said
     assert "hunter2" not in said

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import socket
+import ssl
 import threading
 from collections.abc import Callable
 from concurrent import futures
@@ -27,6 +29,9 @@ class HttpReceiver:
         status: of every reply.
         reply: decides for each request, instead.
         lacks: a path it has nothing at, as Jaeger at `/v1/logs`.
+        tls: speaks TLS, as `localhost`.
+        keeps: keeps connections open after a reply.
+        host: the address to listen at.
     """
 
     def __init__(
@@ -35,14 +40,21 @@ class HttpReceiver:
         status: int = 200,
         reply: Callable[[bytes], Reply] | None = None,
         lacks: str = "",
+        tls: ssl.SSLContext | None = None,
+        keeps: bool = False,
+        host: str = "127.0.0.1",
     ):
         self.bodies: dict[str, list[bytes]] = {}
         self.headers: list[dict[str, str]] = []
         self.refused = 0
+        self.paths: list[str] = []
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1" if keeps else "HTTP/1.0"
+
             def do_POST(self) -> None:
+                receiver.paths.append(self.path)
                 receiver.headers.append({k.lower(): v for k, v in self.headers.items()})
                 body = self.rfile.read(int(self.headers["content-length"]))
                 if self.headers.get("content-encoding") == "gzip":
@@ -65,11 +77,19 @@ class HttpReceiver:
                 return None
 
         class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
             def handle_error(self, request: Any, client_address: Any) -> None:
                 return None  # senders are killed in these tests
 
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.endpoint = f"http://127.0.0.1:{self._server.server_port}"
+        self._server = Server((host, 0), Handler)
+        named = f"[{host}]" if ":" in host else host
+        self.endpoint = f"http://{named}:{self._server.server_port}"
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
+            self.endpoint = f"https://localhost:{self._server.server_port}"
 
     def __enter__(self) -> HttpReceiver:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -91,9 +111,13 @@ class HttpReceiver:
 
 
 class GrpcReceiver:
-    """Takes OTLP/gRPC."""
+    """Takes OTLP/gRPC.
 
-    def __init__(self) -> None:
+    Args:
+        tls: server credentials with which it speaks TLS, as `localhost`.
+    """
+
+    def __init__(self, tls: Any = None) -> None:
         import grpc
         from opentelemetry.proto.collector.logs.v1 import logs_service_pb2, logs_service_pb2_grpc
         from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
@@ -118,8 +142,12 @@ class GrpcReceiver:
         self._server = grpc.server(futures.ThreadPoolExecutor(1))
         service.add_TraceServiceServicer_to_server(Servicer(), self._server)
         log_service.add_LogsServiceServicer_to_server(LogServicer(), self._server)
-        port = self._server.add_insecure_port("127.0.0.1:0")
-        self.endpoint = f"grpc://127.0.0.1:{port}"
+        if tls is None:
+            port = self._server.add_insecure_port("127.0.0.1:0")
+            self.endpoint = f"grpc://127.0.0.1:{port}"
+        else:
+            port = self._server.add_secure_port("127.0.0.1:0", tls)
+            self.endpoint = f"grpcs://localhost:{port}"
 
     def __enter__(self) -> GrpcReceiver:
         self._server.start()

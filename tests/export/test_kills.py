@@ -68,8 +68,14 @@ def test_what_ended_before_a_kill_is_recorded_and_nothing_twice(tmp_path: Path) 
     print(f"{KILLS} kills: {len(ended)} spans ended, {len(found)} recovered", file=sys.stderr)
 
 
-def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(tmp_path: Path) -> None:
-    ended = run(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+LOGS_ELSEWHERE = {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://127.0.0.1:10/v1/logs"}
+
+
+@pytest.mark.parametrize("more", [{}, LOGS_ELSEWHERE], ids=["one endpoint", "two endpoints"])
+def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(
+    more: dict[str, str], tmp_path: Path
+) -> None:
+    ended = run(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", **more)
     with HttpReceiver() as receiver:
         recover(tmp_path / ".agentool", OtlpTarget(receiver.endpoint, "http/protobuf"))
         arrived = Counter((span_id.hex(), marked) for span_id, marked in received(receiver))

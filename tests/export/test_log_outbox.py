@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import msgspec
@@ -11,11 +12,11 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.export.otlp import OtlpTarget
+from agentool_otel.export.otlp import OtlpTarget, target_from_environment
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.sources import open_source
 from tests.export.logged import record
-from tests.export.receiver import GrpcReceiver, HttpReceiver
+from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply
 
 DOWN = "http://127.0.0.1:9"
 
@@ -24,7 +25,7 @@ def sending(endpoint: str, folder: Path | None, logs: str | None = None) -> Pipe
     """A pipeline that sends spans there, and log records there or elsewhere."""
     pipeline, target = Pipeline(), OtlpTarget.at(endpoint, {})
     pipeline.send(target, folder)
-    pipeline.send_logs(target if logs is None else OtlpTarget.at(logs, {}))
+    pipeline.send_logs(target if logs is None else OtlpTarget.at(logs, {}), folder)
     return pipeline
 
 
@@ -126,13 +127,73 @@ def test_spans_that_others_have_left_do_not_go_the_way_of_log_records(tmp_path: 
     assert len(list(tmp_path.glob("*.spool"))) == 2
 
 
-def test_with_an_endpoint_of_their_own_they_wait_in_memory(tmp_path: Path) -> None:
+def test_with_an_endpoint_of_their_own_they_wait_in_files_of_their_own(tmp_path: Path) -> None:
+    pipeline = sending(DOWN, tmp_path, "http://127.0.0.1:10")
+    log(pipeline, "a")
+    assert len(list(tmp_path.glob("logs-*.logs.spool"))) == 1
+    pipeline.shutdown()
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".open", ".spool"]
     with HttpReceiver() as receiver:
+        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
+        assert bodies(receiver) == ["a"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_beside_a_recording_they_wait_on_disk_too(tmp_path: Path) -> None:
+    pipeline = Pipeline()
+    pipeline.record(tmp_path)
+    pipeline.send_logs(OtlpTarget.at(DOWN, {}), tmp_path)
+    log(pipeline, "a")
+    assert len(list(tmp_path.glob("logs-*.logs.spool"))) == 1
+    pipeline.shutdown()
+    assert counts(pipeline) == {"created": 1, "spooled": 1}
+
+
+def test_the_next_process_that_sends_records_there_sends_those_of_a_dead_one(
+    tmp_path: Path,
+) -> None:
+    taking = False
+
+    def reply(_: bytes) -> Reply:
+        return (200 if taking else 503, {}, b"")
+
+    with HttpReceiver(reply=reply) as receiver:
+        pipeline = sending(DOWN, tmp_path, receiver.endpoint)
+        log(pipeline, "earlier")
+        pipeline.shutdown()
+        taking = True
+        pipeline = sending(DOWN, tmp_path, receiver.endpoint)
+        log(pipeline, "later")
+        pipeline.shutdown()
+        assert bodies(receiver) == ["later", "earlier"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_endpoint_named_for_them_that_has_no_place_for_them_is_owed_them(
+    tmp_path: Path,
+) -> None:
+    with HttpReceiver(lacks="/v1/logs") as receiver:
         pipeline = sending(DOWN, tmp_path, receiver.endpoint)
         log(pipeline, "a")
-        assert not list(tmp_path.glob("*.logs.spool"))
         pipeline.shutdown()
-        assert bodies(receiver) == ["a"]
+    assert counts(pipeline) == {"created": 1, "spooled": 1}
+
+
+def test_a_url_that_is_used_as_it_stands_is_still_so_when_it_is_recovered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with HttpReceiver(status=503) as receiver:
+        own = f"{receiver.endpoint}/ingest/logs"
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", own)
+        target = target_from_environment(os.environ, "logs")
+        assert target is not None
+        pipeline = Pipeline()
+        pipeline.send_logs(target, tmp_path)
+        log(pipeline, "a")
+        pipeline.shutdown()
+        monkeypatch.delenv("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+        recover(tmp_path)
+        assert set(receiver.paths) == {"/ingest/logs"}
 
 
 def test_a_log_record_in_mid_recording_is_counted_apart(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._otlp_proto import encode_span
 from agentool_otel.export.otlp import OtlpTarget
-from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, timeout_s
+from agentool_otel.export.sending import Answer, GrpcSender, HttpSender
+from agentool_otel.export.variables import timeout_s
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with
 

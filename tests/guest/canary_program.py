@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import sys
@@ -20,7 +21,17 @@ from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
 
 CANARY = os.environ["CANARY"]
 SECRET = os.environ["SECRET"]
+BARE = SECRET[3:]
+"""Of no shape that is known: only the name before it gives it away."""
+WRITTEN = f"""OPENAI_API_KEY={BARE}
+password: {BARE}
+{{'api_key': '{BARE}'}} or {{"client_secret" : "{BARE}"}}
+GET https://x.test/?access_token={BARE}&page=1
+Authorization: Token {BARE}
+Cookie: sid={BARE}; theme=dark"""
 SAID: dict[str, Any] = {
+    "written": WRITTEN,
+    "inner": json.dumps({"result": json.dumps({"password": BARE, "text": WRITTEN})}),
     "text": f"say {CANARY}",
     "api_key": SECRET[3:],
     "nested": [{"password": SECRET[3:], "header": f"Bearer {SECRET}"}],
@@ -63,12 +74,12 @@ async def give_each_later(value: Any) -> AsyncGenerator[Any, None]:
 
 @agentool_otel.tool
 def fail(value: Any) -> None:
-    raise ValueError(f"login with password={SECRET} failed, token {SECRET}")
+    raise ValueError(f"login with password={SECRET} failed, token {SECRET}\n{WRITTEN}")
 
 
 @agentool_otel.step("reasoning")
 def think() -> str:
-    return f"thinking of {CANARY} and {SECRET}"
+    return f"thinking of {CANARY} and {SECRET}\n{WRITTEN}"
 
 
 @agentool_otel.step("memory_read")
@@ -126,6 +137,8 @@ def of_another_library() -> None:
     error = ValueError(f"no access with {SECRET}")
     with tracer.start_as_current_span("llm", links=_links()) as span:
         span.set_attribute("input.value", f"{CANARY} {SECRET}")
+        span.set_attribute("output.value", json.dumps({"said": CANARY, "text": WRITTEN}, indent=2))
+        span.set_attribute("note", WRITTEN)
         span.set_attribute("llm.input_messages.0.message.content", f"{CANARY} {SECRET}")
         span.set_attribute("gen_ai.prompt.0.content", f"{CANARY} {SECRET}")
         span.set_attribute("gen_ai.input.messages", f'[{{"content": "{CANARY} {SECRET}"}}]')
@@ -161,7 +174,8 @@ def logged_by_another_library() -> None:
         logger.emit(_logs.LogRecord(attributes=details, event_name=name))
         logger.emit(_logs.LogRecord(body={"message": said, "n": SECRET}, event_name="other.event"))
         logger.emit(_logs.LogRecord(body=f"login with password={SECRET}", attributes=details))
-        logger.emit(_logs.LogRecord(body=[SECRET, SECRET.encode(), {"token": SECRET}]))
+        logger.emit(_logs.LogRecord(body=WRITTEN))
+        logger.emit(_logs.LogRecord(body=[WRITTEN, SECRET, SECRET.encode(), {"token": SECRET}]))
         logger.emit(exception=ValueError(f"no access with {SECRET}"))
     _logs.get_logger("scope", attributes={"note": SECRET}).emit(_logs.LogRecord(body=1))
 
@@ -198,11 +212,11 @@ def of_models() -> None:
                 tool_calls=(ToolCall("find", {"q": CANARY, "api_key": SECRET}),),
             ),
             f"saying {CANARY} {SECRET}",
-            f"streaming {CANARY} {SECRET}",
+            f"streaming {CANARY} {SECRET}\n{WRITTEN}",
             f"responding {CANARY} {SECRET}",
             Turn(status=400, error=f"bad key {SECRET}"),
         )
-        messages: list[Any] = [{"role": "user", "content": f"{CANARY} {SECRET}"}]
+        messages: list[Any] = [{"role": "user", "content": f"{CANARY} {SECRET}\n{WRITTEN}"}]
         with openai.OpenAI(base_url=server.base_url, api_key=SECRET, max_retries=0) as client:
             for stream in (False, False, True):
                 reply: Any = client.chat.completions.create(
@@ -223,7 +237,7 @@ def of_langchain() -> None:
     @tool
     def find(q: str, api_key: str) -> str:
         """Find something."""
-        return f"found {CANARY} {SECRET}"
+        return f"found {CANARY} {SECRET}\n{WRITTEN}"
 
     with LoopbackModel() as server:
         server.push(

@@ -1,0 +1,48 @@
+"""Names that say credential: of members, attributes, variables, headers and parameters."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["WORDS", "has_word", "names_secret"]
+
+_KEYS = (
+    r"api|access|account|subscription|private|signing|encryption|master|ssh|"
+    r"secret"
+)
+_TOKENS = (
+    r"access|auth|refresh|bearer|id|session|api|security|csrf|xsrf|sas|service|bot|"
+    r"github|gitlab|hf|npm|pypi|slack|telegram|vault"
+)
+_SECRET_NAME = re.compile(
+    rf"(?:^|[_\-.\s])(?:(?:{_KEYS})[_\-]?key|(?:{_TOKENS})[_\-]?token|secret(?:[_\-]key[_\-]base)?|"
+    r"(?:pg)?password|passwd|passphrase|passcode|client[_\-]?secret|credentials?|"
+    r"(?:proxy[_\-])?authorization|set-cookie|cookie)$",
+    re.IGNORECASE,
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+WORDS = (
+    *("key", "token", "secret", "password", "passwd", "passphrase", "passcode"),
+    *("credential", "authorization", "cookie"),
+)
+"""One of these is in every name that `names_secret` finds."""
+
+
+def has_word(text: str) -> bool:
+    """Whether one of `WORDS` is in a text: cheap, as nothing is told apart."""
+    lower = text.lower()
+    return (
+        "key" in lower
+        or "pass" in lower
+        or "token" in lower
+        or "secret" in lower
+        or "cookie" in lower
+        or "credential" in lower
+        or "authorization" in lower
+    )
+
+
+def names_secret(name: str) -> bool:
+    """Whether what stands under a name is a credential. JSON inside of JSON leaves a backslash."""
+    return _SECRET_NAME.search(_CAMEL.sub("_", name.rstrip("\\"))) is not None

@@ -1,0 +1,162 @@
+"""A connection to a receiver: over TLS, and through the proxy that the environment names.
+
+Proxies and certificate authorities are those of `requests`, and so of the official exporter:
+`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, and `REQUESTS_CA_BUNDLE` where OpenTelemetry's
+own variables say nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import os
+import ssl
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.export.variables import Signal, setting
+
+__all__ = ["Route", "Tls", "basic", "connect", "has_host"]
+
+_FILES = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
+
+
+class Tls:
+    """Whom to trust, and who we are, as `OTEL_EXPORTER_OTLP_*CERTIFICATE` and `*_KEY` say.
+
+    Raises:
+        ConfigurationError: one of these files cannot be read or used.
+    """
+
+    def __init__(self, signal: Signal):
+        self._authority, self._certificate, self._key = (setting(it, signal) for it in _FILES)
+        self._context: ssl.SSLContext | None = None
+        if self._authority or self._certificate:
+            try:
+                self._context = self._made()
+            except OSError as error:
+                raise ConfigurationError(
+                    f"{error}: OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY "
+                    "name PEM files"
+                ) from error
+
+    @property
+    def context(self) -> ssl.SSLContext:
+        """For `http.client`; made once, since it reads hundreds of certificates.
+
+        Raises:
+            OSError: the bundle that `requests` is told to use cannot be used.
+        """
+        if self._context is None:
+            self._context = self._made()
+        return self._context
+
+    def grpc_credentials(self, grpc: Any) -> Any:
+        """The same for gRPC, which reads `GRPC_DEFAULT_SSL_ROOTS_FILE_PATH` by itself."""
+        files = [_read(path) for path in (self._authority, self._key, self._certificate)]
+        return grpc.ssl_channel_credentials(*files)
+
+    def _made(self) -> ssl.SSLContext:
+        authority = self._authority
+        if not authority:
+            asked = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+            authority = asked if asked and os.path.exists(asked) else ""
+        folder, file = (authority, None) if os.path.isdir(authority) else (None, authority or None)
+        try:
+            context = ssl.create_default_context(cafile=file, capath=folder)
+            if self._certificate:
+                context.load_cert_chain(self._certificate, self._key or None)
+        except OSError as error:  # `SSLError` is one
+            names = ", ".join(it for it in (authority, self._certificate, self._key) if it)
+            why = error.strerror or error
+            raise OSError(f"{names} cannot be used for TLS ({why})") from error
+        if not authority and not context.cert_store_stats()["x509_ca"]:
+            _trust_usual(context)
+        return context
+
+
+def _trust_usual(context: ssl.SSLContext) -> None:
+    """Trust what browsers do where the system has no certificates, as in many containers."""
+    try:
+        import certifi
+    except ImportError:
+        return
+    context.load_verify_locations(certifi.where())
+
+
+def _read(path: str) -> bytes | None:
+    if not path:
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def has_host(url: SplitResult) -> bool:
+    """Whether a URL names a host, and a port only if that is one."""
+    try:
+        return bool(url.hostname) and url.port != 0
+    except ValueError:
+        return False
+
+
+class Route(NamedTuple):
+    """A connection that is not open yet, and what requests need on it."""
+
+    connection: http.client.HTTPConnection
+    path: str
+    """What is asked for: a path, or a whole URL of a proxy."""
+    headers: dict[str, str]
+
+
+def connect(url: SplitResult, tls: Tls, timeout_s: float) -> Route:
+    """Return the way to a URL.
+
+    Raises:
+        OSError: the proxy speaks something else than HTTP, or nobody can be trusted.
+    """
+    secure = url.scheme == "https"
+    host, port = url.hostname or "", url.port or (443 if secure else 80)
+    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    proxy = _proxy(url.scheme, host, port)
+    if proxy is None:
+        return Route(_connection(host, port, timeout_s, tls if secure else None), path, {})
+    login: dict[str, str] = {}
+    if proxy.username:
+        login["proxy-authorization"] = basic(proxy.username, proxy.password)
+    via = _connection(proxy.hostname or "", proxy.port or 80, timeout_s, tls if secure else None)
+    if secure:
+        via.set_tunnel(host, port, login)
+        return Route(via, path, {})
+    # Without TLS a proxy is asked for the URL: many open tunnels to port 443 alone.
+    shown = url.netloc.rpartition("@")[2]
+    return Route(via, f"http://{shown}{path}", login)
+
+
+def _connection(
+    host: str, port: int, timeout_s: float, tls: Tls | None
+) -> http.client.HTTPConnection:
+    if tls is None:
+        return http.client.HTTPConnection(host, port, timeout=timeout_s)
+    return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=tls.context)
+
+
+def _proxy(scheme: str, host: str, port: int) -> SplitResult | None:
+    proxies = getproxies()
+    said = proxies.get(scheme) or proxies.get("all")
+    if not said or proxy_bypass(f"{host}:{port}") or proxy_bypass(host):
+        return None
+    proxy = urlsplit(said if "://" in said else f"http://{said}")
+    if proxy.scheme != "http":
+        raise OSError(
+            f"a proxy that is spoken to by {proxy.scheme} is not supported: name one with http:// "
+            f"in {scheme.upper()}_PROXY, or {host} in NO_PROXY"
+        )
+    return proxy
+
+
+def basic(user: str, password: str | None) -> str:
+    """Return the value of an authorization header, of a quoted user name and password of a URL."""
+    pair = f"{unquote(user)}:{unquote(password or '')}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"

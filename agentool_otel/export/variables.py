@@ -1,0 +1,146 @@
+"""The variables of OpenTelemetry that say how and where to send, read and checked.
+
+Spec: opentelemetry-specification, protocol/exporter.md and
+configuration/sdk-environment-variables.md; units and header values as opentelemetry-exporter-otlp
+1.45 reads them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+from opentelemetry.util.re import parse_env_headers
+
+from agentool_otel.errors import ConfigurationError
+
+__all__ = [
+    "Signal",
+    "batch_size",
+    "compression",
+    "delay_s",
+    "endpoint",
+    "exporter",
+    "headers",
+    "setting",
+    "timeout_s",
+]
+
+Signal = Literal["traces", "metrics", "logs"]
+Exporter = Literal["", "otlp", "console", "none"]
+
+_TIMEOUT_S = 5.0
+_DELAY_S = 1.0
+_EXPORTERS: dict[str, Exporter] = {
+    "": "",
+    "otlp": "otlp",
+    "otlp_proto_http": "otlp",
+    "otlp_proto_grpc": "otlp",
+    "console": "console",
+    "none": "none",
+}
+_COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", "gzip")}
+
+
+def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
+    """Return what `OTEL_<signal>_EXPORTER` asks for, "" if it is unset.
+
+    Raises:
+        ConfigurationError: it is nothing we have, or several.
+    """
+    name = f"OTEL_{signal.upper()}_EXPORTER"
+    value = environ.get(name, "").strip()
+    if value in _EXPORTERS:
+        return _EXPORTERS[value]
+    raise ConfigurationError(
+        f"{name}={value} is not supported: use otlp, console or none, or leave it out"
+    )
+
+
+def setting(name: str, signal: Signal) -> str:
+    """Return `OTEL_EXPORTER_OTLP_<signal>_<name>` or `OTEL_EXPORTER_OTLP_<name>`, "" if unset."""
+    for middle in (f"{signal.upper()}_", ""):
+        if value := os.environ.get(f"OTEL_EXPORTER_OTLP_{middle}{name}", "").strip():
+            return value
+    return ""
+
+
+def endpoint(signal: Signal) -> str:
+    """Return the URL that OTLP/HTTP of a signal goes to: a general endpoint gets a path."""
+    if full := os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"):
+        return full
+    base = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://localhost:4318"
+    return f"{base.rstrip('/')}/v1/{signal}"
+
+
+def headers(signal: Signal) -> Mapping[str, str]:
+    """Return the headers to send along, names in lower case."""
+    return parse_env_headers(setting("HEADERS", signal), liberal=True)
+
+
+def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> str:
+    """Return `none`, `gzip` or `deflate`.
+
+    Raises:
+        ConfigurationError: the protocol has no such compression.
+    """
+    asked = setting("COMPRESSION", signal).lower() or "none"
+    known = _COMPRESSIONS[protocol]
+    if asked not in known:
+        raise ConfigurationError(
+            f"OTEL_EXPORTER_OTLP_COMPRESSION={asked} is not supported with {protocol}: "
+            f"use {', '.join(known[:-1])} or {known[-1]}"
+        )
+    return asked
+
+
+def timeout_s(signal: Signal = "traces") -> float:
+    """Return the seconds an attempt may take.
+
+    Raises:
+        ConfigurationError: that is no such number.
+    """
+    value = setting("TIMEOUT", signal)
+    limits = [_seconds("OTEL_EXPORTER_OTLP_TIMEOUT", value)] if value else [_TIMEOUT_S]
+    if signal == "traces" and (millis := os.environ.get("OTEL_BSP_EXPORT_TIMEOUT", "").strip()):
+        limits.append(_seconds("OTEL_BSP_EXPORT_TIMEOUT", millis, per_s=1000))
+    return min(limits)
+
+
+def delay_s() -> float:
+    """Return the seconds that ended spans wait for others to be sent with.
+
+    Raises:
+        ConfigurationError: `OTEL_BSP_SCHEDULE_DELAY` is no such number, in milliseconds.
+    """
+    value = os.environ.get("OTEL_BSP_SCHEDULE_DELAY", "").strip()
+    return _seconds("OTEL_BSP_SCHEDULE_DELAY", value, per_s=1000) if value else _DELAY_S
+
+
+def batch_size() -> int | None:
+    """Return how many spans a request may have, None if that is not said.
+
+    Raises:
+        ConfigurationError: `OTEL_BSP_MAX_EXPORT_BATCH_SIZE` is no such number.
+    """
+    value = os.environ.get("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "").strip()
+    if not value:
+        return None
+    if not value.isdecimal() or not int(value):
+        raise ConfigurationError(
+            f"OTEL_BSP_MAX_EXPORT_BATCH_SIZE={value} is not a number of spans: use 512, or unset it"
+        )
+    return int(value)
+
+
+def _seconds(name: str, value: str, per_s: int = 1) -> float:
+    try:
+        seconds = float(value) / per_s
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        unit = "milliseconds" if per_s > 1 else "seconds"
+        raise ConfigurationError(f"{name}={value} is not a number of {unit} above 0")
+    return seconds

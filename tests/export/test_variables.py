@@ -1,0 +1,115 @@
+"""The variables that say how to send are honoured, or refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.export import variables
+from agentool_otel.export.otlp import OtlpTarget, sender_of, target_from_environment
+from agentool_otel.export.outbox import Outbox
+from agentool_otel.export.variables import Signal
+from tests.export.receiver import HttpReceiver, names_in
+from tests.export.samples import span_with
+
+DOWN = "http://127.0.0.1:9"
+
+
+def outbox(endpoint: str = DOWN) -> Outbox:
+    return Outbox(OtlpTarget.at(endpoint, {}), None)
+
+
+def grpc() -> Any:
+    return sender_of(OtlpTarget.at("grpc://127.0.0.1:9", {}))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message", "make"),
+    [
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon", "is not a number of seconds above 0", outbox),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "inf", "is not a number of seconds above 0", outbox),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd",
+         "is not supported with http/protobuf: use none, gzip or deflate", outbox),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "deflate",
+         "is not supported with grpc: use none or gzip", grpc),
+        ("OTEL_BSP_SCHEDULE_DELAY", "soon", "is not a number of milliseconds above 0", outbox),
+        ("OTEL_BSP_EXPORT_TIMEOUT", "-1", "is not a number of milliseconds above 0", outbox),
+        ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "0", "is not a number of spans: use 512", outbox),
+    ],
+)  # fmt: skip
+def test_a_value_without_a_meaning_is_refused_by_name(
+    variable: str,
+    value: str,
+    message: str,
+    make: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigurationError) as refused:
+        make()
+    assert str(refused.value).startswith(f"{variable}={value} {message}")
+
+
+def test_what_is_said_of_one_signal_counts_for_that_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "7")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "3")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "a=1")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "b=2")
+    assert (variables.timeout_s("traces"), variables.timeout_s("logs")) == (7, 3)
+    assert variables.headers("traces") == {"a": "1"}
+    assert variables.headers("logs") == {"b": "2"}
+
+
+def test_the_shorter_of_two_timeouts_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_BSP_EXPORT_TIMEOUT", "1500")
+    assert (variables.timeout_s("traces"), variables.timeout_s("logs")) == (1.5, 5)
+
+
+def test_a_request_has_no_more_spans_than_a_batch_may_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "60000")
+    with HttpReceiver() as receiver:
+        store = outbox(receiver.endpoint)
+        for _ in range(5):
+            store.put(span_with({}))
+        store.close(10)
+        assert [len(names_in(body)) for body in receiver.bodies["/v1/traces"]] == [2, 2, 1]
+    assert (store.delivered, store.spooled) == (5, 0)
+
+
+@pytest.mark.parametrize("signal", ["traces", "logs", "metrics"])
+@pytest.mark.parametrize("exporter", ["none", "console"])
+def test_an_endpoint_does_not_overrule_an_exporter(exporter: str, signal: Signal) -> None:
+    environ = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": DOWN,
+        f"OTEL_{signal.upper()}_EXPORTER": exporter,
+    }
+    assert target_from_environment(environ, signal) is None
+
+
+@pytest.mark.parametrize(
+    ("exporter", "protocol"),
+    [("otlp", "http/protobuf"), ("otlp_proto_http", "http/protobuf"), ("otlp_proto_grpc", "grpc")],
+)
+def test_an_otlp_exporter_needs_no_endpoint(exporter: str, protocol: str) -> None:
+    target = target_from_environment({"OTEL_TRACES_EXPORTER": exporter})
+    assert target is not None
+    assert target.protocol == protocol
+
+
+@pytest.mark.parametrize("exporter", ["zipkin", "otlp,console"])
+def test_an_exporter_that_is_not_there_is_refused_by_name(exporter: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"OTEL_TRACES_EXPORTER={exporter} is not supp"):
+        target_from_environment({"OTEL_TRACES_EXPORTER": exporter})
+
+
+def test_a_protocol_that_is_not_spoken_is_refused_by_name() -> None:
+    with pytest.raises(ConfigurationError, match="_PROTOCOL=http/json is not supported: use http/"):
+        target_from_environment(
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": DOWN, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}
+        )
