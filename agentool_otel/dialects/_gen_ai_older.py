@@ -18,10 +18,11 @@ from agentool_otel.dialects._provider_messages import (
     message_from,
     messages_from,
     parts_from,
+    spoken,
 )
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._reading import Reader, in_parts, looks_cut
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.model.messages import Message, Part, message, tool_response
+from agentool_otel.model.messages import Message, Part, message, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes, SpanEvent
 from agentool_otel.semconv import gen_ai
@@ -42,6 +43,10 @@ _CALL = r"tool_calls\.(\d+)\.(.+)"
 _CONTENT_EVENTS = {
     "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
     "gen_ai.content.completion": ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
+}
+_MESSAGES = {
+    gen_ai.INPUT_MESSAGES: "user",
+    gen_ai.OUTPUT_MESSAGES: "assistant",
 }
 _ROLES = {
     "gen_ai.system.message": "system",
@@ -107,6 +112,36 @@ def upgrade(span: Reader) -> None:
         if event.name.startswith("gen_ai."):
             _read_events(rest, span.span.events)
             break
+    for key, role in _MESSAGES.items():
+        if (value := rest.get(key)) is not None and not _in_parts(value):
+            _reshape(span, key, json_or_text(value), role)
+    system = rest.get(gen_ai.SYSTEM_INSTRUCTIONS)
+    if isinstance(system, str) and system[:1] not in "[{" and system not in span.placeholders:
+        rest[gen_ai.SYSTEM_INSTRUCTIONS] = [text(system)]
+
+
+def _in_parts(value: Any) -> bool:
+    if isinstance(value, str):
+        return value[:1] == "[" and in_parts(value)
+    return isinstance(value, list) and all(
+        isinstance(said, dict)
+        and isinstance(parts := said.get("parts"), list)
+        and all(isinstance(part, dict) and "type" in part for part in parts)
+        for said in value
+    )
+
+
+def _reshape(span: Reader, key: str, said: Any, role: str) -> None:
+    """Bring the messages of an attribute to parts, where an SDK has put those of a provider's API
+    or bare text under its name; what was cut in the middle stays unread."""
+    if isinstance(said, str) and (looks_cut(said) or said in span.placeholders):
+        return
+    if isinstance(said, list):  # of texts that are JSON each, where an array is what was set
+        said = [json_or_text(item) for item in said]
+    if not said or _in_parts(said):
+        return
+    if made := [it for it in spoken(said, role) if it.get("parts")]:
+        span.rest[key] = made
 
 
 _current: set[str] = set()
@@ -219,9 +254,9 @@ def _choice(body: Attributes) -> Message:
     inner = json_or_text(body.get("message"))
     parts: list[Part]
     role = "assistant"
-    if isinstance(inner, dict) and "content" in inner:
+    if isinstance(inner, dict) and not inner.keys().isdisjoint(("role", "content", "tool_calls")):
         role = str(inner.get("role", role))
-        parts = parts_from(inner["content"]) + calls_from(inner.get("tool_calls"))
+        parts = parts_from(inner.get("content")) + calls_from(inner.get("tool_calls"))
     else:
         parts = parts_from(inner if inner is not None else body.get("content"))
     parts += calls_from(body.get("tool_calls"))

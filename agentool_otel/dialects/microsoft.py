@@ -31,6 +31,11 @@ _SOURCE, _TARGET = "message.source_id", "message.target_id"
 _STRUCTURED = "final_result"
 _OLDER = {"chat.completions": "chat", "text.completions": "text_completion"}
 """What Semantic Kernel called its operations."""
+_NAMES = {
+    "agent_framework.function.name": gen_ai.TOOL_NAME,
+    "gen_ai.response.prompt_tokens": gen_ai.USAGE_INPUT_TOKENS,  # of Semantic Kernel
+    "gen_ai.response.completion_tokens": gen_ai.USAGE_OUTPUT_TOKENS,
+}
 
 
 class Microsoft:
@@ -67,7 +72,7 @@ class Microsoft:
             return onto.as_operation(span, "invoke_workflow")
         if name.startswith("message.send"):
             return _read_message(span)
-        onto.rename(span, {"agent_framework.function.name": gen_ai.TOOL_NAME})
+        onto.rename(span, _NAMES)
         seconds = span.number("agent_framework.function.invocation.duration")
         onto.put(span, agentool.TOOL_DURATION_MS, None if seconds is None else seconds * 1000)
         _unpack_structured(span)

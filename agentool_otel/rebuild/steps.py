@@ -33,6 +33,7 @@ from agentool_otel.rebuild.handoffs import (
     spelled,
     transfer_target,
     transfers,
+    within_transfer,
 )
 from agentool_otel.rebuild.timeline import untold
 from agentool_otel.rebuild.tool_calls import (
@@ -52,6 +53,10 @@ from agentool_otel.rebuild.wrappers import run_name
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["StepBuilder"]
+
+
+_SEALED = ("signature", "encrypted_content")
+"""Members of a thought that its provider takes back with the next request."""
 
 
 class StepBuilder:
@@ -128,12 +133,19 @@ class StepBuilder:
                 kind = part.get("type")
                 if kind == "tool_call":
                     self._asked(node, part, part.get("arguments", UNSET))
-                elif kind == "reasoning" or (asks and kind == "text"):
-                    content = part.get("content")
-                    if not content:
+                elif kind == "tool_call_response":  # of a whole run, told by its own span
+                    self._answered(node, part, part.get("response", part.get("result", UNSET)))
+                elif kind in ("reasoning", "thinking") or (asks and kind == "text"):
+                    content = part.get("content") or part.get("thinking")
+                    sealed = {key: part[key] for key in _SEALED if key in part}
+                    if not (content or sealed):
                         continue
                     draft = self._draft("reasoning", end_ns, 1, node)
-                    draft.body["content"] = content
+                    draft.body["content"] = content or ""
+                    draft.body.update(sealed)
+                    if not content:
+                        rule = "only its provider can read it"
+                        draft.note("redacted", "content", gen_ai.OUTPUT_MESSAGES, rule)
                     if first is not None:
                         draft.index = first + len(thoughts)
                     thoughts.append(draft)
@@ -238,7 +250,8 @@ class StepBuilder:
                 return
 
     def _take_answer(self, call: ToolCall, node: Node, response: Any) -> None:
-        draft = self._draft("tool_result", node.start_ns, RESULT, node)
+        told_ns = node.start_ns if node is not self._root else None
+        draft = self._draft("tool_result", told_ns, RESULT, node)
         result: dict[str, Any] = {}
         set_known(result, "call_id", call.id)
         draft.body["tool_result"] = result
@@ -246,7 +259,9 @@ class StepBuilder:
             result["output"] = unpacked(response)
             if result["output"] is not response:
                 draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
-        draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, "start of the next model call")
+        if told_ns is not None:
+            rule = "start of the next model call"
+            draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)
         call.result = draft
 
     # ---- spans
@@ -339,6 +354,8 @@ class StepBuilder:
             call.again = operation
 
     def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
+        if within_transfer(node):
+            return
         call = self._matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
         if call is None and target is None:  # the span does not say where to, the model did
@@ -347,7 +364,11 @@ class StepBuilder:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
         if target is None:
-            target = spelled(transfer_target((call and call.name) or operation.name), node)
+            name = (call and call.name) or operation.name
+            given = operation.arguments
+            if given is UNSET and call is not None:
+                given = call.arguments
+            target = spelled(transfer_target(name, given), node)
             draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
         set_known(draft.body, "to_agent", target)
         set_known(draft.body, "message", operation.transfer_message)
@@ -513,7 +534,7 @@ class StepBuilder:
         assert call.name is not None
         if call.result is not None:
             self._drafts.remove(call.result)
-        target = spelled(transfer_target(call.name), call.asked_by)
+        target = spelled(transfer_target(call.name, call.arguments), call.asked_by)
         time_ns = self._said_at(call.asked_by)
         draft = self._draft("handoff", time_ns, 3, call.asked_by)
         set_known(draft.body, "to_agent", target)

@@ -237,3 +237,46 @@ def test_generation_1_36_uses_the_names_of_its_time() -> None:
 def test_an_unknown_generation_is_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown semconv generation '0\.9'; known are"):
         GenAI("0.9")
+
+
+def test_a_choice_that_only_asks_for_a_tool_is_a_message() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    said = json.dumps({"role": "assistant", "tool_calls": [call]})
+    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", message=said))
+    assert operation.output == [message("assistant", [CALL])]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "hi",
+        '[{"role": "user", "content": "hi"}]',
+        '[{"role": "user", "parts": [{"text": "hi"}]}]',
+        '{"role": "user", "parts": [{"type": "text", "content": "hi"}]}',
+        ['{"role": "user", "content": "hi"}'],
+        [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
+    ],
+)
+def test_messages_of_any_provider_under_the_current_name_are_messages(asked: Any) -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": asked})
+    assert operation.input == [ASKED]
+
+
+def test_tool_calls_as_openai_has_them_are_found_under_the_current_name() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    said = json.dumps([{"role": "assistant", "content": None, "tool_calls": [call]}])
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.output.messages": said})
+    assert operation.output == [message("assistant", [CALL])]
+
+
+def test_messages_that_were_cut_in_the_middle_stay_unread() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": '[{"role": "user", "con'}
+    )
+    assert operation.input is None
+    assert "gen_ai.input.messages" in operation.extra
+
+
+def test_instructions_that_are_bare_text_are_a_part() -> None:
+    said = {"gen_ai.operation.name": "chat", "gen_ai.system_instructions": "be brief"}
+    assert read(said).system == [text("be brief")]

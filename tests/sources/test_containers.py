@@ -210,6 +210,18 @@ def test_langfuse_fields_get_the_names_of_its_sdk() -> None:
     assert "langfuse.trace.name" not in tool.attributes
 
 
+def test_what_older_langfuse_servers_counted_has_the_newer_names() -> None:
+    (call,) = read({
+        "id": "obs-1", "traceId": TRACE, "type": "GENERATION", "name": "llm",
+        "startTime": "2026-01-01T00:00:00Z", "usage": {"input": 3, "unit": "TOKENS"},
+        "promptTokens": 3, "completionTokens": 4, "totalTokens": 7, "calculatedTotalCost": 0.5,
+    })  # fmt: skip
+    assert call.attributes["langfuse.observation.usage_details"] == (
+        '{"input":3,"output":4,"total":7}'
+    )
+    assert call.attributes["langfuse.observation.cost_details"] == '{"total":0.5}'
+
+
 def test_mlflow_metadata_goes_to_its_spans() -> None:
     spans = [
         {"trace_id": TRACE, "span_id": SPAN, "name": "a", "attributes": {"mlflow.spanType": "1"}},
