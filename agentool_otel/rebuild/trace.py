@@ -221,6 +221,10 @@ def _session_id(run: RunSpans) -> str | None:
             value = node.span.attributes.get(key)
             if isinstance(value, str):
                 return value
+    for up in run.root.ancestors() if run.root is not None else ():
+        said = up.operation.conversation_id or up.span.attributes.get("session.id")
+        if isinstance(said, str):
+            return said
     return None
 
 
@@ -268,6 +272,8 @@ def _metrics(
     cost = _sum(operation.cost_usd for operation in leaves)
     if cost is None:
         cost = number(said.get(agentool.METRICS_TOTAL_COST_USD))
+    if cost is None and root is not None:  # no model call says its own
+        cost = number(root.operation.extra.get(agentool.COST_USD))
     set_known(made, "total_cost_usd", cost)
     duration = number(said.get(agentool.METRICS_TOTAL_DURATION_MS))
     if duration is None and start_ns is not None and end_ns is not None:

@@ -23,6 +23,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._layout import TRACE_ID_FIRST, Line
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
@@ -218,6 +219,9 @@ class JsonReader:
                     block = []
                 except ValueError:
                     tried = size
+                    if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
+                        yield self._pieces(b"".join(block), _lines(start, number))
+                        block = []
         if block:
             yield self._pieces(b"".join(block), _lines(start, start + len(block) - 1))
 
@@ -320,7 +324,7 @@ class JsonReader:
             try:
                 if text[at] != "{":  # a number would be JSON: the year of a log line
                     raise ValueError("no document")
-                document, end = _raw_decode(text, at)
+                document, end = self._decoded(text, at, where)
             except (ValueError, RecursionError) as error:
                 resume = _resume(text, at)
                 if not (_PREFIX.fullmatch(text, at, resume) and resume < len(text)):
@@ -333,6 +337,20 @@ class JsonReader:
                 self.report(where, str(error))
             at = _next(_BETWEEN_DOCUMENTS, text, end)
         return spans
+
+    def _decoded(self, text: str, at: int, where: str) -> tuple[Json, int]:
+        """Return the object at a place, in JSON or as JavaScript prints it, and where it ends."""
+        if not looks_inspected(text, at):
+            document, end = _raw_decode(text, at)
+            return document, end
+        found = inspected(text, at)
+        if found.left_out:
+            self.report(
+                where,
+                f"{found.left_out} values were not printed, only marks such as [Object]; hint: "
+                "export with OTLP, or print JSON.stringify(span) instead of the span",
+            )
+        return found.value, found.end
 
     def _damaged(
         self, text: str, where: str, at: int, error: ValueError | RecursionError
