@@ -14,6 +14,7 @@ from agentool_otel.model.atif import agents_of, from_atif
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.sources._openclaw import OpenClaw
 from agentool_otel.sources._otlp_json import Report, plain_resource, span_record
 from agentool_otel.sources._pieces import Foreign, Piece, normal, pieces, scope_name, short
 from agentool_otel.sources.containers import log_record, span_object
@@ -22,8 +23,8 @@ __all__ = ["EXPECTED", "AnyJson"]
 
 EXPECTED = (
     "spans: OTLP as JSON or protobuf, or the JSON of an SDK, Jaeger, Tempo, Zipkin, Phoenix, "
-    "Langfuse, LangSmith, MLflow, CloudWatch or a column store; or trace documents; plain, gzip "
-    "or zstd"
+    "Langfuse, LangSmith, MLflow, CloudWatch or a column store; OpenClaw's telemetry; or trace "
+    "documents; plain, gzip or zstd"
 )
 """What can be read, for whoever gave something else."""
 
@@ -48,6 +49,7 @@ class AnyJson:
         self._report = report
         self._document = document
         self._resource: Attributes = {}
+        self._openclaw = OpenClaw()
 
     def spans(self, value: Json, where: str) -> Iterator[SpanRecord]:
         """Yield the spans of a value, reporting pieces that are broken.
@@ -75,6 +77,10 @@ class AnyJson:
             raise Foreign(f"no spans: {short(value)}")
         self.recognised = True
 
+    def rest(self) -> Iterator[SpanRecord]:
+        """Yield the spans that more of the file might have completed."""
+        yield from self._openclaw.rest()
+
     def _piece(self, piece: Piece, agents: dict[str, str], where: str) -> Iterator[SpanRecord]:
         value, what = piece
         if what == "otlp":
@@ -82,6 +88,8 @@ class AnyJson:
         elif what == "log record":
             resource = span_object.resource(value.get("resource"))
             yield from self._logs([value], scope_name(value.get("scope")), resource, where)
+        elif what == "openclaw event":
+            yield from self._openclaw.spans(value)
         elif what == "trace":
             self._document(decode(ReasoningTrace, value))
         elif what == "trajectory":

@@ -161,6 +161,7 @@ class OtlpFiles:
                 self.bytes_read = before + packed.count
                 yield batch
             self.bytes_read = before + packed.count
+            yield list(values.rest())
         self.skipped += values.skipped + proto.skipped
         self.loses = tuple(dict.fromkeys((*self.loses, *values.loses)))
         for feed in feeds:
