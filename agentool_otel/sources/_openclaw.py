@@ -229,10 +229,10 @@ def _call(said: Object, asked: list[Message]) -> Attributes:
 def _message(said: Object) -> Message:
     role, content = v.text(said.get("role")), said.get("content")
     if role == "toolResult":
-        blocks = [v.text(v.obj(block).get("text")) for block in v.array(content)]
-        given = "\n".join(blocks) if all(blocks) and blocks else content
+        texts = [v.text(v.obj(block).get("text")) for block in v.array(content)]
+        given = "\n".join(texts) if texts and all(texts) else content
         return message("tool", [response_part(given, v.text(said.get("toolCallId")) or None)])
-    blocks = content if isinstance(content, list) else [content]
+    blocks: list[Json] = content if isinstance(content, list) else [content]
     parts = [part for block in blocks if (part := _part(block)) is not None]
     return message(role or "user", parts, _STOPPED.get(v.text(said.get("stopReason"))))
 

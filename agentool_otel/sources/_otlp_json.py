@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from sys import intern
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,7 +24,8 @@ from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources._inspected import inspected, looks_inspected
-from agentool_otel.sources._layout import TRACE_ID_FIRST, Line
+from agentool_otel.sources._large_json import LargeJson
+from agentool_otel.sources._layout import LARGE_LINE, TRACE_ID_FIRST, Line
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
@@ -157,6 +158,9 @@ _decode_traced = msgspec.json.Decoder(_Traced).decode
 _decode_attributed = msgspec.json.Decoder(_Attributed).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
 _raw_decode = json.JSONDecoder().raw_decode
+_LARGE_BLOCK = 8 << 20
+"""Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
+one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
 _LANDMARK = re.compile(
     r'"(?:(resource|scope)"\s*:\s*(?={)|(?:spans|observations|data|batches|events)"\s*:\s*(?=\[))'
 )
@@ -187,7 +191,11 @@ class JsonReader:
         read = self._undecoded if undecoded else self._document
         block: list[bytes] = []  # lines which are no documents by themselves
         start = size = tried = 0
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(partial(stream.readline, LARGE_LINE), b""), 1):
+            if len(line) == LARGE_LINE or (block and size > _LARGE_BLOCK):
+                begun, block, size = b"".join([*block, line]), [], 0
+                yield from self._large(begun, stream, f"line {start or number} and on")
+                continue
             if not block or line.startswith(b"{"):
                 try:
                     batch = read(line, f"line {number}")
@@ -224,6 +232,17 @@ class JsonReader:
                         block = []
         if block:
             yield self._pieces(b"".join(block), _lines(start, start + len(block) - 1))
+
+    def _large(self, begun: bytes, stream: BinaryIO, where: str) -> Batches:
+        """Yield the spans of a document that is too large to be held in memory."""
+        large = LargeJson(begun, stream)
+        for value in large.values():
+            try:
+                yield list(self._values.spans(value, where))
+            except Foreign as error:
+                self.report(where, str(error))
+        if left := large.left:
+            yield self._pieces(left, where)
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""

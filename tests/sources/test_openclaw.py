@@ -40,7 +40,7 @@ HISTORY = [
     {**RESULT, "timestamp": T + 3000},
     turn(4000, "m2", said("ubuntu it is")),
 ]
-FIRST = [
+FIRST: list[dict[str, Any]] = [
     {"type": "message.in", "channel": "telegram", "content": "who?", "timestamp": T},
     {"type": "agent.start", "sessionKey": MAIN, "agentId": "main", "prompt": "who?"},
     {"type": "agent.start", "sessionKey": MAIN, "agentId": "main", "prompt": "who?",
@@ -113,7 +113,7 @@ def test_without_contents_names_and_times_remain(tmp_path: Path) -> None:
 
 
 def test_the_order_of_the_lines_is_that_of_events_without_times(tmp_path: Path) -> None:
-    tools = [
+    tools: list[dict[str, Any]] = [
         {"type": kind, "sessionKey": MAIN, "toolName": name, "params": {}}
         for name in ("one", "two", "three", "four")
         for kind in ("tool.start", "tool.end")
