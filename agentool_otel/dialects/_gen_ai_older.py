@@ -37,8 +37,14 @@ from agentool_otel.semconv.table import (
 __all__ = ["Older", "is_older", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
-_OLDER_PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.")
-_INDEXED = r"(?:gen_ai\.(prompt|completion)|llm\.(prompts|completions))\.(\d+)\.(.+)"
+_OLDER_PREFIXES = (
+    *("gen_ai.prompt", "gen_ai.completion", "llm."),
+    *(gen_ai.INPUT_MESSAGES + ".", gen_ai.OUTPUT_MESSAGES + "."),
+)
+_INDEXED = (
+    r"(?:gen_ai\.(prompt|completion|(?:in|out)put\.messages)|llm\.(prompts|completions))"
+    r"\.(\d+)\.(.+)"
+)
 _CALL = r"tool_calls\.(\d+)\.(.+)"
 _CONTENT_EVENTS = {
     "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
@@ -197,7 +203,7 @@ def _read_indexed(rest: Attributes) -> None:
     for key, value in rest.items():
         if match := re.fullmatch(_INDEXED, key, re.ASCII):
             side = gen_ai.INPUT_MESSAGES
-            if (match[1] or match[2]).startswith("completion"):
+            if (match[1] or match[2]).startswith(("completion", "output")):
                 side = gen_ai.OUTPUT_MESSAGES
             found.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
             keys.append(key)
@@ -215,6 +221,8 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
     parts = parts_from(content)
+    if isinstance(fields.get("refusal"), str):
+        parts.append({"type": "refusal", "content": fields["refusal"]})
     calls: dict[int, dict[str, Any]] = {}
     for key, value in fields.items():
         if match := re.fullmatch(_CALL, key, re.ASCII):

@@ -349,9 +349,10 @@ class StepBuilder:
 
     def _repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
         """Keep what a span says of a call that the span above it, or beside it, is of, too."""
-        call = self._run_by.get(id(above))
-        if call is not None and call.again is None:
-            call.again = operation
+        for up in (above, *above.ancestors()):
+            if (call := self._run_by.get(id(up))) is not None:
+                call.again += (operation,)
+                return
 
     def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
         if within_transfer(node):
@@ -485,25 +486,24 @@ class StepBuilder:
         draft.place(node, OF_RESULT)
         result: dict[str, Any] = {"call_id": call_id}
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
-        if output is UNSET and call.again is not None:
-            output = call.again.result
+        if output is UNSET:
+            output = next((it.result for it in call.again if it.result is not UNSET), UNSET)
         if output is UNSET and call.told is not UNSET:
             output = call.told
             draft.note("inferred", "tool_result.output", gen_ai.INPUT_MESSAGES, "what was told")
         if output is not UNSET:
             result["output"] = output
-        if isinstance(operation, McpRequest):  # the server below knows whether the tool failed
-            told = (operation, call.again) if call.again is not None else (operation,)
-            set_known(result, "error", next(filter(None, map(tool_error, told)), None))
-        elif isinstance(operation, ToolExecution):
+        if isinstance(operation, (ToolExecution, McpRequest)):
             error = tool_error(operation)
+            if error is None and call.again:  # a server knows whether the tool failed
+                error = next(filter(None, map(tool_error, call.again)), None)
             if error is not None:
                 result["error"] = error
-            if operation.duration_ms is not None:
+            if isinstance(operation, ToolExecution) and operation.duration_ms is not None:
                 result["duration_ms"] = operation.duration_ms
             elif node.start_ns is not None and node.end_ns is not None and not incomplete:
                 result["duration_ms"] = millis(node.end_ns - node.start_ns)
-            if operation.cost_tokens is not None:
+            if isinstance(operation, ToolExecution) and operation.cost_tokens is not None:
                 result["cost_tokens"] = operation.cost_tokens
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
@@ -516,8 +516,10 @@ class StepBuilder:
         body: dict[str, Any] = {} if call_id is None else {"id": call_id}
         body["name"] = call.name or "unknown"
         arguments = call.arguments
-        if arguments is UNSET and call.again is not None:
-            arguments = call.again.arguments
+        if arguments is UNSET:
+            arguments = next(
+                (it.arguments for it in call.again if it.arguments is not UNSET), UNSET
+            )
         if arguments is not UNSET:
             body["arguments"] = arguments
         draft.body["tool_call"] = body

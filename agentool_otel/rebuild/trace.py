@@ -222,6 +222,8 @@ def _session_id(run: RunSpans) -> str | None:
             if isinstance(value, str):
                 return value
     for up in run.root.ancestors() if run.root is not None else ():
+        if up.is_run:
+            break
         said = up.operation.conversation_id or up.span.attributes.get("session.id")
         if isinstance(said, str):
             return said

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agentool_otel.semconv import core, gen_ai, mcp, openai
+from agentool_otel.semconv import agentool, core, gen_ai, mcp, openai
 
 __all__ = [
     "METRIC_RENAMES",
@@ -70,8 +70,12 @@ RENAMES: Mapping[str, Rename] = {
     "mcp.request.argument": Rename(gen_ai.TOOL_CALL_ARGUMENTS),
     "mcp.response.value": Rename(gen_ai.TOOL_CALL_RESULT),
     "mcp.request.id": Rename(core.JSONRPC_REQUEST_ID),
+    "gen_ai.agent.handoff.source.name": Rename(gen_ai.AGENT_NAME),
+    "gen_ai.agent.handoff.target.name": Rename(agentool.TRANSFER_TARGET),
+    "gen_ai.transfer.target.name": Rename(agentool.TRANSFER_TARGET),
 }
-"""Names that only moved; the value stays as it is, apart from the listed ones."""
+"""Names that only moved; the value stays as it is, apart from the listed ones. The last three are
+proposals (semantic-conventions-genai #98 and #447); the conventions have no handoff."""
 
 STRUCTURAL: Mapping[str, str] = {
     "gen_ai.prompt": gen_ai.INPUT_MESSAGES,

@@ -280,3 +280,44 @@ def test_messages_that_were_cut_in_the_middle_stay_unread() -> None:
 def test_instructions_that_are_bare_text_are_a_part() -> None:
     said = {"gen_ai.operation.name": "chat", "gen_ai.system_instructions": "be brief"}
     assert read(said).system == [text("be brief")]
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ({"gen_ai.agent.handoff.target.name": "clerk"}, "execute_tool transfer_to_clerk"),
+        ({"gen_ai.transfer.target.name": "clerk"}, "execute_tool pass_on"),
+        ({"gen_ai.operation.name": "agent_handoff", "gen_ai.handoff.to_agent": "clerk"}, ""),
+        ({"gen_ai.operation.name": "handoff"}, "handoff from chief to clerk"),
+    ],
+)
+def test_a_handoff_is_read_in_every_proposed_form(said: dict[str, str], name: str) -> None:
+    attributes = {"gen_ai.operation.name": "execute_tool", **said}
+    assert read(attributes, name=name).transfer_target == "clerk"
+
+
+def test_indexed_messages_under_the_current_names_are_messages() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages.0.role": "user",
+            "gen_ai.input.messages.0.content": "hi",
+            "gen_ai.output.messages.0.content": "hello",
+        }
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_an_indexed_refusal_is_a_part() -> None:
+    operation = read({"llm.request.type": "chat", "gen_ai.completion.0.refusal": "no"})
+    assert operation.output[0]["parts"] == [{"type": "refusal", "content": "no"}]
+
+
+def test_an_exception_told_beside_the_span_is_its_error() -> None:
+    record = event(
+        "gen_ai.client.operation.exception",
+        **{"exception.type": "RateLimitError", "exception.message": "slow down"},
+    )
+    operation = read({"gen_ai.operation.name": "chat"}, record)
+    assert (operation.error_type, operation.error_message) == ("RateLimitError", "slow down")

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.operations import (
     AgentInvocation,
+    EvaluationResult,
     Inference,
     McpRequest,
     MemoryOperation,
     Retrieval,
     ToolExecution,
+    Unclassified,
     Usage,
 )
 from agentool_otel.rebuild import rebuild
@@ -294,3 +296,44 @@ def test_a_thought_under_the_name_of_a_thinking_part_is_one() -> None:
     seen.add(Inference(output=[message("assistant", [part])]))
     [trace] = seen.rebuilt()
     assert [step["content"] for step in trace["steps"]] == ["hm"]
+
+
+def test_what_a_server_says_of_a_call_is_part_of_it_however_deep_it_is() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
+    client = seen.add(McpRequest(tool_name="t", arguments={"a": 1}), parent=tool, seconds=7)
+    seen.add(McpRequest(side="server", tool_name="t", result=2, error_type="e"), parent=client)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t {'a': 1}", "result c e"]
+    assert trace["steps"][1]["tool_result"]["output"] == 2
+
+
+def test_a_call_that_only_an_mcp_client_tells_of_has_its_duration() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(McpRequest(tool_name="t"), parent=root, seconds=2)
+    [trace] = seen.rebuilt()
+    assert trace["steps"][1]["tool_result"]["duration_ms"] == 2000
+
+
+def test_a_judgement_is_no_run() -> None:
+    seen = Collected()
+    seen.add(EvaluationResult(name="tone"))
+    assert seen.rebuilt() == []
+
+
+def test_what_a_whole_run_cost_counts_where_no_model_call_says_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent(extra={"agentool.cost.usd": 0.5}), seconds=9)
+    seen.add(Inference(), parent=root)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_cost_usd"] == 0.5
+
+
+def test_a_span_around_the_run_names_its_session() -> None:
+    seen = Collected()
+    request = seen.add(Unclassified(extra={"session.id": "s"}), seconds=9)
+    seen.add(agent(), parent=request)
+    [trace] = seen.rebuilt()
+    assert trace["session_id"] == "s"
