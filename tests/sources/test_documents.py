@@ -13,7 +13,7 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.model.atif import from_atif
 from agentool_otel.sources import open_source
 from tests.records import shape
-from tests.sources.test_otlp_file import document, full_span, lines
+from tests.sources.test_span_files import document, full_span, lines
 
 TRACE: dict[str, Any] = {
     "trace_id": "t1",

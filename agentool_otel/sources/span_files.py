@@ -36,7 +36,7 @@ from agentool_otel.sources._packed import BUFFER, HEAD, Feed, unpacked
 from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
 
-__all__ = ["OtlpFiles", "span_decoder"]
+__all__ = ["SpanFiles", "span_decoder"]
 
 _CENSUS_BYTES = 32 << 20
 _PROBLEMS = 1000
@@ -46,7 +46,7 @@ _FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xf
 _DELIMITED = re.compile(rb"[\x80-\xff]{0,4}[\x01-\x7f]" + _MESSAGE.pattern)
 
 
-class OtlpFiles:
+class SpanFiles:
     """The spans of one file, several files or a byte stream.
 
     Reading is total: what cannot be read becomes a `Problem` and the rest is delivered. An error is
