@@ -65,6 +65,8 @@ class SpanFiles:
         self.document: Callable[[ReasoningTrace], None] | None = None
         self._files = files
         self._documents: deque[ReasoningTrace] = deque()
+        self._agents: dict[str, str] = {}
+        """Of the trajectories in the files read so far, by what others refer to those by."""
         self._layouts: dict[Path, Layout] = {}
         """Of files that were counted, for the next reading."""
 
@@ -144,7 +146,7 @@ class SpanFiles:
         def report(at: str, what: str) -> None:
             self._report(label, at, what)
 
-        values = AnyJson(report, self._documents.append)
+        values = AnyJson(report, self._documents.append, self._agents)
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
