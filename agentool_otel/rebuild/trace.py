@@ -310,6 +310,10 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     builder = StepBuilder(root, nodes, inferences)
     drafts = builder.ordered()
     report.model_calls = len(inferences)
+    if root is not None and not inferences and _answered_by_model(root, nodes):
+        report.model_calls = 1
+        rule = "the run has a model's reason to stop, and no call inside: there was one at least"
+        report.notes.append(Note("inferred", "model_calls", None, root_id, None, rule))
     found = {
         "input": input_of(root, nodes, inferences),
         "output": output_of(root, nodes, inferences),
@@ -351,6 +355,13 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
             if not key.startswith("agentool."):
                 report.unread[key] = report.unread.get(key, 0) + 1
     return report
+
+
+def _answered_by_model(root: Node, nodes: list[Node]) -> bool:
+    """Whether the span of a run tells of a model's answer itself, and no run inside does."""
+    operation = root.operation
+    told = isinstance(operation, AgentInvocation) and operation.finish_reasons
+    return bool(told) and not any(node.is_run for node in nodes)
 
 
 def _lost_parent(node: Node) -> bool:
