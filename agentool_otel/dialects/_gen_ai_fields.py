@@ -260,7 +260,12 @@ _PAYLOAD = (
     Field("result", gen_ai.TOOL_CALL_RESULT, Reader.deferred_json),
 )
 NULLABLE = (Reader.json, Reader.deferred_json)
-TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD)
+_PROPOSED = (
+    _text("transfer_target", gen_ai.TRANSFER_TARGET_NAME),
+    _text("transfer_target", gen_ai.AGENT_HANDOFF_TARGET_NAME),
+    _text("agent_name", gen_ai.AGENT_HANDOFF_SOURCE_NAME),
+)
+TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD, _PROPOSED)
 TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, SERVER, _PAYLOAD)
 for _cls in (Inference, Embeddings, AgentInvocation):
     TABLES[_cls] |= _table(USAGE, of_usage=True)

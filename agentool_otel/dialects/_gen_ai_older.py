@@ -54,6 +54,9 @@ _MESSAGES = {
     gen_ai.INPUT_MESSAGES: "user",
     gen_ai.OUTPUT_MESSAGES: "assistant",
 }
+_AZURE = "gen_ai.event.content"
+_ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.response.tool_calls"
+"""Sentry's and OpenLIT's names for the parts of an answer."""
 _ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -194,6 +197,10 @@ def _restructure(span: Reader) -> None:
     for old, new in STRUCTURAL.items():
         if new == gen_ai.RESPONSE_FINISH_REASONS and old in rest and new not in rest:
             rest[new] = [str(finish_reason(rest.pop(old)))]
+    if gen_ai.OUTPUT_MESSAGES not in rest and not rest.keys().isdisjoint(_ANSWER):
+        words = json_or_text(rest.pop(_RESPONSE_TEXT, None))
+        asked = calls_from(rest.pop(_RESPONSE_CALLS, None))
+        rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *asked])]
     _read_indexed(rest)
 
 
@@ -239,6 +246,9 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
     outputs: list[Message] = []
     for event in sorted(events, key=lambda e: e.time_ns or 0):
         body = event.attributes
+        if _AZURE in body:  # the body of the event, as JSON text
+            content = json_or_text(body[_AZURE])
+            body = content if isinstance(content, dict) else body
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             for key, value in body.items():
                 if key.startswith("gen_ai."):
@@ -252,6 +262,10 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
             inputs.append(message_from(body, _ROLES[event.name]))
         elif event.name == "gen_ai.choice":
             outputs.append(_choice(body))
+    if not outputs and rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
+        said = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
+        if said:  # the whole run, told on its own span
+            inputs, outputs = inputs[: said[0]], inputs[said[0] :]
     if inputs and gen_ai.INPUT_MESSAGES not in rest:
         rest[gen_ai.INPUT_MESSAGES] = inputs
     if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
@@ -266,6 +280,10 @@ def _choice(body: Attributes) -> Message:
         role = str(inner.get("role", role))
         parts = parts_from(inner.get("content")) + calls_from(inner.get("tool_calls"))
     else:
-        parts = parts_from(inner if inner is not None else body.get("content"))
+        content = json_or_text(inner if inner is not None else body.get("content"))
+        if isinstance(content, dict) and "parts" in content:  # of Google's
+            parts = list(message_from(content, role)["parts"])
+        else:
+            parts = parts_from(content)
     parts += calls_from(body.get("tool_calls"))
     return message(role, parts, finish_reason(body.get("finish_reason")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agentool_otel.semconv import agentool, core, gen_ai, mcp, openai
+from agentool_otel.semconv import core, gen_ai, mcp, openai
 
 __all__ = [
     "METRIC_RENAMES",
@@ -65,21 +65,21 @@ RENAMES: Mapping[str, Rename] = {
     "gen_ai.openai.request.service_tier": Rename(openai.REQUEST_SERVICE_TIER),
     "gen_ai.openai.response.service_tier": Rename(openai.RESPONSE_SERVICE_TIER),
     "gen_ai.openai.response.system_fingerprint": Rename(openai.RESPONSE_SYSTEM_FINGERPRINT),
+    "gen_ai.request.messages": Rename(gen_ai.INPUT_MESSAGES),
+    "gen_ai.request.available_tools": Rename(gen_ai.TOOL_DEFINITIONS),
     "gen_ai.tool.input": Rename(gen_ai.TOOL_CALL_ARGUMENTS),
     "gen_ai.tool.output": Rename(gen_ai.TOOL_CALL_RESULT),
     "mcp.request.argument": Rename(gen_ai.TOOL_CALL_ARGUMENTS),
     "mcp.response.value": Rename(gen_ai.TOOL_CALL_RESULT),
     "mcp.request.id": Rename(core.JSONRPC_REQUEST_ID),
-    "gen_ai.agent.handoff.source.name": Rename(gen_ai.AGENT_NAME),
-    "gen_ai.agent.handoff.target.name": Rename(agentool.TRANSFER_TARGET),
-    "gen_ai.transfer.target.name": Rename(agentool.TRANSFER_TARGET),
 }
-"""Names that only moved; the value stays as it is, apart from the listed ones. The last three are
-proposals (semantic-conventions-genai #98 and #447); the conventions have no handoff."""
+"""Names that only moved; the value stays as it is, apart from the listed ones."""
 
 STRUCTURAL: Mapping[str, str] = {
     "gen_ai.prompt": gen_ai.INPUT_MESSAGES,
     "gen_ai.completion": gen_ai.OUTPUT_MESSAGES,
+    "gen_ai.response.text": gen_ai.OUTPUT_MESSAGES,
+    "gen_ai.response.tool_calls": gen_ai.OUTPUT_MESSAGES,
     "gen_ai.response.finish_reason": gen_ai.RESPONSE_FINISH_REASONS,
     "gen_ai.response.stop_reason": gen_ai.RESPONSE_FINISH_REASONS,
     "llm.response.finish_reason": gen_ai.RESPONSE_FINISH_REASONS,

@@ -321,3 +321,42 @@ def test_an_exception_told_beside_the_span_is_its_error() -> None:
     )
     operation = read({"gen_ai.operation.name": "chat"}, record)
     assert (operation.error_type, operation.error_message) == ("RateLimitError", "slow down")
+
+
+def test_the_body_of_azures_events_is_one_attribute() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.user.message", **{"gen_ai.event.content": '{"role":"user","content":"hi"}'}),
+        event("gen_ai.choice", **{"gen_ai.event.content": '{"message":{"content":"hello"}}'}),
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_a_run_told_by_events_of_its_own_span_ends_with_what_was_answered() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "invoke_agent"},
+        event("gen_ai.user.message", content="hi"),
+        event("gen_ai.assistant.message", content={"text": {"value": "hello"}}),
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_a_choice_of_google_has_its_parts_in_the_content() -> None:
+    said = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"a": 1}}}]}
+    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", content=said))
+    assert operation.output == [message("assistant", [tool_call("f", {"a": 1})])]
+
+
+def test_sentrys_names_of_request_and_answer_are_read() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.messages": '[{"role":"user","content":"hi"}]',
+            "gen_ai.response.text": '["hello"]',
+            "gen_ai.response.tool_calls": '[{"id":"c1","name":"f","arguments":"{\\"a\\":1}"}]',
+        }
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello"), CALL])]

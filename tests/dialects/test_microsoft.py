@@ -78,3 +78,8 @@ def test_spans_are_read() -> None:
           < assistant: hello
     """)
     assert coverage(SPANS) == 0.75
+
+
+def test_a_run_of_azures_agent_service_is_an_agents() -> None:
+    said = span({"gen_ai.operation.name": "process_thread_run", "gen_ai.thread.id": "t1"})
+    assert spelled(said) == "microsoft: agent session=t1"
