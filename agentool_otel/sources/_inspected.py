@@ -36,7 +36,14 @@ _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(n?)(?![\w-])")
 _WORD = re.compile(r"[^\s,\]}]+")
 _ESCAPED = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u\{?([0-9A-Fa-f]{4,6})\}?|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
-_WORDS: dict[str, Any] = {"null": None, "true": True, "false": False}
+_WORDS: dict[str, Any] = {
+    "null": None,
+    "true": True,
+    "false": False,
+    "None": None,
+    "True": True,
+    "False": False,  # of a Python dictionary, printed likewise
+}
 _DEEP = 60
 _ABSENT: Any = object()
 

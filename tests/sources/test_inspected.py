@@ -88,6 +88,7 @@ def test_a_span_that_was_cut_costs_only_itself(tmp_path: Path) -> None:
          {"a": [1, ["x"]], "b": "x"}),
         ("{ a: Map(1) { 'k' => 1 }, b: Object [null prototype] { k: 2 } }",
          {"a": {"k": 1}, "b": {"k": 2}}),
+        ("{'a': None, 'b': [True, 'x']}", {"a": None, "b": [True, "x"]}),
         ("{ a: 2026-01-01T00:00:00.000Z, }", {"a": "2026-01-01T00:00:00.000Z"}),
     ],
 )  # fmt: skip
