@@ -174,9 +174,10 @@ def _document(value: _Object, reading: _Reading) -> _Object:
     if metrics := _metrics(_object(value.get("final_metrics")), reading.steps):
         trace["metrics"] = metrics
     about = {name: value[name] for name in value if name not in _APART}
-    trace["metadata"] = {"atif": about}
+    metadata: _Object = {"atif": about}
     if reading.children:
-        trace["metadata"]["sub_traces"] = list(dict.fromkeys(reading.children))
+        metadata["sub_traces"] = list(dict.fromkeys(reading.children))
+    trace["metadata"] = metadata
     return trace
 
 

@@ -312,8 +312,8 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     report.model_calls = len(inferences)
     if root is not None and not inferences and _answered_by_model(root, nodes):
         report.model_calls = 1
-        rule = "the run has a model's reason to stop, and no call inside: there was one at least"
-        report.notes.append(Note("inferred", "model_calls", None, root_id, None, rule))
+        why = "the run has a model's reason to stop, and no call inside: there was one at least"
+        report.notes.append(Note("inferred", "model_calls", None, root_id, None, why))
     found = {
         "input": input_of(root, nodes, inferences),
         "output": output_of(root, nodes, inferences),
