@@ -5,7 +5,7 @@
 What fits into the window is one value. What does not is entered: each item inside is a value, in
 the objects around it as far as they have been read: `{"resourceSpans": [{"resource": {…},
 "scopeSpans": [{"scope": {…}, "spans": [a]}]}]}`, then the same with `b`. So a member counts for
-the items behind it only. A span is never entered, however large it is.
+the items behind it only. A span is never entered, however large it is, nor is a trace of Jaeger's.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ _WINDOW = 4 << 20
 """Characters that are looked at together; their values take some ten times as much memory."""
 _BETWEEN = re.compile(r"[\s,:\ufeff]*")
 _OF_A_SPAN = re.compile(
-    r'\{\s*"(?:traceId|spanId|trace_id|span_id|parentSpanId|name|context|_spanContext|spanContext)"'
+    r'\{\s*"(?:traceId|spanId|trace_id|span_id|parentSpanId|name|context|_spanContext|spanContext'
+    r'|traceID)"'
 )
-"""How a span begins, by its first member."""
+"""How a span begins, by its first member; or a trace of Jaeger's, whose `processes` come last."""
 _raw_decode = json.JSONDecoder().raw_decode
 
 

@@ -102,3 +102,14 @@ def test_a_file_above_the_limits_is_read_so(tmp_path: Any, monkeypatch: Any) -> 
         source = open_source(file)
         assert list(source.spans()) == whole(DOCUMENT)
         assert "cut short or damaged" in source.problems[-1].message
+
+
+def test_a_trace_of_jaegers_is_one_value_with_its_processes() -> None:
+    spans = [
+        {"traceID": TRACE, "spanID": f"{n:016x}", "operationName": "x", "processID": "p1"}
+        for n in range(1, 20)
+    ]
+    process = {"p1": {"serviceName": "shop"}}
+    traces = {"data": [{"traceID": TRACE, "spans": spans, "processes": process}]}
+    found = list(by_pieces(json.dumps(traces), 300))
+    assert [it.resource for it in found] == [{"service.name": "shop"}] * 19
