@@ -25,7 +25,7 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import Census, Source, open_source
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 
 __all__ = [
     "Item",
@@ -115,7 +115,7 @@ def open_spans(places: Sequence[str]) -> Source:
     if len(places) > 1:
         return Sources(places)
     place = places[0] if places else None
-    return OtlpFiles([_stdin()], "standard input") if place == "-" else open_source(place)
+    return SpanFiles([_stdin()], "standard input") if place == "-" else open_source(place)
 
 
 # --------------------------------------------------------------------------------- documents

@@ -250,9 +250,9 @@ def _sum_up_files(files: list[Path], folder: Path) -> None:
 def _counted(files: list[Path]) -> tuple[int, int]:
     from agentool_otel.cli._output import Reading
     from agentool_otel.rebuild import rebuild
-    from agentool_otel.sources.otlp_file import OtlpFiles
+    from agentool_otel.sources.span_files import SpanFiles
 
-    reading = Reading(OtlpFiles(files), bar=False)
+    reading = Reading(SpanFiles(files), bar=False)
     runs = 0
     with suppress(AgentoolError):
         runs = sum(1 for _ in rebuild(reading.spans()))

@@ -19,7 +19,7 @@ from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.validation import findings, identify
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 
 __all__ = ["command"]
 
@@ -146,7 +146,7 @@ def _unknown(value: Any) -> str:
 
 
 def _recording(path: Path | None, label: str, strict: bool) -> _Verdict:
-    source = open_spans(["-"]) if path is None else OtlpFiles([path])
+    source = open_spans(["-"]) if path is None else SpanFiles([path])
     spans = ours = 0
     dialects: Counter[str] = Counter()
     breaches: Counter[str] = Counter()

@@ -85,8 +85,8 @@ SERVER = (_text("server_address", core.SERVER_ADDRESS), _int("server_port", core
 _PROVIDER = _text("provider", gen_ai.PROVIDER_NAME)
 _MODEL = _text("request_model", gen_ai.REQUEST_MODEL)
 _SYSTEM = _deferred("system", gen_ai.SYSTEM_INSTRUCTIONS)
-_INPUT = _deferred("input", gen_ai.INPUT_MESSAGES)
-_OUTPUT = _array("output", gen_ai.OUTPUT_MESSAGES)
+_INPUT = Field("input", gen_ai.INPUT_MESSAGES, Reader.deferred_messages, payload_text)
+_OUTPUT = Field("output", gen_ai.OUTPUT_MESSAGES, Reader.messages, dumps)
 _TOOLS = _deferred("tools", gen_ai.TOOL_DEFINITIONS)
 _FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
 _OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
@@ -260,7 +260,12 @@ _PAYLOAD = (
     Field("result", gen_ai.TOOL_CALL_RESULT, Reader.deferred_json),
 )
 NULLABLE = (Reader.json, Reader.deferred_json)
-TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD)
+_PROPOSED = (
+    _text("transfer_target", gen_ai.TRANSFER_TARGET_NAME),
+    _text("transfer_target", gen_ai.AGENT_HANDOFF_TARGET_NAME),
+    _text("agent_name", gen_ai.AGENT_HANDOFF_SOURCE_NAME),
+)
+TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD, _PROPOSED)
 TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, SERVER, _PAYLOAD)
 for _cls in (Inference, Embeddings, AgentInvocation):
     TABLES[_cls] |= _table(USAGE, of_usage=True)

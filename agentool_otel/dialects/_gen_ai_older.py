@@ -18,10 +18,11 @@ from agentool_otel.dialects._provider_messages import (
     message_from,
     messages_from,
     parts_from,
+    spoken,
 )
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._reading import Reader, in_parts, looks_cut
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.model.messages import Message, Part, message, tool_response
+from agentool_otel.model.messages import Message, Part, message, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes, SpanEvent
 from agentool_otel.semconv import gen_ai
@@ -36,13 +37,26 @@ from agentool_otel.semconv.table import (
 __all__ = ["Older", "is_older", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
-_OLDER_PREFIXES = ("gen_ai.prompt", "gen_ai.completion", "llm.")
-_INDEXED = r"(?:gen_ai\.(prompt|completion)|llm\.(prompts|completions))\.(\d+)\.(.+)"
+_OLDER_PREFIXES = (
+    *("gen_ai.prompt", "gen_ai.completion", "llm."),
+    *(gen_ai.INPUT_MESSAGES + ".", gen_ai.OUTPUT_MESSAGES + "."),
+)
+_INDEXED = (
+    r"(?:gen_ai\.(prompt|completion|(?:in|out)put\.messages)|llm\.(prompts|completions))"
+    r"\.(\d+)\.(.+)"
+)
 _CALL = r"tool_calls\.(\d+)\.(.+)"
 _CONTENT_EVENTS = {
     "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
     "gen_ai.content.completion": ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
 }
+_MESSAGES = {
+    gen_ai.INPUT_MESSAGES: "user",
+    gen_ai.OUTPUT_MESSAGES: "assistant",
+}
+_AZURE = "gen_ai.event.content"
+_ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.response.tool_calls"
+"""Sentry's and OpenLIT's names for the parts of an answer."""
 _ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -107,6 +121,36 @@ def upgrade(span: Reader) -> None:
         if event.name.startswith("gen_ai."):
             _read_events(rest, span.span.events)
             break
+    for key, role in _MESSAGES.items():
+        if (value := rest.get(key)) is not None and not _in_parts(value):
+            _reshape(span, key, json_or_text(value), role)
+    system = rest.get(gen_ai.SYSTEM_INSTRUCTIONS)
+    if isinstance(system, str) and system[:1] not in "[{" and system not in span.placeholders:
+        rest[gen_ai.SYSTEM_INSTRUCTIONS] = [text(system)]
+
+
+def _in_parts(value: Any) -> bool:
+    if isinstance(value, str):
+        return value[:1] == "[" and in_parts(value)
+    return isinstance(value, list) and all(
+        isinstance(said, dict)
+        and isinstance(parts := said.get("parts"), list)
+        and all(isinstance(part, dict) and "type" in part for part in parts)
+        for said in value
+    )
+
+
+def _reshape(span: Reader, key: str, said: Any, role: str) -> None:
+    """Bring the messages of an attribute to parts, where an SDK has put those of a provider's API
+    or bare text under its name; what was cut in the middle stays unread."""
+    if isinstance(said, str) and (looks_cut(said) or said in span.placeholders):
+        return
+    if isinstance(said, list):  # of texts that are JSON each, where an array is what was set
+        said = [json_or_text(item) for item in said]
+    if not said or _in_parts(said):
+        return
+    if made := [it for it in spoken(said, role) if it.get("parts")]:
+        span.rest[key] = made
 
 
 _current: set[str] = set()
@@ -153,6 +197,10 @@ def _restructure(span: Reader) -> None:
     for old, new in STRUCTURAL.items():
         if new == gen_ai.RESPONSE_FINISH_REASONS and old in rest and new not in rest:
             rest[new] = [str(finish_reason(rest.pop(old)))]
+    if gen_ai.OUTPUT_MESSAGES not in rest and not rest.keys().isdisjoint(_ANSWER):
+        words = json_or_text(rest.pop(_RESPONSE_TEXT, None))
+        asked = calls_from(rest.pop(_RESPONSE_CALLS, None))
+        rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *asked])]
     _read_indexed(rest)
 
 
@@ -162,7 +210,7 @@ def _read_indexed(rest: Attributes) -> None:
     for key, value in rest.items():
         if match := re.fullmatch(_INDEXED, key, re.ASCII):
             side = gen_ai.INPUT_MESSAGES
-            if (match[1] or match[2]).startswith("completion"):
+            if (match[1] or match[2]).startswith(("completion", "output")):
                 side = gen_ai.OUTPUT_MESSAGES
             found.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
             keys.append(key)
@@ -180,6 +228,8 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
     parts = parts_from(content)
+    if isinstance(fields.get("refusal"), str):
+        parts.append({"type": "refusal", "content": fields["refusal"]})
     calls: dict[int, dict[str, Any]] = {}
     for key, value in fields.items():
         if match := re.fullmatch(_CALL, key, re.ASCII):
@@ -196,6 +246,9 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
     outputs: list[Message] = []
     for event in sorted(events, key=lambda e: e.time_ns or 0):
         body = event.attributes
+        if _AZURE in body:  # the body of the event, as JSON text
+            content = json_or_text(body[_AZURE])
+            body = content if isinstance(content, dict) else body
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             for key, value in body.items():
                 if key.startswith("gen_ai."):
@@ -209,6 +262,10 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
             inputs.append(message_from(body, _ROLES[event.name]))
         elif event.name == "gen_ai.choice":
             outputs.append(_choice(body))
+    if not outputs and rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
+        said = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
+        if said:  # the whole run, told on its own span
+            inputs, outputs = inputs[: said[0]], inputs[said[0] :]
     if inputs and gen_ai.INPUT_MESSAGES not in rest:
         rest[gen_ai.INPUT_MESSAGES] = inputs
     if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
@@ -219,10 +276,14 @@ def _choice(body: Attributes) -> Message:
     inner = json_or_text(body.get("message"))
     parts: list[Part]
     role = "assistant"
-    if isinstance(inner, dict) and "content" in inner:
+    if isinstance(inner, dict) and not inner.keys().isdisjoint(("role", "content", "tool_calls")):
         role = str(inner.get("role", role))
-        parts = parts_from(inner["content"]) + calls_from(inner.get("tool_calls"))
+        parts = parts_from(inner.get("content")) + calls_from(inner.get("tool_calls"))
     else:
-        parts = parts_from(inner if inner is not None else body.get("content"))
+        content = json_or_text(inner if inner is not None else body.get("content"))
+        if isinstance(content, dict) and "parts" in content:  # of Google's
+            parts = list(message_from(content, role)["parts"])
+        else:
+            parts = parts_from(content)
     parts += calls_from(body.get("tool_calls"))
     return message(role, parts, finish_reason(body.get("finish_reason")))

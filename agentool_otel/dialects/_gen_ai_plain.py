@@ -21,7 +21,9 @@ from agentool_otel.dialects._reading import (
     Reader,
     array,
     deferred_json,
+    deferred_messages,
     deferred_objects,
+    messages,
     texts,
 )
 from agentool_otel.model.operations import Inference, Operation, ToolExecution, Usage
@@ -45,7 +47,9 @@ _BARE = frozenset({"input", "output"})
 _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
     (Reader.deferred_json, str): deferred_json,
     (Reader.deferred_array, str): deferred_objects,
+    (Reader.deferred_messages, str): deferred_messages,
     (Reader.array, str): array,
+    (Reader.messages, str): messages,
     (Reader.texts, list): texts,
 }
 """How a value of a type is read by itself, by how it is read from among its span's attributes."""

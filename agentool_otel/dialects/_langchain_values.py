@@ -6,17 +6,12 @@ stores with LangChain callbacks (Langfuse, LangSmith, MLflow) keep these as they
 
 from __future__ import annotations
 
-import ast
 from typing import Any, NamedTuple
 
-from agentool_otel._json import dumps
 from agentool_otel.dialects._provider_messages import json_or_text
+from agentool_otel.dialects._python_text import object_in
 
 __all__ = ["ToolMessage", "tool_message", "unwrapped_call"]
-
-
-_LONGEST = 100_000
-"""Characters of Python text that are parsed, which takes far longer than JSON."""
 
 
 class ToolMessage(NamedTuple):
@@ -55,23 +50,10 @@ def unwrapped_call(value: Any) -> Any:
 
     Positional arguments have no names here, so a call with any stays as it is.
     """
-    value = _object_in(value)
+    value = object_in(value)
     if isinstance(value, dict) and value.keys() == {"args", "kwargs"} and not value["args"]:
         return value["kwargs"]
     if isinstance(value, dict) and value.keys() == {"input"}:
-        inner = _object_in(value["input"])
+        inner = object_in(value["input"])
         return inner if isinstance(inner, dict) else value
     return value
-
-
-def _object_in(value: Any) -> Any:
-    """The object in JSON text, or in Python's: LangChain passes on the `str` of a tool's input."""
-    value = json_or_text(value)
-    if not isinstance(value, str) or value[:1] != "{" or len(value) > _LONGEST:
-        return value
-    try:
-        read = ast.literal_eval(value)
-        dumps(read)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return value
-    return read if isinstance(read, dict) else value

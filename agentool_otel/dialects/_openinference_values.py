@@ -15,6 +15,7 @@ from msgspec import UNSET, structs
 from agentool_otel._json import dumps
 from agentool_otel.dialects._flattened import members, tree
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
+from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
 from agentool_otel.model.messages import Message, message, parts_of, text
 from agentool_otel.model.operations import ToolExecution
@@ -160,6 +161,7 @@ def take_call(span: Reader) -> None:
 
 def arguments(span: Reader) -> Any:
     """Take the arguments of a tool."""
+    typed = oi.INPUT_MIME_TYPE in span.rest
     given = take(span, oi.INPUT_VALUE)
     parameters = json_or_text(span.rest.get(oi.TOOL_PARAMETERS))
     if given is UNSET and isinstance(parameters, dict) and not _is_schema(parameters):
@@ -170,6 +172,8 @@ def arguments(span: Reader) -> Any:
         return _smolagents_arguments(value, parameters)
     if span.rest.get(oi.TOOL_PARAMETERS) is not None and given == parameters:
         del span.rest[oi.TOOL_PARAMETERS]  # Agno and Claude repeat the arguments there
+    if isinstance(given, str) and not typed:  # LangChain's, if it begins like an object
+        return object_in(given)
     return given
 
 

@@ -312,7 +312,7 @@ def _part_from(block: Any) -> list[Part]:
             return [{**reasoning(words), **({"encrypted_content": sealed} if sealed else {})}]
         case {"text": str(thought), "thought": True}:
             return [reasoning(thought)]
-        case {"text": str(words)}:
+        case {"text": str(words)} | {"text": {"value": str(words)}}:  # the second of assistants
             return [text(words)]
         case {"type": str()}:
             return [block]

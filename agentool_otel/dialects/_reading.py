@@ -21,7 +21,11 @@ __all__ = [
     "Reader",
     "array",
     "deferred_json",
+    "deferred_messages",
     "deferred_objects",
+    "in_parts",
+    "looks_cut",
+    "messages",
     "texts",
 ]
 
@@ -209,6 +213,14 @@ class Reader:
                 return found
         return self.array(key)
 
+    def messages(self, key: str) -> list[Any] | None:
+        """Messages, which `_gen_ai_older` has brought to the shape of the conventions."""
+        return self.array(key)
+
+    def deferred_messages(self, key: str) -> Sequence[Any] | None:
+        """The same, parsed only when looked into."""
+        return self.deferred_array(key)
+
     def deferred_json(self, key: str) -> Any | UnsetType:
         """Any JSON value; an object or an array is parsed only when needed."""
         text = self.rest.get(key)
@@ -228,7 +240,7 @@ class Reader:
         if isinstance(value, str):
             parsed = _json_or(value, UNSET)
             if parsed is UNSET:
-                if not keep_text or _looks_cut(value):
+                if not keep_text or looks_cut(value):
                     return UNSET
                 del self.rest[key]
                 return UNSET if value in self.placeholders else value
@@ -271,6 +283,22 @@ def deferred_objects(text: str) -> DeferredList | UnsetType:
     return DeferredList(text) if text[:2] == "[{" and text[-2:] == "}]" else UNSET
 
 
+def in_parts(text: str) -> bool:
+    """Whether JSON text looks like messages in the shape of the conventions, rather than in that of
+    a provider's API."""
+    return '"parts"' in text and '"type"' in text
+
+
+def messages(text: str) -> list[Any] | UnsetType:
+    """Return the messages that a text is the JSON of, UNSET for any in another shape."""
+    return array(text) if in_parts(text) else UNSET
+
+
+def deferred_messages(text: str) -> DeferredList | UnsetType:
+    """The same, to be parsed when needed."""
+    return deferred_objects(text) if in_parts(text) else UNSET
+
+
 def array(text: str) -> list[Any] | UnsetType:
     """Return the array that a text is the JSON of, UNSET for any other text."""
     value = _json_or(text, UNSET)
@@ -292,7 +320,7 @@ def _json_or(text: str, default: Any) -> Any:
         return default
 
 
-def _looks_cut(text: str) -> bool:
+def looks_cut(text: str) -> bool:
     """Tell JSON that a store cut in the middle from ordinary text."""
     return text[:2] in ('{"', "[{", '["') or (
         text[:1] in ("{", "[") and text[-1:] not in ("}", "]")

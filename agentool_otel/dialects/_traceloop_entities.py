@@ -1,17 +1,17 @@
 """`traceloop.entity.input` and `.output`: values in the envelopes of what was instrumented.
 
 Source: OpenLLMetry 0.62.4, langchain `callback_handler.py` (`{"inputs", "input_str", "kwargs"}`
-and `{"output"}` or `{"outputs"}`) and the decorators of its SDK (`{"args", "kwargs"}`).
+and `{"output"}` or `{"outputs"}`), mcp `instrumentation.py` (`{"tool_name", "arguments"}` and
+`{"result"}`) and the decorators of its SDK (`{"args", "kwargs"}`).
 """
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel._json import loads
+from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
 from agentool_otel.model.operations import ToolExecution
 
@@ -22,12 +22,11 @@ __all__ = [
     "call_id",
     "documents",
     "envelope",
+    "mcp_arguments",
+    "mcp_result",
     "query",
     "result",
 ]
-
-_LITERAL = 100_000
-"""Longest Python literal that is parsed, in characters."""
 
 
 def envelope(span: Reader, *keys: str) -> Any:
@@ -45,28 +44,13 @@ def arguments(said: Any) -> Any:
         case {"inputs": inputs} if inputs is not None or "input_str" not in said:
             return inputs
         case {"input_str": str(text)}:
-            return _literal(text)
+            return object_in(text)
         case {"args": [], "kwargs": dict(named)} | {"args": None, "kwargs": dict(named)}:
             return named
         case {"args": [dict(only)], "kwargs": named} if not named:
             return only
         case _:
             return said
-
-
-def _literal(text: str) -> Any:
-    """Return the value of a dictionary that was printed rather than encoded."""
-    if text[:1] not in ("{", "[") or len(text) > _LITERAL:
-        return text
-    try:
-        return loads(text)
-    except ValueError:
-        pass
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return text
-    return value if isinstance(value, (dict, list)) else text
 
 
 def call_id(said: Any) -> str | None:
@@ -78,11 +62,29 @@ def call_id(said: Any) -> str | None:
             return None
 
 
+def mcp_arguments(said: Any) -> Any:
+    """Return the arguments of a tool called through MCP, which the envelope names once more."""
+    match said:
+        case {"tool_name": str(), **rest} if rest.keys() <= {"arguments"}:
+            return rest.get("arguments", UNSET)
+        case _:
+            return said
+
+
+def mcp_result(said: Any) -> Any:
+    """Return the result of a tool called through MCP."""
+    match said:
+        case {"result": value, **rest} if rest.keys() <= {"is_error"}:
+            return value
+        case _:
+            return said
+
+
 def result(said: Any, operation: ToolExecution) -> dict[str, Any]:
     """Return the fields of a tool's execution that tell what came of it."""
     value = _opened(said)
     match value:
-        case {"lc": _, "kwargs": {"content": content, "tool_call_id": found}}:
+        case {"kwargs": {"content": content, "tool_call_id": found}}:
             failed = value["kwargs"].get("status") == "error"
             return {
                 "result": content,
@@ -124,7 +126,7 @@ def answered(said: Any) -> Any:
 def query(said: Any) -> str | None:
     """Return the query of a retrieval."""
     match said:
-        case {"query": str(words)}:
+        case {"query": str(words)} | {"inputs": str(words)} | str(words):
             return words
         case _:
             return None
@@ -133,7 +135,7 @@ def query(said: Any) -> str | None:
 def documents(said: Any) -> list[Any] | None:
     """Return what a retrieval found, its text under the name the conventions have for it."""
     match said:
-        case {"documents": list(found)}:
+        case {"documents": list(found)} | [*found]:
             return [_document(it) for it in found]
         case _:
             return None

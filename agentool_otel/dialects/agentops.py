@@ -72,6 +72,7 @@ class AgentOps:
             onto.rename(span, {"gen_ai.usage.total_cost": agentool.COST_USD})
         name = span.text("agentops.entity.name") or span.text("operation.name")
         failed = span.rest.get("tool.status") in ("failed", "error")
+        failed = failed or span.text("agentops.session.end_state") in ("Fail", "Error")
         read = read_call(span, operation, name, _INPUT, _OUTPUT)
         return onto.failed(read, "_OTHER", None) if failed else read
 

@@ -12,6 +12,7 @@ What the vocabulary cannot carry:
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from agentool_otel.dialects import _gen_ai_older as older
@@ -82,6 +83,8 @@ _CLASSES: dict[str, type] = {
 }
 
 
+_EXCEPTION = "gen_ai.client.operation.exception"
+_HANDOFF = re.compile(r"handoff from (.+) to (.+)")
 _HAS_OPERATION = Confidence(0.9, "has gen_ai.operation.name")
 _HAS_METHOD = Confidence(0.9, "has mcp.method.name")
 
@@ -193,6 +196,8 @@ def _read_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
         values["usage"] = Usage(**usage)
     if core.ERROR_TYPE in rest or span.span.status == STATUS_ERROR:
         _read_error(span, values)
+    elif span.span.events:
+        _read_exception(span, values)
     return values
 
 
@@ -205,6 +210,16 @@ def _read_error(span: Reader, values: dict[str, Any]) -> None:
         values["error_type"] = error
         if record.status_message is not None:
             values["error_message"] = record.status_message
+
+
+def _read_exception(span: Reader, values: dict[str, Any]) -> None:
+    """Take the error of a span that only a record beside it tells of."""
+    for event in span.span.events:
+        if event.name == _EXCEPTION:
+            values["error_type"] = str(event.attributes.get("exception.type") or "_OTHER")
+            said = event.attributes.get("exception.message")
+            if isinstance(said, str):
+                values["error_message"] = said
 
 
 def _read_inference(span: Reader, operation: str) -> Inference:
@@ -280,10 +295,13 @@ def _read_tool(span: Reader) -> ToolExecution:
 def _read_handoff(span: Reader) -> ToolExecution:
     """Handoff spans of the openai-agents instrumentations.
 
-    Source: contrib openai-agents v2 and OpenLLMetry, `gen_ai.operation.name` = agent_handoff.
+    Source: contrib openai-agents v2 and OpenLLMetry, `gen_ai.operation.name` = agent_handoff;
+    Sentry's has the agents in the name of the span only.
     """
     target = span.text("gen_ai.handoff.to_agent")
     source = span.text("gen_ai.handoff.from_agent")
+    if target is None and (named := _HANDOFF.fullmatch(span.span.name)):
+        source, target = named.groups()
     name = f"transfer_to_{target}" if target else "transfer"
     fields = _read_fields(span, COMMON_TABLE)
     return ToolExecution(

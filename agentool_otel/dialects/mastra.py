@@ -27,7 +27,7 @@ _OPERATIONS = {
     "tool_call": "execute_tool",
     "mcp_tool_call": "execute_tool",
 }
-_NAME = re.compile(r".*?['\"](.+)['\"]")
+_NAME = re.compile(r".*?['\"](.+?)['\"](?: on |$)")
 
 
 class Mastra:
@@ -49,7 +49,7 @@ class Mastra:
                 "mastra.metadata.threadId": gen_ai.CONVERSATION_ID,
             },
         )
-        quoted = _NAME.match(span.span.name)  # "agent run: 'weather'"
+        quoted = _NAME.match(span.span.name)  # "agent run: 'weather'", "mcp_tool: 'f' on 's'"
         return read_call(
             span, _OPERATIONS.get(kind), quoted[1] if quoted else None, _INPUT, _OUTPUT
         )

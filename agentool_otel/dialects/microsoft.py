@@ -29,8 +29,18 @@ _SCOPES = (
 _PLUMBING = ("workflow.build", "executor.process", "edge_group.process")
 _SOURCE, _TARGET = "message.source_id", "message.target_id"
 _STRUCTURED = "final_result"
-_OLDER = {"chat.completions": "chat", "text.completions": "text_completion"}
-"""What Semantic Kernel called its operations."""
+_OLDER = {
+    "chat.completions": "chat",
+    "text.completions": "text_completion",
+    "process_thread_run": "invoke_agent",
+}
+"""What Semantic Kernel called its operations, and what Azure's agent service calls a run."""
+_NAMES = {
+    "agent_framework.function.name": gen_ai.TOOL_NAME,
+    "gen_ai.thread.id": gen_ai.CONVERSATION_ID,  # of Azure's agent service
+    "gen_ai.response.prompt_tokens": gen_ai.USAGE_INPUT_TOKENS,  # of Semantic Kernel
+    "gen_ai.response.completion_tokens": gen_ai.USAGE_OUTPUT_TOKENS,
+}
 
 
 class Microsoft:
@@ -38,7 +48,10 @@ class Microsoft:
 
     name = "microsoft"
     signs = Signs(
-        keys=("workflow.id", "executor.id", "edge_group.", _SOURCE, "agent_framework."),
+        keys=(
+            *("workflow.id", "executor.id", "edge_group.", _SOURCE, "agent_framework."),
+            "gen_ai.thread.",
+        ),
         scopes=_SCOPES,
     )
 
@@ -48,6 +61,8 @@ class Microsoft:
         said = gen_ai.OPERATION_NAME in span.attributes
         if span.attributes.get(gen_ai.PROVIDER_NAME) == _FRAMEWORK:
             return Confidence(EXTENDS, f"the provider is {_FRAMEWORK}")
+        if "gen_ai.thread.id" in span.attributes:
+            return Confidence(EXTENDS if said else SCOPE, "has gen_ai.thread.id")
         if span.scope.startswith(_SCOPES):
             return Confidence(EXTENDS if said else SCOPE, f"scope {span.scope}")
         return NOT_MINE
@@ -67,7 +82,7 @@ class Microsoft:
             return onto.as_operation(span, "invoke_workflow")
         if name.startswith("message.send"):
             return _read_message(span)
-        onto.rename(span, {"agent_framework.function.name": gen_ai.TOOL_NAME})
+        onto.rename(span, _NAMES)
         seconds = span.number("agent_framework.function.invocation.duration")
         onto.put(span, agentool.TOOL_DURATION_MS, None if seconds is None else seconds * 1000)
         _unpack_structured(span)

@@ -359,6 +359,7 @@ def _read_agent(span: Reader) -> Operation:
 
 def _invocation(span: Reader) -> AgentInvocation:
     _rename(span, _AGENT_NAMES)
+    _rename(span, _COST_NAMES)
     _rename(span, _USAGE_NAMES)
     _take_cached(span)
     _take_models(span)

@@ -22,7 +22,7 @@ _OWN = (
     *("gen_ai.agent.goal", "gen_ai.agent.finish.output", "gen_ai.agent.action.tool"),
     *("gen_ai.workflow.input", "gen_ai.workflow.output", "gen_ai.workflow.type"),
     *("gen_ai.usage.cost", "gen_ai.tool.args", "gen_ai.retrieval.query", "gen_ai.graph.nodes"),
-    *("gen_ai.response.tool_calls", "gen_ai.agent.session_id", _TARGET, "gen_ai.sdk.version"),
+    *("gen_ai.agent.session_id", _TARGET, "gen_ai.sdk.version"),
 )
 _OPERATIONS = {
     "agent": "invoke_agent",

@@ -102,13 +102,14 @@ def _read_agent(span: Reader) -> Operation:
 
 
 def _answer(span: Reader, run: list[Message]) -> list[Message] | None:
-    """What the run gave back: its result, where that was structured, else its last words."""
+    """The messages of the run, the last of them what it gave back: its result where that was
+    structured. The calls among them are all that is known where the spans inside are missing."""
     result = span.json("final_result")
     if result is not onto.UNSET and result is not None:
         words = result if isinstance(result, str) else onto.dumps(result)
-        return [message("assistant", [text(words)])]
-    last = [said for said in run if said.get("role") == "assistant"]
-    return last[-1:] or None
+        given = message("assistant", [text(words)])
+        return [*(run if not run or run[-1].get("role") != "assistant" else run[:-1]), given]
+    return run or None
 
 
 def _read_model_call(span: Reader) -> None:

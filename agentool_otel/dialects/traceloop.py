@@ -36,7 +36,6 @@ from agentool_otel.dialects._provider_messages import (
 )
 from agentool_otel.dialects._reading import Deferred, Reader
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.model.messages import text
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -65,7 +64,10 @@ _INSTRUMENTED = frozenset({
 """What OpenLLMetry has instrumentations for, as their scopes name it. The OpenTelemetry project's
 own end in `_v2`, apart from its openai-agents, which speaks the same."""
 _SIGNS = Signs(
-    keys=("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
+    keys=(
+        *("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
+        tl.COMMAND,
+    ),
     scopes=tuple(_SCOPE + name for name in sorted(_INSTRUMENTED)),
 )
 _GEN_AI = GenAI()
@@ -88,10 +90,11 @@ class Traceloop:
         if tl.REQUEST_TYPE in attributes:
             return Confidence(EXTENDS, f"has {tl.REQUEST_TYPE}")
         for key in attributes:
-            if key.startswith("traceloop."):
+            if key.startswith(("traceloop.", tl.COMMAND)):
                 return Confidence(EXTENDS, f"has {key}")
         if span.scope.startswith(_SCOPE) and span.scope[len(_SCOPE) :] in _INSTRUMENTED:
-            level = EXTENDS if gen_ai.OPERATION_NAME in attributes else SCOPE
+            told = gen_ai.OPERATION_NAME in attributes or mcp.METHOD_NAME in attributes
+            level = EXTENDS if told else SCOPE
             return Confidence(level, f"scope {span.scope}")
         for key in attributes:
             if key.startswith(("crewai.", "llm.usage.", tl.REQUEST_FUNCTIONS)):
@@ -132,7 +135,7 @@ def _take_session(span: Reader) -> None:
 
 
 def _take_tools(span: Reader) -> None:
-    """Take the tools offered to the model and its instructions from forms of their own."""
+    """Take the tools offered to the model from forms of their own."""
     rest = span.rest
     functions = tree(span, tl.REQUEST_FUNCTIONS)
     if isinstance(functions, list) and gen_ai.TOOL_DEFINITIONS not in rest:
@@ -146,18 +149,19 @@ def _take_tools(span: Reader) -> None:
         tools = json_or_text(tools)
         if isinstance(tools, list):
             rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
-    said = rest.get(gen_ai.SYSTEM_INSTRUCTIONS)
-    if isinstance(said, str) and said and said[0] not in "[{":
-        rest[gen_ai.SYSTEM_INSTRUCTIONS] = [text(said)]
 
 
 def _read_kind(span: Reader) -> Operation:
     rest = span.rest
     kind, name = rest.get(tl.SPAN_KIND), rest.get(gen_ai.OPERATION_NAME)
+    if kind == tl.TOOL and span.span.scope.startswith(_SCOPE + "mcp"):
+        rest.setdefault(mcp.METHOD_NAME, "tools/call")  # the span's name had it, in older versions
     if mcp.METHOD_NAME in rest:
         return _read_mcp(span)
     if kind == tl.HANDOFF or name == "handoff":
         return _read_handoff(span)
+    if tl.GOTO_TO in rest:
+        return _read_goto(span)
     if kind == tl.TOOL or (kind is None and name == "execute_tool"):
         return _read_tool(span)
     if name == "vector_db_retrieve":
@@ -321,6 +325,19 @@ def _read_handoff(span: Reader) -> ToolExecution:
     return operation
 
 
+def _read_goto(span: Reader) -> Operation:
+    """Read where LangGraph's `Command(goto=…)` of one node leads; the end is no agent."""
+    rest = span.rest
+    if rest[tl.GOTO_TO] == "__end__":
+        return _unclassified(span)
+    rest.pop(tl.SPAN_KIND, None)
+    rest[tl.HANDOFF_TO] = rest.pop(tl.GOTO_TO)
+    if tl.GOTO_FROM in rest:
+        rest[tl.HANDOFF_FROM] = rest.pop(tl.GOTO_FROM)
+    rest[gen_ai.OPERATION_NAME] = "handoff"
+    return _GEN_AI.read(span)
+
+
 def _read_mcp(span: Reader) -> Operation:
     """Read an MCP request; its span is INTERNAL, made where the request is sent."""
     rest = span.rest
@@ -331,12 +348,14 @@ def _read_mcp(span: Reader) -> Operation:
         rest[gen_ai.TOOL_NAME] = name
     rest.pop(tl.SPAN_KIND, None)
     rest.setdefault(gen_ai.OPERATION_NAME, "execute_tool")
-    for key, new in (
-        (tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS),
-        (tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT),
+    for key, new, opened in (
+        (tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS, entities.mcp_arguments),
+        (tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT, entities.mcp_result),
     ):
         if key in rest and new not in rest:
-            rest[new] = rest.pop(key)
+            value = opened(entities.envelope(span, key))
+            if value is not UNSET:
+                rest[new] = dumps(value) if isinstance(value, str) else value
     return _GEN_AI.read(span)
 
 

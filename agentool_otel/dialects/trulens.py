@@ -10,6 +10,7 @@ from typing import Any
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
 from agentool_otel.dialects._flattened import tree
+from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import read_call
 from agentool_otel.model.operations import Operation
@@ -38,6 +39,10 @@ _NAMES = {
     _OF + "retrieval.retrieved_contexts": gen_ai.RETRIEVAL_DOCUMENTS,
     _OF + "retrieval.num_contexts": gen_ai.RETRIEVAL_TOP_K,
     _OF + "mcp.tool_name": gen_ai.TOOL_NAME,
+    _OF + "mcp.tool_description": gen_ai.TOOL_DESCRIPTION,
+    _OF + "mcp.input_arguments": gen_ai.TOOL_CALL_ARGUMENTS,
+    _OF + "mcp.output_content": gen_ai.TOOL_CALL_RESULT,
+    _OF + "mcp.execution_time_ms": agentool.TOOL_DURATION_MS,
 }
 _USAGE = {
     _COST + "model": gen_ai.REQUEST_MODEL,
@@ -67,6 +72,8 @@ class TruLens:
         operation = _OPERATIONS.get(kind)
         onto.rename(span, _NAMES)
         failure = span.text(_OF + "record_root.error") or span.text(_OF + "call.error")
+        if span.boolean(_OF + "mcp.output_is_error"):
+            failure = failure or str(json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT, "error")))
         if kind == "eval_root":
             return _read_evaluation(span)
         if operation == "chat":

@@ -8,7 +8,9 @@ reasoning, tool calls and, as its observation, their results.
     text of an agent with calls   step reasoning    tool_calls           steps tool_call
     last text without calls       output            observation.results  steps tool_result
     subagent_trajectory_ref       step handoff      final_metrics        metrics
+                                  and metadata.sub_traces
 
+The trajectories of subagents are traces of their own, embedded or not.
 Steps that are copied context repeat another trajectory: they give the input and no steps. What has
 no place in a trace stays in its metadata under `atif`.
 """
@@ -24,10 +26,12 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 
-__all__ = ["agents_of", "from_atif", "is_trajectory"]
+__all__ = ["agents_of", "embedded_in", "from_atif", "is_trajectory"]
 
 _Object = dict[str, Any]
 _REFERENCES = ("trajectory_id", "session_id")
+_EMBEDDED = "subagent_trajectories"
+_APART = ("steps", "session_id", _EMBEDDED)
 _NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
@@ -49,7 +53,7 @@ def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
     waiting = list(trajectories)
     while waiting:
         said = _object(waiting.pop())
-        waiting += _objects(said.get("subagent_trajectories"))
+        waiting += embedded_in(said)
         name = _object(said.get("agent")).get("name")
         if not isinstance(name, str):
             continue
@@ -58,6 +62,11 @@ def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
         if isinstance(session := said.get("session_id"), str):
             by_session.setdefault(session, set()).add(name)
     return {session: min(names) for session, names in by_session.items() if len(names) == 1} | by_id
+
+
+def embedded_in(value: Json) -> list[dict[str, Any]]:
+    """Return the trajectories of subagents that a trajectory holds itself."""
+    return _objects(_object(value).get(_EMBEDDED))
 
 
 def from_atif(
@@ -96,6 +105,8 @@ class _Reading:
         self.input: Any = None
         self.output: Any = None
         self.times: list[str] = []
+        self.children: list[str] = []
+        """Trace ids of the trajectories referred to."""
 
     def step(self, step: _Object) -> None:
         message = _content(step.get("message"))
@@ -139,6 +150,7 @@ class _Reading:
             for other in _objects(result.get("subagent_trajectory_ref")):
                 ids = [it for key in _REFERENCES if isinstance(it := other.get(key), str) and it]
                 if ids:
+                    self.children.append(ids[0])
                     target = next((self._agents[it] for it in ids if it in self._agents), ids[0])
                     self.steps.append({"type": "handoff", "to_agent": target, **at})
 
@@ -161,8 +173,11 @@ def _document(value: _Object, reading: _Reading) -> _Object:
         trace["started_at"], trace["finished_at"] = reading.times[0], reading.times[-1]
     if metrics := _metrics(_object(value.get("final_metrics")), reading.steps):
         trace["metrics"] = metrics
-    about = {name: value[name] for name in value if name not in ("steps", "session_id")}
-    trace["metadata"] = {"atif": about}
+    about = {name: value[name] for name in value if name not in _APART}
+    metadata: _Object = {"atif": about}
+    if reading.children:
+        metadata["sub_traces"] = list(dict.fromkeys(reading.children))
+    trace["metadata"] = metadata
     return trace
 
 

@@ -13,7 +13,7 @@ from agentool_otel.rebuild.cost import Prices
 from agentool_otel.rebuild.runs import rebuild_groups
 from agentool_otel.rebuild.trace import Rebuilt
 from agentool_otel.sources import Census, UndecodedSpan, by_trace, open_source, undecoded
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 
 __all__ = ["load", "rebuild"]
 
@@ -51,7 +51,7 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
         DecodeError: if nothing in it is recognised.
     """
     opened = open_source(source)
-    if not isinstance(opened, OtlpFiles):
+    if not isinstance(opened, SpanFiles):
         for rebuilt in rebuild(undecoded(opened), opened.census()):
             yield rebuilt.trace
         return

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from msgspec import UNSET
+
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
-from agentool_otel.rebuild._values import json_or
+from agentool_otel.rebuild._values import json_or, plain
 from agentool_otel.rebuild.delegation import below, delegate, may_delegate
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.rebuild.wrappers import run_name
@@ -19,9 +22,11 @@ __all__ = [
     "spelled",
     "transfer_target",
     "transfers",
+    "within_transfer",
 ]
 
 _TRANSFERS = ("transfer_to_", "handoff_to_")
+_TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", "transfer"})
 _APART = re.compile(r"[^0-9a-z]+")
 
 
@@ -31,12 +36,29 @@ def transfers(name: str) -> bool:
     return name.startswith(_TRANSFERS) or name == "transfer"
 
 
-def transfer_target(name: str) -> str | None:
-    """Return the agent that a tool's name says it hands over to."""
+def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
+    """Return the agent that a tool hands over to: the one tool of ADK's and Strands' agents is told
+    so by an argument, others say it by their name."""
+    if name in _TOLD:
+        said = plain(arguments)
+        agent = said.get("agent_name") if isinstance(said, Mapping) else None
+        return agent if isinstance(agent, str) else None
     for prefix in _TRANSFERS:
         if name.startswith(prefix):
             return name.removeprefix(prefix) or None
     return None
+
+
+def within_transfer(node: Node) -> bool:
+    """True for a transfer that the span of another one holds: LangGraph's transfer tools return a
+    `Command(goto=…)`, which has a span of its own."""
+    for up in node.ancestors():
+        operation = up.operation
+        if isinstance(operation, ToolExecution):
+            return operation.transfer_target is not None or transfers(operation.name)
+        if up.is_run:
+            break
+    return False
 
 
 def same_agent(one: str | None, other: str | None) -> bool:
@@ -78,7 +100,7 @@ def announced(node: Node, earlier: Node) -> bool:
 def _target(name: str, arguments: Any) -> str | None:
     if may_delegate(name):
         return delegate(name, json_or(arguments, None))
-    return transfer_target(name)
+    return transfer_target(name, json_or(arguments, None))
 
 
 def _plain(name: str) -> str:

@@ -25,7 +25,7 @@ from agentool_otel.rebuild.trace import Rebuilt
 from agentool_otel.sources import UndecodedSpan
 from agentool_otel.sources._undecoded import Decoder
 from agentool_otel.sources.grouping import whole
-from agentool_otel.sources.otlp_file import span_decoder
+from agentool_otel.sources.span_files import span_decoder
 
 __all__ = ["rebuild_in_processes"]
 

@@ -20,6 +20,7 @@ import msgspec
 from agentool_otel.model.operations import (
     AgentCreation,
     Embeddings,
+    EvaluationResult,
     Inference,
     McpRequest,
     Unclassified,
@@ -360,12 +361,12 @@ def _neighbour(node: Node, calls: list[Node]) -> Node | None:
 
 
 def _tells(node: Node) -> bool:
-    """True for a span that a trace can be made of; plumbing and noise are not.
+    """True for a span that a trace can be made of; plumbing, noise and judgements are not.
 
     Nor is what an MCP client asks a server beside calls of its tools: what it has, a resource.
     """
     operation = node.operation
-    if isinstance(operation, (Unclassified, Embeddings, AgentCreation)):
+    if isinstance(operation, (Unclassified, Embeddings, AgentCreation, EvaluationResult)):
         return False
     if isinstance(operation, McpRequest) and operation.method != "tools/call":
         return False

@@ -33,6 +33,7 @@ from agentool_otel.rebuild.handoffs import (
     spelled,
     transfer_target,
     transfers,
+    within_transfer,
 )
 from agentool_otel.rebuild.timeline import untold
 from agentool_otel.rebuild.tool_calls import (
@@ -52,6 +53,10 @@ from agentool_otel.rebuild.wrappers import run_name
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["StepBuilder"]
+
+
+_SEALED = ("signature", "encrypted_content")
+"""Members of a thought that its provider takes back with the next request."""
 
 
 class StepBuilder:
@@ -126,12 +131,20 @@ class StepBuilder:
             for kind, part in zip(kinds, parts, strict=True):
                 if kind == "tool_call":
                     self._asked(node, part, part.get("arguments", UNSET))
-                elif kind == "reasoning" or (asks and kind == "text"):
-                    content = part.get("content")
-                    if not content:
+                elif kind == "tool_call_response":  # of a whole run, told by its own span
+                    self._answered(node, part, part.get("response", part.get("result", UNSET)))
+                elif kind in ("reasoning", "thinking") or (asks and kind == "text"):
+                    content = part.get("content") or part.get("thinking")
+                    sealed = () if kind == "text" else [key for key in _SEALED if key in part]
+                    if not (content or sealed):
                         continue
                     draft = self._draft("reasoning", self._said_at(node), 1, node)
-                    draft.body["content"] = content
+                    draft.body["content"] = content or ""
+                    for key in sealed:
+                        draft.body[key] = part[key]
+                    if not content:
+                        rule = "only its provider can read it"
+                        draft.note("redacted", "content", gen_ai.OUTPUT_MESSAGES, rule)
                     if (first := index(node, agentool.STEP_INDEX)) is not None:
                         draft.index = first + len(thoughts)
                     thoughts.append(draft)
@@ -236,7 +249,8 @@ class StepBuilder:
                 return
 
     def _take_answer(self, call: ToolCall, node: Node, response: Any) -> None:
-        draft = self._draft("tool_result", node.start_ns, RESULT, node)
+        told_ns = node.start_ns if node is not self._root else None
+        draft = self._draft("tool_result", told_ns, RESULT, node)
         result: dict[str, Any] = {}
         set_known(result, "call_id", call.id)
         draft.body["tool_result"] = result
@@ -244,7 +258,9 @@ class StepBuilder:
             result["output"] = unpacked(response)
             if result["output"] is not response:
                 draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
-        draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, "start of the next model call")
+        if told_ns is not None:
+            rule = "start of the next model call"
+            draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)
         call.result = draft
 
     # ---- spans
@@ -334,11 +350,14 @@ class StepBuilder:
 
     def _repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
         """Keep what a span says of a call that the span above it, or beside it, is of, too."""
-        call = self._run_by.get(id(above))
-        if call is not None and call.again is None:
-            call.again = operation
+        for up in (above, *above.ancestors()):
+            if (call := self._run_by.get(id(up))) is not None:
+                call.again += (operation,)
+                return
 
     def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
+        if within_transfer(node):
+            return
         call = self._matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
         if call is None and target is None:  # the span does not say where to, the model did
@@ -347,7 +366,11 @@ class StepBuilder:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
         if target is None:
-            target = spelled(transfer_target((call and call.name) or operation.name), node)
+            name = (call and call.name) or operation.name
+            given = operation.arguments
+            if given is UNSET and call is not None:
+                given = call.arguments
+            target = spelled(transfer_target(name, given), node)
             draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
         set_known(draft.body, "to_agent", target)
         set_known(draft.body, "message", operation.transfer_message)
@@ -465,26 +488,25 @@ class StepBuilder:
             draft.place(node, OF_RESULT)
         result: dict[str, Any] = {"call_id": call_id}
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
-        if output is UNSET and call.again is not None:
-            output = call.again.result
+        if output is UNSET:
+            output = next((it.result for it in call.again if it.result is not UNSET), UNSET)
         if output is UNSET and call.told is not UNSET:
             output = call.told
             draft.note("inferred", "tool_result.output", gen_ai.INPUT_MESSAGES, "what was told")
         if output is not UNSET:
             result["output"] = output
-        if isinstance(operation, ToolExecution):
+        if isinstance(operation, (ToolExecution, McpRequest)):
             error = tool_error(operation)
+            if error is None and call.again:  # a server knows whether the tool failed
+                error = next(filter(None, map(tool_error, call.again)), None)
             if error is not None:
                 result["error"] = error
-            if operation.duration_ms is not None:
+            if isinstance(operation, ToolExecution) and operation.duration_ms is not None:
                 result["duration_ms"] = operation.duration_ms
             elif node.start_ns is not None and node.end_ns is not None and not incomplete:
                 result["duration_ms"] = millis(node.end_ns - node.start_ns)
-            if operation.cost_tokens is not None:
+            if isinstance(operation, ToolExecution) and operation.cost_tokens is not None:
                 result["cost_tokens"] = operation.cost_tokens
-        elif isinstance(operation, McpRequest):  # the server below knows whether the tool failed
-            told = (operation, call.again) if call.again is not None else (operation,)
-            set_known(result, "error", next(filter(None, map(tool_error, told)), None))
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
             draft.note("not_captured", "tool_result.output")
@@ -496,8 +518,10 @@ class StepBuilder:
         body: dict[str, Any] = {} if call_id is None else {"id": call_id}
         body["name"] = call.name or "unknown"
         arguments = call.arguments
-        if arguments is UNSET and call.again is not None:
-            arguments = call.again.arguments
+        if arguments is UNSET:
+            arguments = next(
+                (it.arguments for it in call.again if it.arguments is not UNSET), UNSET
+            )
         if arguments is not UNSET:
             body["arguments"] = arguments
         draft.body["tool_call"] = body
@@ -514,7 +538,7 @@ class StepBuilder:
         assert call.name is not None
         if call.result is not None:
             self._drafts.remove(call.result)
-        target = spelled(transfer_target(call.name), call.asked_by)
+        target = spelled(transfer_target(call.name, call.arguments), call.asked_by)
         time_ns = self._said_at(call.asked_by)
         draft = self._draft("handoff", time_ns, 3, call.asked_by)
         set_known(draft.body, "to_agent", target)

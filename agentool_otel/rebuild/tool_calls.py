@@ -38,8 +38,8 @@ class ToolCall(msgspec.Struct, eq=False):
     arguments: Any
     asked_by: Node | None = None
     node: Node | None = None
-    again: ToolExecution | McpRequest | None = None
-    """The same call as a span further down says it."""
+    again: tuple[ToolExecution | McpRequest, ...] = ()
+    """The same call as spans further down say it."""
     told: Any = UNSET
     """What the model was told of it, where its span has no result."""
     dropped: bool = False

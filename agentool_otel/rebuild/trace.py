@@ -220,6 +220,12 @@ def _session_id(run: RunSpans) -> str | None:
             value = node.span.attributes.get(key)
             if isinstance(value, str):
                 return value
+    for up in run.root.ancestors() if run.root is not None else ():
+        if up.is_run:
+            break
+        said = up.operation.conversation_id or up.span.attributes.get("session.id")
+        if isinstance(said, str):
+            return said
     return None
 
 
@@ -264,6 +270,8 @@ def _metrics(
     cost = _sum([it.cost_usd for it in leaves])
     if cost is None:
         cost = number(said.get(agentool.METRICS_TOTAL_COST_USD))
+    if cost is None and root is not None:  # no model call says its own
+        cost = number(root.operation.extra.get(agentool.COST_USD))
     set_known(made, "total_cost_usd", cost)
     duration = number(said.get(agentool.METRICS_TOTAL_DURATION_MS))
     if duration is None and start_ns is not None and end_ns is not None:
@@ -299,6 +307,10 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     builder = StepBuilder(root, nodes, inferences)
     drafts = builder.ordered()
     report.model_calls = len(inferences)
+    if root is not None and not inferences and _answered_by_model(root, nodes):
+        report.model_calls = 1
+        why = "the run has a model's reason to stop, and no call inside: there was one at least"
+        report.notes.append(Note("inferred", "model_calls", None, root_id, None, why))
     found = {
         "input": input_of(root, nodes, inferences),
         "output": output_of(root, nodes, inferences),
@@ -340,6 +352,13 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
             if not key.startswith("agentool."):
                 report.unread[key] = report.unread.get(key, 0) + 1
     return report
+
+
+def _answered_by_model(root: Node, nodes: list[Node]) -> bool:
+    """Whether the span of a run tells of a model's answer itself, and no run inside does."""
+    operation = root.operation
+    told = isinstance(operation, AgentInvocation) and operation.finish_reasons
+    return bool(told) and not any(node.is_run for node in nodes)
 
 
 def _lost_parent(node: Node) -> bool:

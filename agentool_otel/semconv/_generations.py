@@ -65,6 +65,8 @@ RENAMES: Mapping[str, Rename] = {
     "gen_ai.openai.request.service_tier": Rename(openai.REQUEST_SERVICE_TIER),
     "gen_ai.openai.response.service_tier": Rename(openai.RESPONSE_SERVICE_TIER),
     "gen_ai.openai.response.system_fingerprint": Rename(openai.RESPONSE_SYSTEM_FINGERPRINT),
+    "gen_ai.request.messages": Rename(gen_ai.INPUT_MESSAGES),
+    "gen_ai.request.available_tools": Rename(gen_ai.TOOL_DEFINITIONS),
     "gen_ai.tool.input": Rename(gen_ai.TOOL_CALL_ARGUMENTS),
     "gen_ai.tool.output": Rename(gen_ai.TOOL_CALL_RESULT),
     "mcp.request.argument": Rename(gen_ai.TOOL_CALL_ARGUMENTS),
@@ -76,6 +78,8 @@ RENAMES: Mapping[str, Rename] = {
 STRUCTURAL: Mapping[str, str] = {
     "gen_ai.prompt": gen_ai.INPUT_MESSAGES,
     "gen_ai.completion": gen_ai.OUTPUT_MESSAGES,
+    "gen_ai.response.text": gen_ai.OUTPUT_MESSAGES,
+    "gen_ai.response.tool_calls": gen_ai.OUTPUT_MESSAGES,
     "gen_ai.response.finish_reason": gen_ai.RESPONSE_FINISH_REASONS,
     "gen_ai.response.stop_reason": gen_ai.RESPONSE_FINISH_REASONS,
     "llm.response.finish_reason": gen_ai.RESPONSE_FINISH_REASONS,

@@ -17,6 +17,9 @@ _NAMES = frozenset(
         # GenAI conventions before 1.37, LangSmith
         *("gen_ai.prompt", "gen_ai.completion", "gen_ai.event.content", "gen_ai.tool.args"),
         *("gen_ai.output", "gen_ai.agent.task", "gen_ai.agent.instructions"),
+        # Sentry
+        *("gen_ai.request.messages", "gen_ai.response.text", "gen_ai.response.tool_calls"),
+        "gen_ai.request.available_tools",
         # OpenInference
         *("input.value", "output.value", "llm.prompts", "llm.completions", "llm.function_call"),
         *("message.content", "tool.parameters", "reranker.query", "llm.prompt_template.variables"),

@@ -25,6 +25,11 @@ GRAPH_NODES = "gen_ai.workflow.nodes"
 HANDOFF_FROM = "gen_ai.handoff.from_agent"
 HANDOFF_TO = "gen_ai.handoff.to_agent"
 
+COMMAND = "langgraph.command."
+GOTO = "goto"
+GOTO_FROM = "langgraph.command.source_node"
+GOTO_TO = "langgraph.command.goto_node"
+
 CREW_AGENT_ROLE = "crewai.agent.role"
 CREW_NAME = "crewai.crew.name"
 CREW_RESULT = "crewai.crew.result"

@@ -10,10 +10,11 @@ from typing import Any
 
 from agentool_otel._json import Json
 from agentool_otel.errors import DecodeError
-from agentool_otel.model.atif import agents_of, from_atif
+from agentool_otel.model.atif import agents_of, embedded_in, from_atif
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.sources._openclaw import OpenClaw
 from agentool_otel.sources._otlp_json import Report, plain_resource, span_record
 from agentool_otel.sources._pieces import Foreign, Piece, normal, pieces, scope_name, short
 from agentool_otel.sources.containers import log_record, span_object
@@ -22,8 +23,8 @@ __all__ = ["EXPECTED", "AnyJson"]
 
 EXPECTED = (
     "spans: OTLP as JSON or protobuf, or the JSON of an SDK, Jaeger, Tempo, Zipkin, Phoenix, "
-    "Langfuse, LangSmith, MLflow, CloudWatch or a column store; or trace documents; plain, gzip "
-    "or zstd"
+    "Langfuse, LangSmith, MLflow, CloudWatch or a column store; OpenClaw's telemetry; or trace "
+    "documents; plain, gzip or zstd"
 )
 """What can be read, for whoever gave something else."""
 
@@ -31,11 +32,18 @@ EXPECTED = (
 class AnyJson:
     """Reads JSON values of one file, and remembers what they were."""
 
-    def __init__(self, report: Report, document: Callable[[ReasoningTrace], None]):
+    def __init__(
+        self,
+        report: Report,
+        document: Callable[[ReasoningTrace], None],
+        agents: dict[str, str] | None = None,
+    ):
         """
         Args:
             report: takes what could not be read.
             document: takes traces that were in the file as such, not as spans.
+            agents: the agents of trajectories in other files, by what those are referred to by;
+                the ones of this file are added.
         """
         self.recognised = False
         """Whether anything so far was known."""
@@ -48,6 +56,8 @@ class AnyJson:
         self._report = report
         self._document = document
         self._resource: Attributes = {}
+        self._agents = {} if agents is None else agents
+        self._openclaw = OpenClaw()
 
     def spans(self, value: Json, where: str) -> Iterator[SpanRecord]:
         """Yield the spans of a value, reporting pieces that are broken.
@@ -56,14 +66,16 @@ class AnyJson:
             Foreign: nothing in it is known.
         """
         known = value == []
-        agents: dict[str, str] | None = None
+        named = False
         try:
             for piece in pieces(value):
                 known = True
                 self.recognised = True
-                if piece.what == "trajectory" and agents is None:
-                    agents = agents_of(it for it, what in pieces(value) if what == "trajectory")
-                yield from self._piece(piece, agents or {}, where)
+                if piece.what == "trajectory" and not named:
+                    named = True
+                    found = (it for it, what in pieces(value) if what == "trajectory")
+                    self._agents.update(agents_of(found))
+                yield from self._piece(piece, where)
         except RecursionError:
             raise Foreign("nested too deeply to be read") from None
         except DecodeError as error:
@@ -75,17 +87,27 @@ class AnyJson:
             raise Foreign(f"no spans: {short(value)}")
         self.recognised = True
 
-    def _piece(self, piece: Piece, agents: dict[str, str], where: str) -> Iterator[SpanRecord]:
+    def rest(self) -> Iterator[SpanRecord]:
+        """Yield the spans that more of the file might have completed."""
+        yield from self._openclaw.rest()
+
+    def _piece(self, piece: Piece, where: str) -> Iterator[SpanRecord]:
         value, what = piece
         if what == "otlp":
             yield from self._otlp(normal(value), where)
         elif what == "log record":
             resource = span_object.resource(value.get("resource"))
             yield from self._logs([value], scope_name(value.get("scope")), resource, where)
+        elif what == "openclaw event":
+            yield from self._openclaw.spans(value)
         elif what == "trace":
             self._document(decode(ReasoningTrace, value))
         elif what == "trajectory":
-            self._document(from_atif(value, agents=agents))
+            waiting = [value]
+            while waiting:
+                trajectory = waiting.pop(0)
+                self._document(from_atif(trajectory, agents=self._agents))
+                waiting += embedded_in(trajectory)
         else:
             self.loses.update(dict.fromkeys(what.loses))
             for span in what.spans(value, lambda message: self._report(where, message)):

@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-__all__ = ["HEAD", "TRACE_ID_FIRST", "Group", "Layout", "Line"]
+__all__ = ["HEAD", "LARGE_LINE", "TRACE_ID_FIRST", "Group", "Layout", "Line"]
+
+LARGE_LINE = 16 << 20
+"""Bytes above which a line is not held in memory as a whole."""
 
 _SPOOL = 1 << 22
 _DISTINCT = 4096

@@ -11,7 +11,7 @@ from pathlib import Path
 from agentool_otel._registry import found
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.sources._source import Source
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 
 __all__ = ["open_source"]
 
@@ -39,7 +39,7 @@ def open_source(where: str | Path | None = None) -> Source:
             )
         return _files(folder)
     if where == "-":
-        return OtlpFiles([sys.stdin.buffer], "standard input")
+        return SpanFiles([sys.stdin.buffer], "standard input")
     if isinstance(where, str) and (scheme := re.match(r"([A-Za-z][\w+.-]*)://", where)):
         return _remote(scheme[1], where)
     return _files(Path(where))
@@ -69,9 +69,9 @@ def _files(path: Path) -> Source:
             raise SourceUnreachable(
                 f"{path} does not exist; hint: name a file, a folder, a glob pattern or `-`"
             ) from error
-        return OtlpFiles(files, str(path))
+        return SpanFiles(files, str(path))
     if not path.is_dir():
-        return OtlpFiles([path])
+        return SpanFiles([path])
     files = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
@@ -79,4 +79,4 @@ def _files(path: Path) -> Source:
             f"no recording in {path} (looked for {names}): "
             "run `agentool-otel run -- python app.py` first or name a SOURCE"
         )
-    return OtlpFiles(files, str(path))
+    return SpanFiles(files, str(path))

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from sys import intern
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -23,7 +23,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources._layout import HEAD, TRACE_ID_FIRST, Line
+from agentool_otel.sources._inspected import inspected, looks_inspected
+from agentool_otel.sources._large_json import LargeJson
+from agentool_otel.sources._layout import HEAD, LARGE_LINE, TRACE_ID_FIRST, Line
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
@@ -157,6 +159,9 @@ _decode_attributed = msgspec.json.Decoder(_Attributed).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
 _TRACES = 4096
 _raw_decode = json.JSONDecoder().raw_decode
+_LARGE_BLOCK = 8 << 20
+"""Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
+one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
 _LANDMARK = re.compile(
     r'"(?:(resource|scope)"\s*:\s*(?={)|(?:spans|observations|data|batches|events)"\s*:\s*(?=\[))'
 )
@@ -187,7 +192,11 @@ class JsonReader:
         read = self._undecoded if undecoded else self._document
         block: list[bytes] = []  # lines which are no documents by themselves
         start = size = tried = 0
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(partial(stream.readline, LARGE_LINE), b""), 1):
+            if len(line) == LARGE_LINE or (block and size > _LARGE_BLOCK):
+                begun, block, size = b"".join([*block, line]), [], 0
+                yield from self._large(begun, stream, f"line {start or number} and on")
+                continue
             if not block or line.startswith(b"{"):
                 try:
                     batch = read(line, f"line {number}")
@@ -219,8 +228,22 @@ class JsonReader:
                     block = []
                 except ValueError:
                     tried = size
+                    if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
+                        yield self._pieces(b"".join(block), _lines(start, number))
+                        block = []
         if block:
             yield self._pieces(b"".join(block), _lines(start, start + len(block) - 1))
+
+    def _large(self, begun: bytes, stream: BinaryIO, where: str) -> Batches:
+        """Yield the spans of a document that is too large to be held in memory."""
+        large = LargeJson(begun, stream)
+        for value in large.values():
+            try:
+                yield list(self._values.spans(value, where))
+            except Foreign as error:
+                self.report(where, str(error))
+        if left := large.left:
+            yield self._pieces(left, where)
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
@@ -328,7 +351,7 @@ class JsonReader:
             try:
                 if text[at] != "{":  # a number would be JSON: the year of a log line
                     raise ValueError("no document")
-                document, end = _raw_decode(text, at)
+                document, end = self._decoded(text, at, where)
             except (ValueError, RecursionError) as error:
                 resume = _resume(text, at)
                 if not (_PREFIX.fullmatch(text, at, resume) and resume < len(text)):
@@ -341,6 +364,20 @@ class JsonReader:
                 self.report(where, str(error))
             at = _next(_BETWEEN_DOCUMENTS, text, end)
         return spans
+
+    def _decoded(self, text: str, at: int, where: str) -> tuple[Json, int]:
+        """Return the object at a place, in JSON or as JavaScript prints it, and where it ends."""
+        if not looks_inspected(text, at):
+            document, end = _raw_decode(text, at)
+            return document, end
+        found = inspected(text, at)
+        if found.left_out:
+            self.report(
+                where,
+                f"{found.left_out} values were not printed, only marks such as [Object]; hint: "
+                "export with OTLP, or print JSON.stringify(span) instead of the span",
+            )
+        return found.value, found.end
 
     def _damaged(
         self, text: str, where: str, at: int, error: ValueError | RecursionError

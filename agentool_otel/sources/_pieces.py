@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from agentool_otel._json import Json
 from agentool_otel.model.atif import is_trajectory
+from agentool_otel.sources._openclaw import is_event
 from agentool_otel.sources.containers import Container, attribute_map, cloudwatch, log_record
 from agentool_otel.sources.containers import recognise as recognise_container
 
@@ -35,7 +36,7 @@ class Piece(NamedTuple):
     """An object, and what it is."""
 
     value: dict[str, Json]
-    what: Container | Literal["otlp", "log record", "trace", "trajectory"]
+    what: Container | Literal["otlp", "log record", "openclaw event", "trace", "trajectory"]
 
 
 def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
@@ -63,6 +64,8 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         yield Piece(value, "trace")
     elif log_record.recognises(value):
         yield Piece(value, "log record")
+    elif is_event(value):
+        yield Piece(value, "openclaw event")
     elif (container := recognise_container(value)) is not None and (
         container is not attribute_map.CONTAINER or levels == _LEVELS
     ):

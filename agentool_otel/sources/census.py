@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from agentool_otel.sources._layout import Layout
+from agentool_otel.sources._layout import LARGE_LINE, Layout
 
 __all__ = ["SLOTS", "Census", "take"]
 
@@ -75,7 +76,8 @@ def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
         for path in files:
             layout = layouts[path] = Layout()
             with path.open("rb", _BUFFER) as file:
-                if all(_counted(line, census, layout) for line in file):
+                lines = iter(partial(file.readline, LARGE_LINE), b"")
+                if all(_counted(line, census, layout) for line in lines):
                     continue
             break
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentool_otel.dialects import classify
 from tests.dialects.spelled import coverage, span, spelled, text
 
 SPANS = [
@@ -63,3 +64,8 @@ def test_spans_are_read() -> None:
           < assistant: out
     """)
     assert coverage(SPANS) == 0.97
+
+
+def test_a_session_that_ended_badly_failed() -> None:
+    said = span({"agentops.span.kind": "session", "agentops.session.end_state": "Fail"})
+    assert classify(said)[1].error_type == "_OTHER"

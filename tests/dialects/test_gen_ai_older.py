@@ -237,3 +237,126 @@ def test_generation_1_36_uses_the_names_of_its_time() -> None:
 def test_an_unknown_generation_is_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown semconv generation '0\.9'; known are"):
         GenAI("0.9")
+
+
+def test_a_choice_that_only_asks_for_a_tool_is_a_message() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    said = json.dumps({"role": "assistant", "tool_calls": [call]})
+    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", message=said))
+    assert operation.output == [message("assistant", [CALL])]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "hi",
+        '[{"role": "user", "content": "hi"}]',
+        '[{"role": "user", "parts": [{"text": "hi"}]}]',
+        '{"role": "user", "parts": [{"type": "text", "content": "hi"}]}',
+        ['{"role": "user", "content": "hi"}'],
+        [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
+    ],
+)
+def test_messages_of_any_provider_under_the_current_name_are_messages(asked: Any) -> None:
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": asked})
+    assert operation.input == [ASKED]
+
+
+def test_tool_calls_as_openai_has_them_are_found_under_the_current_name() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    said = json.dumps([{"role": "assistant", "content": None, "tool_calls": [call]}])
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.output.messages": said})
+    assert operation.output == [message("assistant", [CALL])]
+
+
+def test_messages_that_were_cut_in_the_middle_stay_unread() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": '[{"role": "user", "con'}
+    )
+    assert operation.input is None
+    assert "gen_ai.input.messages" in operation.extra
+
+
+def test_instructions_that_are_bare_text_are_a_part() -> None:
+    said = {"gen_ai.operation.name": "chat", "gen_ai.system_instructions": "be brief"}
+    assert read(said).system == [text("be brief")]
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ({"gen_ai.agent.handoff.target.name": "clerk"}, "execute_tool transfer_to_clerk"),
+        ({"gen_ai.transfer.target.name": "clerk"}, "execute_tool pass_on"),
+        ({"gen_ai.operation.name": "agent_handoff", "gen_ai.handoff.to_agent": "clerk"}, ""),
+        ({"gen_ai.operation.name": "handoff"}, "handoff from chief to clerk"),
+    ],
+)
+def test_a_handoff_is_read_in_every_proposed_form(said: dict[str, str], name: str) -> None:
+    attributes = {"gen_ai.operation.name": "execute_tool", **said}
+    assert read(attributes, name=name).transfer_target == "clerk"
+
+
+def test_indexed_messages_under_the_current_names_are_messages() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages.0.role": "user",
+            "gen_ai.input.messages.0.content": "hi",
+            "gen_ai.output.messages.0.content": "hello",
+        }
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_an_indexed_refusal_is_a_part() -> None:
+    operation = read({"llm.request.type": "chat", "gen_ai.completion.0.refusal": "no"})
+    assert operation.output[0]["parts"] == [{"type": "refusal", "content": "no"}]
+
+
+def test_an_exception_told_beside_the_span_is_its_error() -> None:
+    record = event(
+        "gen_ai.client.operation.exception",
+        **{"exception.type": "RateLimitError", "exception.message": "slow down"},
+    )
+    operation = read({"gen_ai.operation.name": "chat"}, record)
+    assert (operation.error_type, operation.error_message) == ("RateLimitError", "slow down")
+
+
+def test_the_body_of_azures_events_is_one_attribute() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.user.message", **{"gen_ai.event.content": '{"role":"user","content":"hi"}'}),
+        event("gen_ai.choice", **{"gen_ai.event.content": '{"message":{"content":"hello"}}'}),
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_a_run_told_by_events_of_its_own_span_ends_with_what_was_answered() -> None:
+    operation = read(
+        {"gen_ai.operation.name": "invoke_agent"},
+        event("gen_ai.user.message", content="hi"),
+        event("gen_ai.assistant.message", content={"text": {"value": "hello"}}),
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello")])]
+
+
+def test_a_choice_of_google_has_its_parts_in_the_content() -> None:
+    said = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"a": 1}}}]}
+    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", content=said))
+    assert operation.output == [message("assistant", [tool_call("f", {"a": 1})])]
+
+
+def test_sentrys_names_of_request_and_answer_are_read() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.messages": '[{"role":"user","content":"hi"}]',
+            "gen_ai.response.text": '["hello"]',
+            "gen_ai.response.tool_calls": '[{"id":"c1","name":"f","arguments":"{\\"a\\":1}"}]',
+        }
+    )
+    assert operation.input == [ASKED]
+    assert operation.output == [message("assistant", [text("hello"), CALL])]

@@ -69,8 +69,8 @@ def test_a_chat_of_the_baseline_is_read_at_once() -> None:
         "gen_ai.request.model": "gpt-5",
         "gen_ai.response.finish_reasons": ["stop"],
         "gen_ai.usage.input_tokens": 12,
-        "gen_ai.input.messages": '[{"role":"user","parts":[]}]',
-        "gen_ai.output.messages": '[{"role":"assistant","parts":[]}]',
+        "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"hi"}]}]',
+        "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"a"}]}]',
         "app.name": "mine",
     }
     assert same(SpanRecord("1" * 32, "2" * 16, attributes=said))

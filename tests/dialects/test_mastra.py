@@ -28,7 +28,7 @@ SPANS = [
             "mastra.mcp_tool_call.input": '{"at": 1}',
             "mastra.mcp_tool_call.output": '"found"',
         },
-        name="mcp_tool: 'look'",
+        name="mcp_tool: 'look' on 'map'",
     ),
     span({"mastra.span.type": "model_chunk", "mastra.output": "He"}),
     span({"mastra.span.type": "workflow_step"}),

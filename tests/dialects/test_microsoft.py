@@ -50,7 +50,12 @@ SPANS = [
         scope="Experimental.Microsoft.Extensions.AI",
     ),
     span(
-        {"gen_ai.operation.name": "chat.completions", "gen_ai.request.model": "gpt-4o"},
+        {
+            "gen_ai.operation.name": "chat.completions",
+            "gen_ai.request.model": "gpt-4o",
+            "gen_ai.response.prompt_tokens": 3,
+            "gen_ai.response.completion_tokens": 4,
+        },
         event("gen_ai.content.prompt", **{"gen_ai.prompt": '[{"role":"user","content":"hi"}]'}),
         event("gen_ai.content.completion", **{"gen_ai.completion": '[{"content":"hello"}]'}),
         scope="Microsoft.SemanticKernel.Diagnostics",
@@ -68,8 +73,13 @@ def test_spans_are_read() -> None:
         microsoft: tool look call=c1 ms=500.0
         microsoft: chat provider=openai
           < assistant: {"degrees":18}
-        microsoft: chat model=gpt-4o
+        microsoft: chat model=gpt-4o in=3 out=4
           > user: hi
           < assistant: hello
     """)
-    assert coverage(SPANS) == 0.72
+    assert coverage(SPANS) == 0.75
+
+
+def test_a_run_of_azures_agent_service_is_an_agents() -> None:
+    said = span({"gen_ai.operation.name": "process_thread_run", "gen_ai.thread.id": "t1"})
+    assert spelled(said) == "microsoft: agent session=t1"

@@ -427,3 +427,14 @@ def test_a_span_without_its_kind_is_known_by_its_names() -> None:
         "llm.input_messages.0.message.content": "found",
     }
     assert read(None, answered).input == [message("tool", [tool_response("found", "c1")])]
+
+
+def test_arguments_that_langchain_printed_are_an_object() -> None:
+    operation = read("TOOL", {"input.value": "{'a': 1, 'b': None}"}, name="f")
+    assert operation.arguments == {"a": 1, "b": None}
+
+
+def test_text_that_says_it_is_text_stays_so() -> None:
+    said = {"input.value": "{'a': 1}", "input.mime_type": "text/plain"}
+    operation = read("TOOL", said, name="f")
+    assert operation.arguments == "{'a': 1}"

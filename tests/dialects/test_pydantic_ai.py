@@ -90,6 +90,9 @@ def test_a_public_trace_is_read() -> None:
             session=019f8b0c-5147-74b5-b1e4-f9b086da98e0 in=1251 out=78
           > system: You are a helpful assistant. Use the provi…ols when needed.
           > user: What's the weather like in Seattle right now?
+          < assistant: [call tooluse_ThYFd3WOkO59ZUHC77SIdX] get_weather {"city":"Seattle"}
+            (tool_call)
+          < user: [result tooluse_ThYFd3WOkO59ZUHC77SIdX] "62°F, cloudy with light rain"
           < assistant: The current weather in Seattle is 62°F and…Seattle weather!
     """)
     assert coverage(PUBLIC) == 0.77

@@ -226,3 +226,50 @@ def test_tools_nested_as_openai_nests_them_are_flat() -> None:
     tools = json.dumps([{"type": "function", "function": {"name": "f"}}])
     operation = read({"llm.request.type": "chat", "gen_ai.tool.definitions": tools})
     assert operation.tools == [{"type": "function", "name": "f"}]
+
+
+def test_a_tool_message_of_langchain_is_unwrapped_without_its_type_too() -> None:
+    made = {"output": {"kwargs": {"content": "late", "tool_call_id": "c1", "status": "error"}}}
+    operation = read({**entity("tool", "look"), "traceloop.entity.output": json.dumps(made)})
+    assert (operation.call_id, operation.result, operation.tool_error) == ("c1", "late", "late")
+
+
+def test_a_command_of_langgraph_hands_over_to_where_it_goes() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "goto",
+            "langgraph.command.source_node": "planner",
+            "langgraph.command.goto_node": "booker",
+        },
+        scope=LANGCHAIN,
+    )
+    assert isinstance(operation, ToolExecution)
+    assert (operation.agent_name, operation.transfer_target) == ("planner", "booker")
+
+
+def test_a_command_that_ends_the_graph_hands_over_to_nobody() -> None:
+    said = {"gen_ai.operation.name": "goto", "langgraph.command.goto_node": "__end__"}
+    assert isinstance(read(said, scope=LANGCHAIN), Unclassified)
+
+
+def test_a_tool_called_through_mcp_is_an_mcp_request() -> None:
+    operation = read(
+        {
+            **entity("tool", "add"),
+            "traceloop.entity.input": '{"tool_name": "add", "arguments": {"a": 1}}',
+            "traceloop.entity.output": '{"result": "2"}',
+        },
+        scope="opentelemetry.instrumentation.mcp.instrumentation",
+    )
+    assert operation == McpRequest(tool_name="add", arguments={"a": 1}, result="2")
+
+
+def test_a_retrieval_of_bare_values_is_read() -> None:
+    operation = read(
+        {
+            "gen_ai.operation.name": "vector_db_retrieve",
+            "traceloop.entity.input": '"what?"',
+            "traceloop.entity.output": '[{"page_content": "that"}]',
+        }
+    )
+    assert (operation.query, operation.documents) == ("what?", [{"content": "that"}])

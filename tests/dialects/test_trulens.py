@@ -94,3 +94,20 @@ def test_a_cost_in_another_currency_is_not_in_dollars() -> None:
     operation: Any = classify(span(said))[1]
     assert operation.cost_usd is None
     assert operation.extra[OF + "cost.cost"] == 3.0
+
+
+def test_a_tool_called_through_mcp_says_so_under_names_of_its_own() -> None:
+    said = {
+        OF + "span_type": "mcp",
+        OF + "mcp.tool_name": "add",
+        OF + "mcp.input_arguments": '{"a": 1}',
+        OF + "mcp.output_content": '"no numbers"',
+        OF + "mcp.output_is_error": True,
+        OF + "mcp.execution_time_ms": 5.0,
+    }
+    operation: Any = classify(span(said))[1]
+    assert (operation.name, operation.arguments, operation.result) == (
+        *("add", {"a": 1}),
+        "no numbers",
+    )
+    assert (operation.error_message, operation.duration_ms) == ("no numbers", 5.0)

@@ -37,6 +37,14 @@ def calls_in(seen: Collected) -> int:
 # ------------------------------------------------------------------------------- model calls
 
 
+def test_a_run_that_has_a_models_reason_to_stop_stands_for_one_call_at_least() -> None:
+    seen = Collected()
+    seen.add(agent(finish_reasons=["stop"]))
+    [found] = rebuild(seen.spans)
+    assert found.fidelity.model_calls == 1
+    assert ("inferred", "model_calls") in {(n.outcome, n.field) for n in found.fidelity.notes}
+
+
 def test_a_call_that_stands_around_another_gives_it_what_it_lacks() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.operations import (
     AgentInvocation,
+    EvaluationResult,
     Inference,
     McpRequest,
     MemoryOperation,
     Retrieval,
     ToolExecution,
+    Unclassified,
     Usage,
 )
 from agentool_otel.rebuild import rebuild
@@ -243,3 +246,94 @@ def test_the_report_names_attributes_that_nothing_was_made_of() -> None:
     seen.add(agent(extra={"app.mood": "good"}))
     [found] = rebuild(seen.spans)
     assert found.fidelity.unread == {"app.mood": 1}
+
+
+@pytest.mark.parametrize("name", ["transfer_to_agent", "handoff_to_agent"])
+def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name=name, arguments={"agent_name": "writer"}), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+
+
+def test_a_transfer_inside_the_span_of_another_is_the_same_one() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(ToolExecution(name="transfer_to_writer"), parent=root)
+    seen.add(ToolExecution(name="transfer_to_writer", transfer_target="writer"), parent=outer)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+
+
+def test_a_run_that_only_its_own_span_tells_of_has_its_calls_and_their_results() -> None:
+    seen = Collected()
+    said = [
+        message("assistant", [tool_call("t", {}, "c")]),
+        message("user", [tool_response(1, "c")]),
+        message("assistant", [text("done")]),
+    ]
+    seen.add(agent(output=said))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t {}", "result c 1"]
+    assert trace["output"] == "done"
+
+
+def test_a_thought_that_only_its_provider_can_read_is_kept_sealed() -> None:
+    seen = Collected()
+    sealed = {"type": "reasoning", "content": "", "encrypted_content": "x7"}
+    seen.add(agent(), seconds=9)
+    seen.add(Inference(output=[message("assistant", [sealed])]), parent=seen.spans[0])
+    [found] = rebuild(seen.spans)
+    [step] = found.trace.to_dict()["steps"]
+    assert (step["content"], step["encrypted_content"]) == ("", "x7")
+    assert ("redacted", "content") in {(n.outcome, n.field) for n in found.fidelity.notes}
+
+
+def test_a_thought_under_the_name_of_a_thinking_part_is_one() -> None:
+    seen = Collected()
+    part = {"type": "thinking", "content": "hm"}
+    seen.add(Inference(output=[message("assistant", [part])]))
+    [trace] = seen.rebuilt()
+    assert [step["content"] for step in trace["steps"]] == ["hm"]
+
+
+def test_what_a_server_says_of_a_call_is_part_of_it_however_deep_it_is() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
+    client = seen.add(McpRequest(tool_name="t", arguments={"a": 1}), parent=tool, seconds=7)
+    seen.add(McpRequest(side="server", tool_name="t", result=2, error_type="e"), parent=client)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t {'a': 1}", "result c e"]
+    assert trace["steps"][1]["tool_result"]["output"] == 2
+
+
+def test_a_call_that_only_an_mcp_client_tells_of_has_its_duration() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(McpRequest(tool_name="t"), parent=root, seconds=2)
+    [trace] = seen.rebuilt()
+    assert trace["steps"][1]["tool_result"]["duration_ms"] == 2000
+
+
+def test_a_judgement_is_no_run() -> None:
+    seen = Collected()
+    seen.add(EvaluationResult(name="tone"))
+    assert seen.rebuilt() == []
+
+
+def test_what_a_whole_run_cost_counts_where_no_model_call_says_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent(extra={"agentool.cost.usd": 0.5}), seconds=9)
+    seen.add(Inference(), parent=root)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_cost_usd"] == 0.5
+
+
+def test_a_span_around_the_run_names_its_session() -> None:
+    seen = Collected()
+    request = seen.add(Unclassified(extra={"session.id": "s"}), seconds=9)
+    seen.add(agent(), parent=request)
+    [trace] = seen.rebuilt()
+    assert trace["session_id"] == "s"

@@ -16,7 +16,7 @@ from agentool_otel.errors import AgentoolError, DecodeError
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import by_trace, open_source
 from agentool_otel.sources.containers import CONTAINERS
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 from tests.sources.encoders import ENCODERS, python_json, zstd
 
 Json = Any
@@ -105,7 +105,7 @@ def test_of_a_span_printed_open_and_finished_the_finished_one_is_kept() -> None:
     span = SpanRecord(TRACE, SPAN, name="chat", start_ns=10**18, end_ns=2 * 10**18)
     printed = [python_json(span) | {"end_time": None}, python_json(span)]
     text = "\n".join(json.dumps(item, indent=4) for item in printed)
-    ((found,),) = by_trace(OtlpFiles([io.BytesIO(text.encode())]).spans())
+    ((found,),) = by_trace(SpanFiles([io.BytesIO(text.encode())]).spans())
     assert found.end_ns == 2 * 10**18
 
 
@@ -210,6 +210,18 @@ def test_langfuse_fields_get_the_names_of_its_sdk() -> None:
     assert "langfuse.trace.name" not in tool.attributes
 
 
+def test_what_older_langfuse_servers_counted_has_the_newer_names() -> None:
+    (call,) = read({
+        "id": "obs-1", "traceId": TRACE, "type": "GENERATION", "name": "llm",
+        "startTime": "2026-01-01T00:00:00Z", "usage": {"input": 3, "unit": "TOKENS"},
+        "promptTokens": 3, "completionTokens": 4, "totalTokens": 7, "calculatedTotalCost": 0.5,
+    })  # fmt: skip
+    assert call.attributes["langfuse.observation.usage_details"] == (
+        '{"input":3,"output":4,"total":7}'
+    )
+    assert call.attributes["langfuse.observation.cost_details"] == '{"total":0.5}'
+
+
 def test_mlflow_metadata_goes_to_its_spans() -> None:
     spans = [
         {"trace_id": TRACE, "span_id": SPAN, "name": "a", "attributes": {"mlflow.spanType": "1"}},
@@ -232,7 +244,7 @@ def test_a_damaged_tail_costs_only_the_tail(name: str) -> None:
         SpanRecord(TRACE, f"{n:016x}", name=f"s{n}", start_ns=10**18, attributes={"gen_ai.x": "y"})
         for n in (1, 2, 3)
     ]
-    source = OtlpFiles([io.BytesIO(encoder.encode(spans)[:-10])])
+    source = SpanFiles([io.BytesIO(encoder.encode(spans)[:-10])])
     assert [span.name for span in source.spans()][:2] == ["s1", "s2"]
     assert len(source.problems) == 1
 
@@ -240,7 +252,7 @@ def test_a_damaged_tail_costs_only_the_tail(name: str) -> None:
 def test_text_between_documents_is_named_and_passed_over() -> None:
     span = {"traceId": TRACE, "spanId": SPAN, "name": "x"}
     text = f"Starting up...\n{json.dumps(span, indent=2)}\nwarning: {{odd\n{json.dumps(span)}\n"
-    source = OtlpFiles([io.BytesIO(text.encode())])
+    source = SpanFiles([io.BytesIO(text.encode())])
     assert [found.name for found in source.spans()] == ["x", "x"]
     assert "Starting up" in source.problems[0].message
 
@@ -262,7 +274,7 @@ def test_what_is_not_recognised_is_described(value: Json, seen: str) -> None:
 
 def test_deep_json_is_refused_with_a_message() -> None:
     for deep in ('{"a":' * 5000 + "1" + "}" * 5000, "[" * 5000):
-        source = OtlpFiles([io.BytesIO(deep.encode())])
+        source = SpanFiles([io.BytesIO(deep.encode())])
         with pytest.raises(DecodeError):
             list(source.spans())
 
@@ -282,7 +294,7 @@ def test_a_zstd_file_in_a_folder_is_read(tmp_path: Path) -> None:
 
 
 def test_a_source_says_what_its_store_loses() -> None:
-    source = OtlpFiles([io.BytesIO(b'{"traceId":"1","id":"2","tags":{},"name":"x"}')])
+    source = SpanFiles([io.BytesIO(b'{"traceId":"1","id":"2","tags":{},"name":"x"}')])
     assert source.loses == ()
     list(source.spans())
     assert "links are not kept" in source.loses
@@ -334,4 +346,4 @@ def test_altered_documents_give_spans_or_an_error(value: Json) -> None:
 
 
 def read(value: Json) -> list[SpanRecord]:
-    return list(OtlpFiles([io.BytesIO(json.dumps(value).encode())]).spans())
+    return list(SpanFiles([io.BytesIO(json.dumps(value).encode())]).spans())

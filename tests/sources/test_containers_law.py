@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 from tests.sources.encoders import ENCODERS, Encoder
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
@@ -65,7 +65,7 @@ def spans(draw: st.DrawFn) -> SpanRecord:
 @settings(max_examples=25)
 @given(written=st.lists(spans(), min_size=1, max_size=3, unique_by=lambda span: span.span_id))
 def test_what_was_written_is_read(encoder: Encoder, written: list[SpanRecord]) -> None:
-    source = OtlpFiles([io.BytesIO(encoder.encode(written))])
+    source = SpanFiles([io.BytesIO(encoder.encode(written))])
     read = list(source.spans())
     assert [shown(span) for span in read] == [shown(encoder.kept(span)) for span in written]
     noise = [problem for problem in source.problems if "not JSON: 'a line'" not in problem.message]

@@ -13,7 +13,7 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.model.atif import from_atif
 from agentool_otel.sources import open_source
 from tests.records import shape
-from tests.sources.test_otlp_file import document, full_span, lines
+from tests.sources.test_span_files import document, full_span, lines
 
 TRACE: dict[str, Any] = {
     "trace_id": "t1",
@@ -132,6 +132,24 @@ def test_the_agent_of_an_embedded_trajectory_is_called_by_its_name(tmp_path: Pat
     parent = {**referring({"trajectory_id": "t2"}), "subagent_trajectories": [child]}
     (file := tmp_path / "t.json").write_text(json.dumps(parent))
     assert handoffs(file) == ["helper"]
+
+
+def test_an_embedded_trajectory_is_a_trace_that_the_outer_one_leads_to(tmp_path: Path) -> None:
+    child = {**TRAJECTORY, "trajectory_id": "t2", "agent": {"name": "helper"}}
+    parent = {**referring({"trajectory_id": "t2"}), "subagent_trajectories": [child]}
+    (file := tmp_path / "t.json").write_text(json.dumps(parent))
+    outer, inner = agentool_otel.load(file)
+    assert outer.to_dict()["metadata"]["sub_traces"] == [inner.trace_id] == ["t2"]
+    assert inner.to_dict()["output"] == "It is 2."
+
+
+def test_a_trajectory_in_another_file_is_called_by_its_name_once_it_was_read(
+    tmp_path: Path,
+) -> None:
+    child = {**TRAJECTORY, "session_id": "s2", "agent": {"name": "helper"}}
+    (tmp_path / "a.json").write_text(json.dumps(child))
+    (tmp_path / "b.json").write_text(json.dumps(referring({"session_id": "s2"})))
+    assert handoffs(tmp_path) == ["helper"]
 
 
 def test_a_session_of_several_agents_names_none_of_them(tmp_path: Path) -> None:

@@ -12,16 +12,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import otlp_file, undecoded
+from agentool_otel.sources import span_files, undecoded
 from agentool_otel.sources.census import SLOTS
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 
 ids = st.integers(1, 2**20)
 
 
 @pytest.fixture(autouse=True)
 def _count_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(otlp_file, "_CENSUS_BYTES", 0)
+    monkeypatch.setattr(span_files, "_CENSUS_BYTES", 0)
 
 
 def span(number: int, upper: bool, name_first: bool, text: str) -> dict[str, Any]:
@@ -58,7 +58,7 @@ lines = st.lists(documents, min_size=1, max_size=4)
 TWICE = [{"resourceSpans": [{"scopeSpans": [{"spans": [span(1, False, False, "a")] * 2}]}]}]
 
 
-def decoded(source: OtlpFiles) -> list[SpanRecord]:
+def decoded(source: SpanFiles) -> list[SpanRecord]:
     found = (item if isinstance(item, SpanRecord) else item.decode() for item in undecoded(source))
     return [item for item in found if item is not None]
 
@@ -72,8 +72,8 @@ def test_counting_changes_nothing(
     file = tmp_path / "spans.jsonl"
     text = "\n".join(json.dumps(it, separators=separators) for it in documents)
     file.write_text(text + "\n" * ends)
-    expected = list(OtlpFiles([file]).spans())
-    source = OtlpFiles([file])
+    expected = list(SpanFiles([file]).spans())
+    source = SpanFiles([file])
     census = source.census()
     assert census is not None
     assert decoded(source) == expected
@@ -85,7 +85,7 @@ def test_every_span_that_was_counted_passes_once(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     made = [span(number, number % 2 == 0, False, "") for number in range(1, 100)]
     file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}))
-    source = OtlpFiles([file])
+    source = SpanFiles([file])
     census = source.census()
     assert census is not None
     passed = Counter(hash(item.trace_id) % SLOTS for item in undecoded(source))
@@ -97,7 +97,7 @@ def test_what_is_not_plainly_spans_is_not_counted(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     for odd in ('{"resourceMetrics": []}', "[]", "{", '{"resourceSpans": [{"scopeSpans": 1}]}'):
         file.write_text(f'{{"resourceSpans": []}}\n{odd}\n')
-        assert OtlpFiles([file]).census() is None
+        assert SpanFiles([file]).census() is None
 
 
 def test_a_file_that_shrank_after_it_was_counted_costs_what_is_missing(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_file_that_shrank_after_it_was_counted_costs_what_is_missing(tmp_path:
     made = [span(number, False, False, "") for number in range(1, 10)]
     text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]})
     file.write_text(text)
-    source = OtlpFiles([file])
+    source = SpanFiles([file])
     assert source.census() is not None
     file.write_text(text[: len(text) // 2])
     found = decoded(source)

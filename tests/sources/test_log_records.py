@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.sources import by_trace, open_source
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 from tests.sources.encoders import lines, pairs, value_of
 
 Json = Any
@@ -99,7 +99,7 @@ def test_an_event_without_a_span_is_the_same_one_each_time_it_is_read() -> None:
 
 def test_ordinary_log_lines_are_passed_over_and_counted() -> None:
     line = {"timeUnixNano": "5", "body": {"stringValue": "Started server"}}
-    source = OtlpFiles([io.BytesIO(lines([logs(line), spans_of(chat())]))])
+    source = SpanFiles([io.BytesIO(lines([logs(line), spans_of(chat())]))])
     assert [found.name for found in source.spans()] == ["chat"]
     assert source.skipped == 1
 
@@ -116,7 +116,7 @@ def test_a_record_by_itself_is_read_as_adot_writes_it() -> None:
         "traceId": TRACE,
         "spanId": SPAN,
     }
-    (found,) = OtlpFiles([io.BytesIO(json.dumps(written).encode())]).spans()
+    (found,) = SpanFiles([io.BytesIO(json.dumps(written).encode())]).spans()
     assert found.resource == {"service.name": "bot"}
     assert found.events[0].attributes["input"] == written["body"]["input"]
 
@@ -167,8 +167,8 @@ def test_order_split_and_copies_do_not_matter(
     rng.shuffle(shuffled)
     at = rng.randrange(len(shuffled))
     parts = [lines(shuffled[:at]), lines(shuffled[at:])]
-    one = list(by_trace(OtlpFiles([*map(io.BytesIO, parts)]).spans(), budget))
-    assert one == list(by_trace(OtlpFiles([io.BytesIO(lines(documents))]).spans()))
+    one = list(by_trace(SpanFiles([*map(io.BytesIO, parts)]).spans(), budget))
+    assert one == list(by_trace(SpanFiles([io.BytesIO(lines(documents))]).spans()))
     ((found,),) = one
     assert (found.name, found.end_ns) == ("chat", 9 if finished else None)
     assert [(e.name, e.time_ns) for e in found.events] == sorted(
@@ -206,7 +206,7 @@ def logs(*records: Json) -> Json:
 
 
 def read(data: bytes) -> list[SpanRecord]:
-    return list(OtlpFiles([io.BytesIO(data)]).spans())
+    return list(SpanFiles([io.BytesIO(data)]).spans())
 
 
 def joined(*documents: Json) -> list[SpanRecord]:

@@ -40,6 +40,10 @@ _FIELDS = {
     "costDetails": "cost_details", "completionStartTime": "completion_start_time",
     "promptName": "prompt.name", "promptVersion": "prompt.version",
 }  # fmt: skip
+_OLDER_USAGE = {"promptTokens": "input", "completionTokens": "output", "totalTokens": "total"}
+_OLDER_COSTS = {"calculatedInputCost": "input", "calculatedOutputCost": "output",
+                "calculatedTotalCost": "total"}  # fmt: skip
+"""Of observations before version 3 of its server, and beside the newer ones since."""
 _ENVELOPE = ("attributes", "resourceAttributes", "scope")
 
 
@@ -90,6 +94,10 @@ def _record(o: Object, everywhere: Attributes, of_root: Attributes) -> SpanRecor
         v.put(ours, _OBSERVATION + attribute, o.get(name))
     for name in ("environment", "version"):
         v.put(ours, f"langfuse.{name}", o.get(name))
+    for attribute, older in (("usage_details", _OLDER_USAGE), ("cost_details", _OLDER_COSTS)):
+        counted = {part: o[name] for name, part in older.items() if o.get(name)}
+        if _OBSERVATION + attribute not in ours:
+            v.put(ours, _OBSERVATION + attribute, counted)
     for name, value in metadata.items():
         if name not in _ENVELOPE:
             v.put(ours, f"{_OBSERVATION}metadata.{name}", value)

@@ -34,7 +34,8 @@ _PARENT = ("parentSpanId", "parent_span_id", "parentSpanID", "ParentSpanId", "pa
 _NAME = ("name", "spanName", "span_name", "SpanName")
 _KIND = ("kind", "spanKind", "span_kind", "SpanKind")
 _START = ("startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time", "start_time_ns",
-          "start_timestamp", "startTimestamp", "timestamp", "Timestamp", "_time")  # fmt: skip
+          "start_timestamp", "startTimestamp", "timestamp", "Timestamp", "@timestamp",
+          "_time")  # fmt: skip
 _END = ("endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time", "end_time_ns",
         "end_timestamp", "endTimestamp")  # fmt: skip
 _DURATION_NS = {"durationNano": 1, "duration_nano": 1, "duration_ns": 1, "durationNs": 1,

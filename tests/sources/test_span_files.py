@@ -27,7 +27,7 @@ from agentool_otel.errors import (
 )
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources import _packed, open_source
-from agentool_otel.sources.otlp_file import OtlpFiles
+from agentool_otel.sources.span_files import SpanFiles
 from tests.sources.encoders import each_after_its_length, varint, zstd
 
 Json = Any
@@ -75,7 +75,7 @@ two = [{"traceId": TRACE, "spanId": f"{n:016x}", "name": f"span {n}"} for n in (
 )  # fmt: skip
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_every_form_of_json_gives_the_same_spans(data: str, pack: Any) -> None:
-    source = OtlpFiles([io.BytesIO(pack(data.encode()))])
+    source = SpanFiles([io.BytesIO(pack(data.encode()))])
     assert [span.name for span in source.spans()] == ["span 1", "span 2"]
     assert source.problems == []
 
@@ -265,7 +265,7 @@ def test_a_pipe_that_gives_a_byte_at_a_time_is_recognised() -> None:
 
     frame = protobuf(full_span())
     data = len(frame).to_bytes(4, "big") + frame
-    assert list(OtlpFiles([Slow(data)]).spans()) == [full_record()]
+    assert list(SpanFiles([Slow(data)]).spans()) == [full_record()]
 
 
 def test_a_folder_gives_its_recordings_sorted_and_at_any_depth(tmp_path: Path) -> None:
@@ -399,8 +399,8 @@ def test_deep_nesting_is_a_problem_only() -> None:
     assert len(read(deep + lines(document(*two)))) == 2
 
 
-def of(data: bytes) -> OtlpFiles:
-    return OtlpFiles([io.BytesIO(data)])
+def of(data: bytes) -> SpanFiles:
+    return SpanFiles([io.BytesIO(data)])
 
 
 def read(data: bytes) -> list[SpanRecord]:

@@ -37,7 +37,7 @@ from agentool_otel.sources._packed import BUFFER, HEAD, Feed, unpacked
 from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
 
-__all__ = ["OtlpFiles", "span_decoder"]
+__all__ = ["SpanFiles", "span_decoder"]
 
 _CENSUS_BYTES = 32 << 20
 _PROBLEMS = 1000
@@ -47,7 +47,7 @@ _FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xf
 _DELIMITED = re.compile(rb"[\x80-\xff]{0,4}[\x01-\x7f]" + _MESSAGE.pattern)
 
 
-class OtlpFiles:
+class SpanFiles:
     """The spans of one file, several files or a byte stream.
 
     Reading is total: what cannot be read becomes a `Problem` and the rest is delivered. An error is
@@ -66,6 +66,8 @@ class OtlpFiles:
         self.document: Callable[[ReasoningTrace], None] | None = None
         self._files = files
         self._documents: deque[ReasoningTrace] = deque()
+        self._agents: dict[str, str] = {}
+        """Of the trajectories in the files read so far, by what others refer to those by."""
         self._layouts: dict[Path, Layout] = {}
         """Of files that were counted, for the next reading."""
 
@@ -152,7 +154,7 @@ class OtlpFiles:
         def report(at: str, what: str) -> None:
             self._report(label, at, what)
 
-        values = AnyJson(report, self._documents.append)
+        values = AnyJson(report, self._documents.append, self._agents)
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
@@ -169,6 +171,7 @@ class OtlpFiles:
                 self.bytes_read = before + packed.count
                 yield batch
             self.bytes_read = before + packed.count
+            yield list(values.rest())
         self.skipped += values.skipped + proto.skipped
         self.loses = tuple(dict.fromkeys((*self.loses, *values.loses)))
         for feed in feeds:

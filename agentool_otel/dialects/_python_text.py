@@ -1,0 +1,27 @@
+"""Values that were printed rather than encoded: LangChain passes on the `str` of a tool's input."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from agentool_otel._json import dumps
+from agentool_otel.dialects._provider_messages import json_or_text
+
+__all__ = ["object_in"]
+
+_LONGEST = 100_000
+"""Characters of Python text that are parsed, which takes far longer than JSON."""
+
+
+def object_in(value: Any) -> Any:
+    """Return the object in JSON text, or in Python's; any other value as it is."""
+    value = json_or_text(value)
+    if not isinstance(value, str) or value[:1] != "{" or len(value) > _LONGEST:
+        return value
+    try:
+        read = ast.literal_eval(value)
+        dumps(read)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return value
+    return read if isinstance(read, dict) else value
