@@ -1,8 +1,8 @@
 """Model calls and tool executions in the plain current conventions, read at once.
 
 Nearly all spans are one of these two, and those of one SDK have the same attributes with values of
-the same types. How such a span is read is decided once for all; the full reading, `GenAI.read`,
-would decide it attribute by attribute for each.
+the same types. How such a span is read is decided once for all, and written out as one call of the
+operation's class; the full reading, `GenAI.read`, would decide it attribute by attribute for each.
 """
 
 from __future__ import annotations
@@ -55,22 +55,19 @@ _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
 """How a value of a type is read by itself, by how it is read from among its span's attributes."""
 _MANY = 64
 """How many different sets of types one shape is remembered with."""
+_NOT_YET: Any = object()
+"""In place of a plan that is made when it is needed again: many a shape comes only once."""
 
 
 class _Plan(NamedTuple):
     """How a span of one shape, operation and set of types becomes an operation."""
 
     make: Callable[..., Operation]
-    names: tuple[str, ...]
-    """Of the fields that take the value of an attribute as it is."""
-    values: Callable[[Any], tuple[Any, ...]]
-    """Gets these values from the attributes."""
-    usage: tuple[str, ...]
-    tokens: Callable[[Any], tuple[Any, ...]]
-    others: tuple[tuple[str, str, Callable[[Any], Any]], ...]
-    """Field, attribute and reading of what is not taken as it is; UNSET leaves it to `GenAI`."""
-    rest: tuple[str, ...]
-    """Attributes that no field takes."""
+    """Takes the values of all attributes, in their order."""
+    plain: Callable[[tuple[Any, ...]], tuple[Any, ...]]
+    """Gets those of them that are taken as they are, and may be placeholders."""
+    read: tuple[str, ...]
+    """Fields of the others; one that turns out UNSET leaves the span to `GenAI`."""
 
 
 class PlainReader:
@@ -91,40 +88,31 @@ class PlainReader:
         return None if any(is_older(key) for key in keys) else cls(shape)
 
     def __call__(self, span: SpanRecord) -> Operation | None:
-        attributes = span.attributes
         if span.events or span.status == STATUS_ERROR:
             return None
-        values = attributes.values()
+        attributes = span.attributes
+        values = tuple(attributes.values())
         said = (attributes[gen_ai.OPERATION_NAME], *map(type, values))
         try:
             plan = self._plans[said]
         except KeyError:
-            plan = self._planned(said)
+            if len(self._plans) < _MANY:
+                self._plans[said] = _NOT_YET
+            return None
         except TypeError:  # an operation that is no text
             return None
+        if plan is _NOT_YET:
+            plan = self._plans[said] = _plan(self._keys, said[0], said[1:])
         if plan is None:
             return None
-        make, names, get, usage, tokens, others, rest = plan
-        taken = get(attributes)
-        if not self._placeholders.isdisjoint(taken):
+        make, plain, read = plan
+        if self._placeholders and not self._placeholders.isdisjoint(plain(values)):
             return None
-        fields: dict[str, Any] = dict(zip(names, taken, strict=True))
-        if usage:
-            fields["usage"] = Usage(**dict(zip(usage, tokens(attributes), strict=True)))
-        for field, key, read in others:
-            value = read(attributes[key])
-            if value is UNSET:
+        operation = make(*values)
+        for field in read:
+            if getattr(operation, field) is UNSET:
                 return None
-            fields[field] = value
-        if rest:
-            fields["extra"] = {key: attributes[key] for key in rest}
-        return make(**fields)
-
-    def _planned(self, said: tuple[Any, ...]) -> _Plan | None:
-        if len(self._plans) >= _MANY:
-            return None
-        self._plans[said] = plan = _plan(self._keys, said[0], said[1:])
-        return plan
+        return operation
 
 
 def _plan(keys: tuple[str, ...], operation: str, types: tuple[type, ...]) -> _Plan | None:
@@ -132,35 +120,47 @@ def _plan(keys: tuple[str, ...], operation: str, types: tuple[type, ...]) -> _Pl
     if cls is None:
         return None
     table = TABLES[cls]
-    fields = {"operation": gen_ai.OPERATION_NAME} if cls is Inference else {}
+    fields: dict[str, str] = {}
     usage: dict[str, str] = {}
-    others: list[tuple[str, str, Callable[[Any], Any]]] = []
-    rest: list[str] = []
-    for key, kind in zip(keys, types, strict=True):
+    extra: dict[str, str] = {}
+    readings: dict[str, Callable[[Any], Any]] = {}
+    plain: list[int] = []
+    read: list[str] = []
+    for n, (key, kind) in enumerate(zip(keys, types, strict=True)):
         entry = table.get(key)
-        if entry is not None and kind is entry.plain:
-            (usage if entry.of_usage else fields)[entry.name] = key
-        elif entry is not None:
-            read = _OTHERWISE.get((entry.read, kind))
-            if read is None:
-                return None
-            others.append((entry.name, key, read))
-        elif key != gen_ai.OPERATION_NAME:
-            rest.append(key)
-    if cls is ToolExecution and ("name" not in fields or not _BARE.isdisjoint(rest)):
+        if key == gen_ai.OPERATION_NAME:
+            if cls is Inference:
+                fields["operation"] = f"v{n}"
+        elif entry is None:
+            extra[key] = f"v{n}"
+        elif kind is entry.plain:
+            (usage if entry.of_usage else fields)[entry.name] = f"v{n}"
+            plain.append(n)
+        elif (reading := _OTHERWISE.get((entry.read, kind))) is not None:
+            fields[entry.name] = f"r{n}(v{n})"
+            readings[f"r{n}"] = reading
+            read.append(entry.name)
+        else:
+            return None
+    if cls is ToolExecution and ("name" not in fields or not _BARE.isdisjoint(extra)):
         return None
-    return _Plan(
-        cls, tuple(fields), _getter(fields), tuple(usage), _getter(usage), tuple(others),
-        tuple(rest),
-    )  # fmt: skip
+    if usage:
+        fields["usage"] = f"Usage({_listed(usage)})"
+    if extra:
+        fields["extra"] = "{" + ", ".join(f"{key!r}: {value}" for key, value in extra.items()) + "}"
+    values = ", ".join(f"v{n}" for n in range(len(keys)))
+    make = eval(
+        f"lambda {values}: make({_listed(fields)})", {"make": cls, "Usage": Usage, **readings}
+    )
+    return _Plan(make, _getter(plain), tuple(read))
 
 
-def _getter(fields: dict[str, str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what gets the values of the fields, as a tuple however many they are."""
-    keys = list(fields.values())
-    if not keys:
-        return lambda _: ()
-    if len(keys) == 1:
-        (key,) = keys
-        return lambda attributes: (attributes[key],)
-    return itemgetter(*keys)
+def _listed(fields: dict[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in fields.items())
+
+
+def _getter(places: list[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Return what gets the values at some places, as a tuple however many they are."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[place] for place in places)
