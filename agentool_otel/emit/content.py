@@ -133,7 +133,7 @@ class Policy(msgspec.Struct, frozen=True):
         plain = look(value)
         text = encode_known(value, plain)
         # Names in a harmless value need no look, unless there is JSON in its texts.
-        calm = plain and '\\"' not in text and not holds_secret_value(text)
+        calm = plain and not ("\\" in text and '\\"' in text) and not holds_secret_value(text)
         if not calm and suspicious(text):
             text = mask_json(text)
         return text if self.redact is None else self.redacted(attribute, text)

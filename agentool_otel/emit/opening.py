@@ -14,9 +14,9 @@ from opentelemetry import trace
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import set_all, unmark
 from agentool_otel.model.operations import UNSET, Operation
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import agentool
 
-__all__ = ["Opening", "tell", "tool_opening"]
+__all__ = ["Opening", "tell"]
 
 
 class Opening:
@@ -77,26 +77,6 @@ _CONTENT: dict[str, Any] = {
     "transfer_message": None,
 }
 """Fields of operations whose content is known at the start, with their value where it is not."""
-
-
-def tool_opening(
-    known: dict[str, Any], call_id: str | None, arguments: str | None
-) -> dict[str, Any]:
-    """Return what the span of a decorated tool is given at its start.
-
-    Args:
-        known: what every span of ours carries.
-        call_id: the id under which a model asked for the call.
-        arguments: encoded by the content policy.
-    """
-    attributes = known.copy()
-    if call_id is not None:
-        attributes[gen_ai.TOOL_CALL_ID] = call_id
-    if arguments is not None:
-        attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
-        if len(arguments) * 4 > session.policy.sizes.attribute:
-            session.policy.fit(attributes)
-    return attributes
 
 
 def tell(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
