@@ -4,6 +4,7 @@
     encoding    any value to JSON text, without calling anything of the user's
     masking     credentials in texts: how they are told and taken out
     fitting     what is too large for an attribute or a span is shortened
+    shortening  how one text is shortened
     offload     where whole texts are kept that were shortened
     session     the process-wide settings: tracers, dialect, content policy, on and off
     live        starting and ending the span of an operation; nothing else knows which span it is

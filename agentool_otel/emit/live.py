@@ -17,6 +17,7 @@ from agentool_otel.dialects import Written
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
+from agentool_otel.emit.fitting import NO_CUTS
 from agentool_otel.emit.opening import Opening, tell
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
@@ -156,7 +157,7 @@ class LiveSpan:
         session.policy.clean(attributes)
         if opening is not None:
             attributes = opening.joined(attributes)
-        session.policy.fit(attributes)
+        session.policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
         if session.policy.in_events:
             self._tell_details(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, attributes, self.started, end_ns)

@@ -6,6 +6,7 @@ the span is of our own kind, what is known goes straight into its attributes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import time_ns
 from typing import Any
 
@@ -16,6 +17,7 @@ from agentool_otel.dialects.gen_ai import tool_payload
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import encode
 from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.fitting import NO_CUTS, Cut
 from agentool_otel.emit.live import KINDS, fail
 from agentool_otel.emit.opening import tell
 from agentool_otel.emit.run import RUN_KEY, Run
@@ -54,6 +56,7 @@ class ToolSpan:
     __slots__ = (
         "_arguments",
         "_call_id",
+        "_cuts",
         "_direct",
         "_ended",
         "_known",
@@ -89,6 +92,7 @@ class ToolSpan:
         if self._parent_id:
             said[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
         self._call_id: str | None = None
+        self._cuts: Mapping[str, Cut] = NO_CUTS
         self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
 
     def called(self, bound: dict[str, Any]) -> None:
@@ -122,7 +126,7 @@ class ToolSpan:
         if self._arguments is not None and policy.on_spans:
             attributes[gen_ai.TOOL_CALL_ARGUMENTS] = self._arguments
             if len(self._arguments) * 4 > policy.sizes.attribute:
-                policy.fit(attributes)
+                self._cuts = policy.fit(attributes)
         self._known = tell(self.span, attributes, self._known)
 
     def interrupted(self, why: str) -> None:
@@ -150,12 +154,12 @@ class ToolSpan:
         if error is not None:
             ending[agentool.TOOL_ERROR] = str_of(error)
             policy.clean_one(ending, agentool.TOOL_ERROR)
-            policy.fit(ending)
+            policy.fit(ending, self._cuts)
             fail(span, self.context, self._parent_id, None, None, error, ending)
         else:
             exceptions.forget(span)
             if sum(map(len, ending.values())) * 4 > policy.sizes.attribute:
-                policy.fit(ending)
+                policy.fit(ending, self._cuts)
         if self._run is not None:
             timeline, name = self._run.timeline, self._tool.name
             index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()

@@ -6,11 +6,13 @@ not encode the same content again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from opentelemetry import trace
 
+from agentool_otel.emit.fitting import NO_CUTS, Cut
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import set_all, unmark
 from agentool_otel.model.operations import UNSET, Operation
@@ -27,13 +29,15 @@ class Opening:
         more: further attributes.
     """
 
-    __slots__ = ("_attributes", "_said")
+    __slots__ = ("_attributes", "_said", "cuts")
 
     def __init__(self, operation: Operation, more: dict[str, Any]):
         attributes = session.dialect.write(operation).attributes
         attributes.update(more)
         session.policy.clean(attributes)
         self._attributes = attributes
+        self.cuts: Mapping[str, Cut] = NO_CUTS
+        """How what is too large was shortened."""
         self._said = {
             name: value
             for name, unsaid in _CONTENT.items()
@@ -43,7 +47,7 @@ class Opening:
     def fitted(self) -> dict[str, Any]:
         """Return the attributes, shortened where they are too large."""
         fitted = self._attributes.copy()
-        session.policy.fit(fitted)
+        self.cuts = session.policy.fit(fitted)
         session.policy.keep_off(fitted)
         return fitted
 
