@@ -104,8 +104,9 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
             for item in level:
                 kind = type(item)
                 if kind is dict:
-                    left -= len(item) << 6
-                    if plain and join(item) not in known and not harmless(item):
+                    count = len(item)
+                    left -= count << 6
+                    if plain and (count > _MANY or join(item) not in known) and not harmless(item):
                         plain = False
                     for inner in item.values():
                         kind = type(inner)
@@ -148,6 +149,8 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
     return plain
 
 
+_MANY = 512
+"""Members of a dict whose names together are too long to be in `HARMLESS`."""
 _OPENED = 1024
 """Containers that are looked at before it is asked whether they are always the same."""
 

@@ -7,7 +7,6 @@ cut below what a large one keeps, and of too many the first ones stay.
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -20,6 +19,8 @@ __all__ = ["shorten"]
 
 _LEAST = 64
 """Bytes that a member is never cut below: every mark has room in them."""
+_WHOLE = 1024
+"""The same where there is room for many: fewer records are left rather than a bit of each."""
 
 _Raw = msgspec.Raw
 _object = msgspec.json.Decoder(dict[str, _Raw]).decode
@@ -54,33 +55,44 @@ def _cut(value: bytes, room: int) -> bytes:
         if kind == b'"':
             return _cut_string(loads(value), room)
         if kind == b"{":
-            found = {orjson.dumps(key) + b":": bytes(it) for key, it in _object(value).items()}
-            return b"{%b}" % _cut_members(list(found), list(found.values()), room, b"%b")
+            found = _object(value)
+            # All at once: orjson takes a kilobyte for each text.
+            names = [bytes(name) + b":" for name in _array(orjson.dumps(list(found)))]
+            return b"{%b}" % _cut_members(names, list(found.values()), room, b"%b")
         if kind == b"[":
-            items = [bytes(it) for it in _array(value)]
+            items = _array(value)
             return b"[%b]" % _cut_members([b""] * len(items), items, room, b"{%b}")
     return _mark(len(value))
 
 
-def _cut_members(names: list[bytes], values: list[bytes], room: int, mark_as: bytes) -> bytes:
+def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: bytes) -> bytes:
     """Return members with their commas; those that have no room are told of by a last one."""
-    count = len(values)
-    sizes = [len(value) for value in values]
-    around = [len(name) + 1 for name in names]
+    told = mark_as % _mark(len(members))[1:-1]
     room -= 2
-    least = max(_LEAST, (room - sum(around)) // count)
-    used = [
-        0,
-        *accumulate(outer + min(size, least) for outer, size in zip(around, sizes, strict=True)),
-    ]
-    told = mark_as % _mark(count)[1:-1]
-    if used[count] > room:
+    around = sum(map(len, names)) + len(names)
+    least = max(_LEAST, min(_WHOLE, room // 16), (room - around) // len(members))
+    values: list[bytes] = []
+    used: list[int] = []
+    end = 0
+    for name, member in zip(names, members, strict=True):
+        value = bytes(member)
+        end += len(name) + 1 + min(len(value), least)
+        if end > room:
+            break
+        values.append(value)
+        used.append(end)
+    if len(values) < len(members):
         room -= len(told) + 1
-        while count and used[count] > room:
-            count -= 1
-    share = _fair_share(sizes[:count], room - sum(around[:count]))
-    kept = [names[at] + _cut(values[at], share) for at in range(count)]
-    if count < len(values):
+        while used and used[-1] > room:
+            used.pop()
+        values = values[: len(used)]
+        around = sum(map(len, names[: len(used)])) + len(used)
+    share = _fair_share([*map(len, values)], room - around)
+    kept = [
+        name + (value if len(value) <= share else _cut(value, share))
+        for name, value in zip(names, values, strict=False)
+    ]
+    if len(kept) < len(members):
         kept.append(told)
     return b",".join(kept)
 
