@@ -110,9 +110,11 @@ def set_all(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
 def end_span(span: trace.Span, attributes: dict[str, Any], known: int, end_ns: int) -> None:
     """End a span with its last attributes, by the rules of `set_all`."""
     own = _own(span)
-    if own is None or not own.finish(attributes, end_ns):
+    if own is not None and own.finish(attributes, end_ns):
+        return
+    if span.is_recording():
         set_all(span, attributes, known)
-        span.end(end_ns)
+    span.end(end_ns)
 
 
 def unmark(span: trace.Span) -> None:

@@ -97,6 +97,7 @@ def test_nothing_is_added_after_its_end(caplog: pytest.LogCaptureFixture) -> Non
 def test_a_span_that_the_users_code_ends_is_handed_on_once() -> None:
     ended = span_around(lambda span: span.end())
     assert (ended.attributes or {})[gen_ai.TOOL_NAME] == "work"
+    assert gen_ai.TOOL_CALL_RESULT not in (ended.attributes or {})
 
 
 def test_what_was_set_on_a_span_that_the_users_code_ends_is_looked_at_for_secrets() -> None:
