@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.capture import agent, tool
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import session
+from agentool_otel.export.masking import Masking
 from agentool_otel.export.otlp import OtlpTarget
 from agentool_otel.export.pipeline import Pipeline
 from benchmarks._child import in_child
@@ -22,43 +25,106 @@ from benchmarks._workload import per_call, search
 
 __all__ = ["rows"]
 
+_MB = 1_000_000
+_LARGE: dict[str, Any] = {
+    "text": "the quick brown fox " * (_MB // 20),
+    "text that is not ASCII": "Zażółć gęślą jaźń " * (_MB // 27),
+    "30,000 small values": {f"name {n:05}": f"value {n:08}" for n in range(30_000)},
+}
+"""Arguments of a megabyte of JSON."""
+_CALLS = 10
+
 
 def rows(size: Size) -> Iterator[Row]:
     with sink() as url:
         measured = in_child(measure, url, size.rounds, size.agent_runs)
     for what, values in measured.items():
         yield Row.of(f"tool call {what}, journal on, against off", "µs", Compared(*values))
+    for what, values in in_child(measure_large, size.rounds).items():
+        what = f"calling thread, 1 MB of {what} recorded, journal on, against off"
+        yield Row.of(what, "µs", Compared(*values))
 
 
 def measure(url: str, rounds: int, runs: int) -> dict[str, Compared]:
     """Compare a tool call's cost with the journal and without, recorded and sent."""
     target = OtlpTarget(url, "http/protobuf")
     with tempfile.TemporaryDirectory() as folder:
-        providers: dict[str, list[TracerProvider]] = {"recorded": [], "sent": []}
+        behind: dict[str, list[_Behind]] = {"recorded": [], "sent": []}
         for on in (True, False):
             recorded, sent = Pipeline(), Pipeline()
             recorded.record(Path(folder, f"recorded-{on}"), on)
             sent.send(target, Path(folder, "sent") if on else None)
-            for what, pipeline in (("recorded", recorded), ("sent", sent)):
-                provider = TracerProvider(shutdown_on_exit=False)
-                provider.add_span_processor(pipeline)
-                providers[what].append(provider)
-        costs: dict[str, list[tuple[float, float]]] = {what: [] for what in providers}
+            behind["recorded"].append(_Behind(recorded))
+            behind["sent"].append(_Behind(sent))
+        costs: dict[str, list[tuple[float, float]]] = {what: [] for what in behind}
         for number in range(rounds + 1):
-            for what, pair in providers.items():
-                on_off = [_cost(provider, runs) for provider in pair]
+            for what, pair in behind.items():
+                on_off = [each.cost(runs) for each in pair]
                 if number:  # the first round only warms up
                     costs[what].append((on_off[0], on_off[1]))
-        for pair in providers.values():
-            for provider in pair:
-                provider.shutdown()
+        for pair in behind.values():
+            for each in pair:
+                each.provider.shutdown()
     return {what: compared(pairs) for what, pairs in costs.items()}
 
 
-def _cost(provider: TracerProvider, runs: int) -> float:
-    session.configure(provider=provider, policy=Policy(capture=True))
-    within = agent(name="bench")
-    with_tool, without = (
-        per_call(within, call, runs, provider.force_flush) for call in (tool(search), search)
-    )
-    return with_tool - without
+def measure_large(rounds: int) -> dict[str, Compared]:
+    """Compare what a call with large arguments takes of the calling thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        pair: list[_Behind] = []
+        for on in (True, False):
+            pipeline = Pipeline()
+            pipeline.record(Path(folder, f"recorded-{on}"), on)
+            pair.append(_Behind(pipeline))
+        costs: dict[str, list[tuple[float, float]]] = {what: [] for what in _LARGE}
+        for number in range(rounds + 1):
+            for what, value in _LARGE.items():
+                on_off = [each.cost_of_large(value) for each in pair]
+                if number:
+                    costs[what].append((on_off[0], on_off[1]))
+        for each in pair:
+            each.provider.shutdown()
+    return {what: compared(pairs) for what, pairs in costs.items()}
+
+
+class _Behind:
+    """A provider with a pipeline behind it, as `instrument()` leaves it."""
+
+    def __init__(self, pipeline: Pipeline):
+        pipeline.stages.append(Masking(lambda: session.policy))
+        self.pipeline = pipeline
+        self.provider = TracerProvider(shutdown_on_exit=False)
+        self.provider.add_span_processor(pipeline)
+
+    def _use(self) -> None:
+        session.configure(provider=self.provider, policy=Policy(capture=True))
+        session.opened = self.pipeline.opened if self.pipeline.keeps_open else None
+
+    def cost(self, runs: int) -> float:
+        """Return CPU microseconds per tool call."""
+        self._use()
+        within = agent(name="bench")
+        with_tool, without = (
+            per_call(within, call, runs, self.provider.force_flush)
+            for call in (tool(search), search)
+        )
+        return with_tool - without
+
+    def cost_of_large(self, value: Any) -> float:
+        """Return CPU microseconds of the calling thread per call with a large argument."""
+        self._use()
+
+        @tool
+        def take(value: Any) -> None:
+            return None
+
+        @agent(name="bench")
+        def calls() -> float:
+            start = time.thread_time()
+            for _ in range(_CALLS):
+                take(value)
+            return (time.thread_time() - start) / _CALLS * 1e6
+
+        cost = calls()
+        self.provider.force_flush()
+        return cost

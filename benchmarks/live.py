@@ -85,34 +85,27 @@ def measure(rounds: int, runs: int) -> dict[str, Compared]:
     return {what: compared(pairs) for what, pairs in costs.items()}
 
 
-class Told:
-    """A value that counts how often it is turned into anything."""
-
-    times = 0
-
-    def to_dict(self) -> dict[str, str]:
-        Told.times += 1
-        return {"told": "yes"}
-
-    def __repr__(self) -> str:
-        Told.times += 1
-        return "Told()"
-
-
 def serialised(calls: int) -> dict[str, list[int]]:
     """Return how many values become text when the calls are sampled, and when they are not."""
+    texts = 0
+
+    def count(_: str, text: str) -> str:
+        nonlocal texts
+        texts += 1
+        return text
 
     @tool
-    def echo(value: Told) -> Told:
+    def echo(value: str) -> str:
         return value
 
     counts: dict[str, list[int]] = {}
     for what, decorated in (("tool calls", echo), ("agent runs", agent(lambda value: value))):
         counts[what] = []
         for sampler in (ALWAYS_ON, ALWAYS_OFF):
-            session.configure(provider=provider_of(sampler), policy=Policy(capture=True))
-            Told.times = 0
+            policy = Policy(capture=True, redact=count)
+            session.configure(provider=provider_of(sampler), policy=policy)
+            texts = 0
             for _ in range(calls):
-                decorated(Told())
-            counts[what].append(Told.times)
+                decorated("told")
+            counts[what].append(texts)
     return counts

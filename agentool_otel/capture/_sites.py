@@ -14,10 +14,9 @@ from opentelemetry.context import Context, get_current
 
 from agentool_otel.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.capture._suspended import Call, Yielded
-from agentool_otel.dialects import Written
-from agentool_otel.dialects.gen_ai import tool_payload
-from agentool_otel.emit.content import as_text, encode, label
-from agentool_otel.emit.live import LiveSpan, begin, begin_tool
+from agentool_otel.emit.content import as_text, label
+from agentool_otel.emit.live import LiveSpan, begin, parent_for
+from agentool_otel.emit.live_tool import Tool, ToolSpan
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.messages import message, text
@@ -28,7 +27,6 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.semconv.table import AT_START
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -43,41 +41,31 @@ _LEFT = "closed"
 class ToolSite:
     """One decorated tool."""
 
-    __slots__ = ("_arguments", "_rest", "_starting", "_written", "finishing", "operation")
+    __slots__ = ("_arguments", "_starting", "finishing", "tool")
 
     def __init__(
         self, target: Callable[..., Any], name: str | None, description: str | None, kind: str
     ):
         self._arguments = Arguments(target)
-        self.operation = ToolExecution(
+        operation = ToolExecution(
             name=name or name_of(target),
             tool_type=kind,
             description=summary_of(target) if description is None else description,
         )
-        self._starting = guarded(f"starting tool {self.operation.name}")
-        self.finishing = guarded(f"finishing tool {self.operation.name}")
-        span, kind_of_span, attributes = session.dialect.write(self.operation)
-        at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
-        self._written = Written(span, kind_of_span, at_start)
-        self._rest = attributes
+        self.tool = Tool(operation)
+        self._starting = guarded(f"starting tool {operation.name}")
+        self.finishing = guarded(f"finishing tool {operation.name}")
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
         with self._starting:
-            live = begin_tool(self.operation, self._written, self._rest)
-            if live is None:
+            parent = parent_for(get_current())
+            if parent is None:
                 return None
-            text = None
-            if live.recording:
-                bound = self._arguments.bind(args, kwargs)
-                text = session.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
-                if live.run is not None:
-                    asked = live.run.requested
-                    name = self.operation.name
-                    live.announce_tool(
-                        name, live.run.call_id(name, encode(bound)) if asked else None
-                    )
-                live.opened_tool(text)
-            return _ToolCall(self, live, text)
+            call = _ToolCall(self.tool, parent)
+            call.site = self
+            if call.recording:
+                call.called(self._arguments.bind(args, kwargs))
+            return call
         return None
 
 
@@ -170,38 +158,27 @@ class StepSite:
 # ----------------------------------------------------------------------------- calls in progress
 
 
-class _ToolCall:
+class _ToolCall(ToolSpan):
     """One call of a decorated tool."""
 
-    __slots__ = ("_arguments", "_live", "_site", "context")
-
-    def __init__(self, site: ToolSite, live: LiveSpan, arguments: str | None):
-        self._site = site
-        self._live = live
-        self._arguments = arguments
-        self.context = live.context
-
-    @property
-    def recording(self) -> bool:
-        return self._live.recording
+    __slots__ = ("site",)
+    site: ToolSite
 
     def returned(self, value: Any) -> None:
-        live = self._live
-        with self._site.finishing:
-            if not live.recording:
-                live.span.end()
-                return
-            if type(value) is Yielded:
-                value = value.all()
-            result = session.policy.encoded(gen_ai.TOOL_CALL_RESULT, value)
-            live.end_tool(self._site.operation, tool_payload(self._arguments, result), None)
+        with self.site.finishing:
+            if self.recording:
+                if type(value) is Yielded:
+                    value = value.all()
+                self.end(session.policy.encoded(gen_ai.TOOL_CALL_RESULT, value), None)
+            else:
+                self.end(None, None)
 
     def raised(self, error: BaseException) -> None:
-        with self._site.finishing:
-            self._live.end_tool(self._site.operation, tool_payload(self._arguments, None), error)
+        with self.site.finishing:
+            self.end(None, error)
 
     def left(self, yielded: Yielded | None) -> None:
-        self._live.essentials[agentool.INTERRUPTED] = _LEFT
+        self.interrupted(_LEFT)
         self.returned(yielded)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from agentool_otel.emit.encoding import as_text, encode, encode_known, jsonable, look
-from agentool_otel.emit.fitting import SIZES, Sizes, Store, fit
+from agentool_otel.emit.fitting import NO_CUTS, SIZES, Cut, Sizes, Store, fit
 from agentool_otel.emit.masking import (
     MASK,
     holds_secret,
@@ -119,9 +119,12 @@ class Policy(msgspec.Struct, frozen=True):
             for key in CONTENT & attributes.keys():
                 del attributes[key]
 
-    def fit(self, attributes: dict[str, Any]) -> None:
-        """Shorten what is too large among the attributes of a span or event, in place."""
-        fit(attributes, self.sizes, self.store)
+    def fit(
+        self, attributes: dict[str, Any], before: Mapping[str, Cut] = NO_CUTS
+    ) -> Mapping[str, Cut]:
+        """Shorten what is too large among the attributes of a span or event, in place; return how,
+        and do not do again what was returned before."""
+        return fit(attributes, self.sizes, self.store, before)
 
     def encoded(self, attribute: str, value: Any) -> str | None:
         """Return a user's value as the text of a content attribute: encoded, masked, redacted.

@@ -32,7 +32,6 @@ __all__ = [
     "encode_known",
     "jsonable",
     "look",
-    "shortened",
 ]
 
 
@@ -46,8 +45,6 @@ class Limits(NamedTuple):
     """Of all texts together: what fits an attribute is decided later, and by that time the whole
     value may have been put where there is room for it."""
     seconds: float = 0.25
-    text: int = 1 << 26
-    """Characters of one text."""
 
 
 LIMITS = Limits()
@@ -72,11 +69,6 @@ def as_text(value: Any) -> str:
     if type(value) is str or any(base is str for base in mro(type(value))):
         return plain_text(value)
     return encode(value)
-
-
-def shortened(value: Any, limits: Limits) -> str:
-    """Return a JSON value as JSON text within limits, marked where something is missing."""
-    return dumps(_Walk(limits).copy(value))
 
 
 def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
@@ -112,8 +104,9 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
             for item in level:
                 kind = type(item)
                 if kind is dict:
-                    left -= len(item) << 6
-                    if plain and join(item) not in known and not harmless(item):
+                    count = len(item)
+                    left -= count << 6
+                    if plain and (count > _MANY or join(item) not in known) and not harmless(item):
                         plain = False
                     for inner in item.values():
                         kind = type(inner)
@@ -156,6 +149,8 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
     return plain
 
 
+_MANY = 512
+"""Members of a dict whose names together are too long to be in `HARMLESS`."""
 _OPENED = 1024
 """Containers that are looked at before it is asked whether they are always the same."""
 
@@ -279,7 +274,7 @@ class _Walk:
 
     def _text(self, value: str) -> str:
         length = len(value)
-        most = min(self._limits.text, self._characters)
+        most = self._characters
         if length > most:
             value = f"{value[:most]}{TRUNCATED_TEXT.format(length)}"
         self._characters -= min(length, most)

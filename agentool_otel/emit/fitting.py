@@ -10,17 +10,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from agentool_otel._json import dumps, loads
-from agentool_otel.emit.encoding import Limits, shortened
+from agentool_otel._json import dumps
+from agentool_otel.emit.shortening import shorten
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_TEXT
 from agentool_otel.semconv.table import CONTENT
 
-__all__ = ["ATTRIBUTE_VARIABLE", "SPAN_VARIABLE", "Sizes", "Store", "fit", "shorten"]
+__all__ = ["ATTRIBUTE_VARIABLE", "NO_CUTS", "SPAN_VARIABLE", "Cut", "Sizes", "Store", "fit"]
 
 ATTRIBUTE_VARIABLE = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
 SPAN_VARIABLE = "AGENTOOL_MAX_SPAN_BYTES"
@@ -66,14 +66,43 @@ class Sizes(msgspec.Struct, frozen=True):
 SIZES = Sizes.requested(os.environ)
 
 
-def fit(attributes: dict[str, Any], sizes: Sizes, store: Store | None) -> None:
-    """Shorten the texts among attributes until they fit, in place."""
+class Cut(NamedTuple):
+    """How one text was shortened."""
+
+    whole: str
+    most: int
+    """Bytes it was allowed to have."""
+    short: str
+    note: dict[str, Any]
+    """What `agentool.content.shortened` says of it."""
+
+
+NO_CUTS: Mapping[str, Cut] = MappingProxyType({})
+
+
+def fit(
+    attributes: dict[str, Any],
+    sizes: Sizes,
+    store: Store | None,
+    before: Mapping[str, Cut] = NO_CUTS,
+) -> Mapping[str, Cut]:
+    """Shorten the texts among attributes until they fit, in place.
+
+    Args:
+        attributes: of a span or an event.
+        sizes: what fits.
+        store: where what is shortened is kept whole.
+        before: what this has returned of the same attributes, or some of them.
+
+    Returns:
+        How each text was shortened.
+    """
     total = 0
     for value in attributes.values():
         if type(value) is str:
             total += len(value)
     if total * 4 <= min(sizes.attribute, sizes.span):
-        return
+        return NO_CUTS
     lengths = {key: _bytes(it) for key, it in attributes.items() if isinstance(it, str)}
     cut = {key: sizes.attribute for key, size in lengths.items() if size > sizes.attribute}
     left = sum(min(size, sizes.attribute) for size in lengths.values())
@@ -82,33 +111,30 @@ def fit(attributes: dict[str, Any], sizes: Sizes, store: Store | None) -> None:
             break
         left -= max(0, min(lengths[key], sizes.attribute) - _PREVIEW)
         cut[key] = min(_PREVIEW, sizes.attribute)
-    notes: dict[str, dict[str, Any]] = {}
+    cuts: dict[str, Cut] = {}
     for key, most in cut.items():
-        whole = attributes[key].encode("utf-8", "replace")
-        if len(whole) <= most:
-            continue
-        digest = hashlib.sha256(whole).hexdigest()
-        notes[key] = {"bytes": len(whole), "sha256": digest}
-        place = store.put(digest, whole) if store is not None else None
-        if place is not None:
-            notes[key]["stored"] = place
-        attributes[key] = shorten(attributes[key], most)
-    if notes:
+        if lengths[key] > most:
+            text = attributes[key]
+            made = before.get(key)
+            if made is None or made.whole is not text or made.most != most:
+                made = Cut(text, most, shorten(text, most), _noted(text, store))
+            attributes[key] = made.short
+            cuts[key] = made
+    if cuts:
+        notes = {key: made.note for key, made in cuts.items()}
         attributes[agentool.CONTENT_SHORTENED] = dumps(notes)
+    return cuts
 
 
-def shorten(text: str, most: int) -> str:
-    """Return at most so many bytes of a text; of JSON, valid JSON of the same shape."""
-    try:
-        value = loads(text)
-    except ValueError:
-        return f"{_head(text, most)}{TRUNCATED_TEXT.format(len(text))}"
-    for each in (most // 2, most // 8, most // 64, 32):
-        limits = Limits(nodes=max(1, most // 16), characters=most, text=max(1, each), seconds=1.0)
-        short = shortened(value, limits)
-        if _bytes(short) <= most:
-            return short
-    return dumps({MARK_TRUNCATED: "bytes", MARK_LENGTH: _bytes(text)})
+def _noted(text: str, store: Store | None) -> dict[str, Any]:
+    """Return how long a text is and, if it could be stored, where it is whole."""
+    whole = text.encode("utf-8", "replace")
+    digest = hashlib.sha256(whole).hexdigest()
+    note: dict[str, Any] = {"bytes": len(whole), "sha256": digest}
+    place = store.put(digest, whole) if store is not None else None
+    if place is not None:
+        note["stored"] = place
+    return note
 
 
 def _rank(key: str, size: int) -> tuple[int, int]:
@@ -117,8 +143,3 @@ def _rank(key: str, size: int) -> tuple[int, int]:
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
-def _head(text: str, most: int) -> str:
-    room = max(0, most - len(TRUNCATED_TEXT) - 20)
-    return text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from time import time_ns
 from typing import Any
 
-import msgspec
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind, Status, StatusCode
@@ -18,11 +17,12 @@ from agentool_otel.dialects import Written
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
-from agentool_otel.emit.opening import Opening, tell, tool_opening
+from agentool_otel.emit.fitting import NO_CUTS
+from agentool_otel.emit.opening import Opening, tell
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
-from agentool_otel.emit.spans import context_with, parent_of, set_all, start_span
-from agentool_otel.emit.steps import Timeline, tool_step
+from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
+from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.messages import parts_of, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -31,9 +31,9 @@ from agentool_otel.model.operations import (
     Operation,
     ToolExecution,
 )
-from agentool_otel.semconv import agentool, core, gen_ai
+from agentool_otel.semconv import agentool, core
 
-__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "begin_tool"]
+__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "fail", "parent_for"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -58,7 +58,6 @@ class LiveSpan:
         "_outer_run",
         "_parent_id",
         "answers",
-        "call_id",
         "context",
         "essentials",
         "index",
@@ -86,7 +85,6 @@ class LiveSpan:
         that is never answered."""
         self._parent_id = parent_of(parent)
         self._ended = False
-        self.call_id: str | None = None
         self.essentials: dict[str, Any] = {}
         """Attributes of ours that every span carries, set when it ends."""
         self._opening: Opening | None = None
@@ -112,13 +110,6 @@ class LiveSpan:
         self.essentials.clear()
         self.started = tell(self.span, self._opening.fitted(), self.started)
         return True
-
-    def opened_tool(self, arguments: str | None) -> None:
-        """`opened` for a decorated tool, whose arguments are encoded by the content policy."""
-        if session.opened is not None:
-            said = arguments if session.policy.on_spans else None
-            attributes = tool_opening(self.essentials, self.call_id, said)
-            self.started = tell(self.span, attributes, self.started)
 
     def end(
         self,
@@ -160,16 +151,16 @@ class LiveSpan:
                 attributes.update(self.run.totals(self.start_ns, end_ns))
         elif isinstance(operation, ToolExecution) and run is not None and self.answers:
             self._finish_tool(run, operation, attributes, end_ns)
-        self.fail(operation.error_type, operation.error_message, error, attributes)
+        said = (operation.error_type, operation.error_message)
+        fail(span, self.context, self._parent_id, *said, error, attributes)
         attributes[agentool.SPAN_END_NS] = end_ns
         session.policy.clean(attributes)
         if opening is not None:
             attributes = opening.joined(attributes)
-        session.policy.fit(attributes)
+        session.policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
         if session.policy.in_events:
             self._tell_details(attributes, end_ns, isinstance(operation, Inference))
-        set_all(span, attributes, self.started)
-        span.end(end_ns)
+        end_span(span, attributes, self.started, end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
 
     def _tell_details(
@@ -179,13 +170,6 @@ class LiveSpan:
 
         tell(self.span, self.context, attributes, end_ns, inference)
 
-    def announce_tool(self, name: str, call_id: str | None) -> None:
-        """Put a tool call on the run's timeline, under the id the model asked for it by."""
-        assert self.run is not None
-        assert self.index is not None
-        self.call_id = call_id
-        self.run.timeline.add(self.index, "tool_call", self.start_ns, tool_step(name, call_id))
-
     def became_handoff(self, target: str) -> None:
         """Turn a tool call that is under way into a handoff: one step, without a result."""
         self.answers = False
@@ -193,85 +177,6 @@ class LiveSpan:
             self.run.tool_calls -= 1
             said = {agentool.TRANSFER_TARGET: target}
             self.run.timeline.amend(self.index, "handoff", said)
-
-    def end_tool(
-        self, operation: ToolExecution, payload: dict[str, Any], error: BaseException | None
-    ) -> None:
-        """End the span of a decorated tool: `end` without building an operation on the way.
-
-        Args:
-            operation: what is the same for every call of this tool.
-            payload: arguments and result as the dialect has them, encoded by the content policy.
-            error: the exception that ended the call.
-        """
-        if self._ended:
-            return
-        self._ended = True
-        span = self.span
-        if not self.recording:
-            span.end()
-            return
-        end_ns = time_ns()
-        attributes = self.essentials
-        attributes.update(payload)
-        run, call_id = self.run, self.call_id
-        if call_id is not None:
-            attributes[gen_ai.TOOL_CALL_ID] = call_id
-        if run is not None:
-            timeline = run.timeline
-            attributes[agentool.STEP_RESULT_INDEX] = index = timeline.next_index()
-            said = tool_step(operation.name, call_id)
-            if error is not None:
-                said[core.ERROR_TYPE] = error_type_of(error)
-            timeline.add(index, "tool_result", end_ns, said)
-        if error is not None:
-            self.fail(None, None, error, attributes)
-            attributes[agentool.TOOL_ERROR] = str_of(error)
-            session.policy.clean_one(attributes, agentool.TOOL_ERROR)
-        else:
-            exceptions.forget(span)
-        attributes[agentool.SPAN_END_NS] = end_ns
-        policy = session.policy
-        if error is not None or sum(map(len, payload.values())) * 4 > policy.sizes.attribute:
-            policy.fit(attributes)
-        if policy.in_events:
-            self._tell_details(attributes, end_ns)
-        set_all(span, attributes, self.started)
-        span.end(end_ns)
-        if metrics.collected():
-            failed = None if error is None else error_type_of(error)
-            finished = msgspec.structs.replace(operation, error_type=failed)
-            metrics.record(finished, (end_ns - self.start_ns) / 1e9, None)
-
-    def fail(
-        self,
-        error_type: str | None,
-        message: str | None,
-        error: BaseException | None,
-        attributes: dict[str, Any],
-    ) -> None:
-        """Set status, `error.type` and, on the innermost span, the exception event."""
-        if error is not None:
-            error_type = error_type or error_type_of(error)
-            message = str_of(error) if message is None else message
-            if exceptions.is_new(self.span, self._parent_id, error):
-                self._record(error)
-        else:
-            exceptions.forget(self.span)
-            if not (session.policy.capture and session.policy.on_spans):
-                message = None  # it is what a tool or model said
-        if error_type is None:
-            return
-        attributes[core.ERROR_TYPE] = error_type
-        self.span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
-
-    def _record(self, error: BaseException) -> None:
-        if session.exceptions.logs:
-            from agentool_otel.emit.events import record_exception
-
-            record_exception(self.span, self.context, error)
-        else:
-            self.span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
 
     def _finish_inference(
         self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
@@ -295,10 +200,53 @@ class LiveSpan:
     ) -> None:
         index = run.timeline.next_index()
         attributes[agentool.STEP_RESULT_INDEX] = index
-        said = tool_step(operation.name, operation.call_id)
-        if operation.error_type is not None:
-            said[core.ERROR_TYPE] = operation.error_type
-        run.timeline.add(index, "tool_result", end_ns, said)
+        run.timeline.add_tool(
+            index, "tool_result", end_ns, operation.name, operation.call_id, operation.error_type
+        )
+
+
+def fail(
+    span: trace.Span,
+    context: Context,
+    parent_id: int,
+    error_type: str | None,
+    message: str | None,
+    error: BaseException | None,
+    attributes: dict[str, Any],
+) -> None:
+    """Set status and `error.type` of a span that ends; on the innermost one the exception, too.
+
+    Args:
+        span: the span.
+        context: the context it is current in.
+        parent_id: id of its parent, 0 for none.
+        error_type: what its operation reports as its failure, if it does.
+        message: what the operation says of that.
+        error: the exception that ended it.
+        attributes: where `error.type` is put.
+    """
+    if error is not None:
+        error_type = error_type or error_type_of(error)
+        message = str_of(error) if message is None else message
+        if exceptions.is_new(span, parent_id, error):
+            _record(span, context, error)
+    else:
+        exceptions.forget(span)
+        if not (session.policy.capture and session.policy.on_spans):
+            message = None  # it is what a tool or model said
+    if error_type is None:
+        return
+    attributes[core.ERROR_TYPE] = error_type
+    span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
+
+
+def _record(span: trace.Span, context: Context, error: BaseException) -> None:
+    if session.exceptions.logs:
+        from agentool_otel.emit.events import record_exception
+
+        record_exception(span, context, error)
+    else:
+        span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
 
 
 def begin(
@@ -348,7 +296,8 @@ def begin(
         if operation.transfer_target is None:
             live.index = index
             run.tool_calls += 1
-            live.announce_tool(operation.name, operation.call_id)
+            name, call_id = operation.name, operation.call_id
+            run.timeline.add_tool(index, "tool_call", start_ns, name, call_id)
         else:
             said = {agentool.TRANSFER_TARGET: operation.transfer_target}
             run.timeline.add(index, "handoff", start_ns, said)
@@ -365,41 +314,22 @@ def begin(
     return live
 
 
-def begin_tool(operation: ToolExecution, written: Written, rest: dict[str, Any]) -> LiveSpan | None:
-    """Start the span of a decorated tool from what the dialect wrote when it was decorated.
-
-    The caller announces the call on the timeline, once it knows the id, and calls `opened_tool`.
-
-    Args:
-        operation: what is the same for every call.
-        written: its name, kind and the attributes a sampler may want.
-        rest: its other attributes, set when the span ends.
-    """
-    live = _start(written, SCOPE, None, None)
-    if live is None or not live.recording:
-        return live
-    live.essentials.update(rest)
-    if live.run is not None:
-        run = live.run
-        live.index = live.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
-        run.tool_calls += 1
-        if run.agent_name is not None:
-            live.essentials[gen_ai.AGENT_NAME] = run.agent_name
-        if run.conversation_id is not None:
-            live.essentials[gen_ai.CONVERSATION_ID] = run.conversation_id
-    return live
+def parent_for(context: Context) -> Context | None:
+    """Return the context that a span started in another one has its parent in; None where
+    telemetry is switched off or suppressed."""
+    if not session.enabled or suppressed(context):
+        return None
+    if session.inherited is not None and not parent_of(context):
+        return Context({**session.inherited, **context})
+    return context
 
 
 def _start(
     written: Written, scope: str, parent: Context | None, start_ns: int | None
 ) -> LiveSpan | None:
-    if not session.enabled:
+    parent = parent_for(get_current() if parent is None else parent)
+    if parent is None:
         return None
-    parent = get_current() if parent is None else parent
-    if suppressed(parent):
-        return None
-    if session.inherited is not None and not parent_of(parent):
-        parent = Context({**session.inherited, **parent})
     name, kind, attributes = written
     if start_ns is None:
         start_ns = time_ns()

@@ -118,14 +118,17 @@ def holds_secret(text: str) -> bool:
 
 
 def holds_secret_value(text: str) -> bool:
-    """Whether a text has the beginning of something of the shape of a credential."""
+    """Whether a text has the beginning of something of the shape of a credential.
+
+    A single character is found twenty times as fast as several.
+    """
     return (
         ("-" in text and _holds_dashed(text))
         or ("J" in text and "eyJ" in text)
         or ("A" in text and ("AKIA" in text or "ASIA" in text or "AIza" in text))
         or ("_" in text and _holds_underscored(text))
-        or "earer " in text
-        or ("B" in text and "Basic " in text)
+        or ("b" in text and "bearer " in text)
+        or ("B" in text and ("Bearer " in text or "Basic " in text))
         or ("@" in text and "://" in text)
     )
 

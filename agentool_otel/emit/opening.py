@@ -6,17 +6,19 @@ not encode the same content again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from opentelemetry import trace
 
+from agentool_otel.emit.fitting import NO_CUTS, Cut
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import set_all, unmark
 from agentool_otel.model.operations import UNSET, Operation
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import agentool
 
-__all__ = ["Opening", "tell", "tool_opening"]
+__all__ = ["Opening", "tell"]
 
 
 class Opening:
@@ -27,13 +29,15 @@ class Opening:
         more: further attributes.
     """
 
-    __slots__ = ("_attributes", "_said")
+    __slots__ = ("_attributes", "_said", "cuts")
 
     def __init__(self, operation: Operation, more: dict[str, Any]):
         attributes = session.dialect.write(operation).attributes
         attributes.update(more)
         session.policy.clean(attributes)
         self._attributes = attributes
+        self.cuts: Mapping[str, Cut] = NO_CUTS
+        """How what is too large was shortened."""
         self._said = {
             name: value
             for name, unsaid in _CONTENT.items()
@@ -43,7 +47,7 @@ class Opening:
     def fitted(self) -> dict[str, Any]:
         """Return the attributes, shortened where they are too large."""
         fitted = self._attributes.copy()
-        session.policy.fit(fitted)
+        self.cuts = session.policy.fit(fitted)
         session.policy.keep_off(fitted)
         return fitted
 
@@ -77,26 +81,6 @@ _CONTENT: dict[str, Any] = {
     "transfer_message": None,
 }
 """Fields of operations whose content is known at the start, with their value where it is not."""
-
-
-def tool_opening(
-    known: dict[str, Any], call_id: str | None, arguments: str | None
-) -> dict[str, Any]:
-    """Return what the span of a decorated tool is given at its start.
-
-    Args:
-        known: what every span of ours carries.
-        call_id: the id under which a model asked for the call.
-        arguments: encoded by the content policy.
-    """
-    attributes = known.copy()
-    if call_id is not None:
-        attributes[gen_ai.TOOL_CALL_ID] = call_id
-    if arguments is not None:
-        attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
-        if len(arguments) * 4 > session.policy.sizes.attribute:
-            session.policy.fit(attributes)
-    return attributes
 
 
 def tell(span: trace.Span, attributes: dict[str, Any], known: int) -> int:

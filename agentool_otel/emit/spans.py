@@ -2,16 +2,18 @@
 
 A traced call spends most of its time in the SDK: every attribute is checked and copied twice under
 a lock, and a sampler is asked that can only say yes. Where the insides are as known this module
-takes the short way; everywhere else, and with any other provider, the public one.
+takes the short way, to a span of our own kind (`own_span`); everywhere else, and with any other
+provider, the public one.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_span`, `_Span`,
-`BoundedAttributes`.
+`BoundedAttributes`, `Event`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -21,7 +23,22 @@ from opentelemetry.trace.propagation import _SPAN_KEY
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import AT_START, CONTENT
 
-__all__ = ["MARK", "context_with", "parent_of", "set_all", "start_span", "unmark"]
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+    from agentool_otel.emit.own_span import OwnSpan
+
+__all__ = [
+    "add_events",
+    "context_with",
+    "end_span",
+    "held_by",
+    "is_marked",
+    "parent_of",
+    "set_all",
+    "start_span",
+    "unmark",
+]
 
 MARK = "_agentool_masked"
 """Set on the attributes of a span that holds only what was masked at capture."""
@@ -63,11 +80,15 @@ def set_all(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
     Returns:
         How many it has been given now, -1 if others are among them.
     """
+    own = _own(span)
+    if own is not None and own.take(attributes):
+        return known
     bounded: Any = getattr(span, "_attributes", None)
     lock = getattr(span, "_lock", None)
     held = getattr(bounded, "_dict", None)
     if (
-        lock is not None
+        own is None
+        and lock is not None
         and type(held) is dict
         and getattr(bounded, "max_value_len", 0) is None
         and (bounded.maxlen is None or len(held) + len(attributes) <= bounded.maxlen)
@@ -86,11 +107,57 @@ def set_all(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
         return -1
 
 
+def end_span(span: trace.Span, attributes: dict[str, Any], known: int, end_ns: int) -> None:
+    """End a span with its last attributes, by the rules of `set_all`."""
+    own = _own(span)
+    if own is not None and own.finish(attributes, end_ns):
+        return
+    if span.is_recording():
+        set_all(span, attributes, known)
+    span.end(end_ns)
+
+
 def unmark(span: trace.Span) -> None:
     """Take the mark back: from now on others may add to the span."""
-    bounded: Any = getattr(span, "_attributes", None)
-    if hasattr(bounded, MARK):
-        setattr(bounded, MARK, False)
+    marked: Any = _own(span) or getattr(span, "_attributes", None)
+    if hasattr(marked, MARK):
+        setattr(marked, MARK, False)
+
+
+def is_marked(span: ReadableSpan) -> bool:
+    """True for a span that holds only attributes that were masked at capture."""
+    marked: Any = _own(span) or span._attributes
+    return getattr(marked, MARK, False)
+
+
+def held_by(span: trace.Span) -> dict[str, Any] | None:
+    """Return the attributes of a living span of our own kind, to be written to as they become
+    known, by the rules of `set_all`; None for any other span."""
+    own = _own(span)
+    return None if own is None else own.agentool_held
+
+
+def add_events(span: trace.Span, name: str, events: Sequence[tuple[int, dict[str, Any]]]) -> None:
+    """Add events, each a time in nanoseconds and attributes that are valid by construction.
+
+    The SDK's public method copies and checks every attribute of every event.
+    """
+    own = _own(span)
+    held = getattr(span, "_events", None) if own is None else own.agentool_events
+    lock, extend = getattr(span, "_lock", None), getattr(held, "extend", None)
+    if extend is None or lock is None or not span.is_recording():
+        for time_ns, said in events:
+            span.add_event(name, said, time_ns)
+        return
+    from opentelemetry.sdk.trace import Event
+
+    made = [Event(name, said, time_ns) for time_ns, said in events]
+    with lock:
+        extend(made)
+
+
+def _own(span: Any) -> OwnSpan | None:
+    return span if getattr(span, "agentool_held", None) is not None else None
 
 
 def _most_important(attributes: dict[str, Any], most: int) -> dict[str, Any]:
@@ -118,7 +185,9 @@ _IDENTITY = frozenset(
 
 def context_with(parent: Context, span: trace.Span) -> Context:
     """Return the context with a span made current; the API's function copies it twice."""
-    return Context({**parent, _SPAN_KEY: span})
+    context = Context(parent)
+    dict.__setitem__(context, _SPAN_KEY, span)  # ours alone still; the API's own method refuses
+    return context
 
 
 def parent_of(context: Context) -> int:
@@ -148,10 +217,9 @@ def _make_short_way(tracer: Any) -> _Short | None:
     from opentelemetry.sdk import trace as sdk
     from opentelemetry.sdk.trace import sampling
 
-    span_class: Any = getattr(sdk, "_Span", None)
     limits = getattr(tracer, "_span_limits", None)
     scope = getattr(tracer, "_instrumentation_scope", None)
-    if span_class is None or scope is None or limits is None or type(tracer) is not sdk.Tracer:
+    if scope is None or limits is None or type(tracer) is not sdk.Tracer:
         return None
     sampler: Any = tracer.sampler
     if type(sampler) is sampling.ParentBased:
@@ -163,9 +231,16 @@ def _make_short_way(tracer: Any) -> _Short | None:
     most = limits.max_span_attributes
     if limits.max_span_attribute_length is not None or (most is not None and most < 64):
         return None
+    from agentool_otel.emit.own_span import class_of
+
+    made = class_of(tracer)
+    if made is None:
+        return None
+    own_class: Any = made
     enabled: Any = getattr(tracer, "_is_enabled", lambda: True)
     new_id = tracer.id_generator.generate_span_id
-    resource, processor = tracer.resource, tracer.span_processor
+    resource, on_start = tracer.resource, tracer.span_processor.on_start
+    sdk_class, new_lock, new_context = sdk._Span, threading.Lock, tuple.__new__
 
     def start(
         name: str,
@@ -175,34 +250,18 @@ def _make_short_way(tracer: Any) -> _Short | None:
         start_ns: int,
         above: Any,
     ) -> trace.Span | None:
-        if type(above) is not span_class or not enabled():
+        cls = type(above)
+        if cls is not sdk_class and cls is not own_class and not isinstance(above, sdk_class):
             return None
-        up: SpanContext = above.get_span_context()
-        if not up.trace_flags & 1:
+        if not enabled() or tracer.resource is not resource:
             return None
-        span = span_class(
-            name,
-            SpanContext(up.trace_id, new_id(), False, up.trace_flags, up.trace_state),
-            up,
-            tracer.sampler,
-            None,
-            resource,
-            None,
-            None,
-            (),
-            kind,
-            processor,
-            None,
-            False,
-            False,
-            limits,
-            scope,
-        )
-        held = getattr(span._attributes, "_dict", None)
-        if type(held) is not dict:
+        up: Any = above._context
+        trace_id, _, _, flags, state, _ = up
+        if not flags & 1:
             return None
-        held.update(attributes)
-        span.start(start_ns, parent)
+        context = new_context(SpanContext, (trace_id, new_id(), False, flags, state, True))
+        span = own_class(name, context, up, kind, attributes.copy(), start_ns, new_lock())
+        on_start(span, parent_context=parent)
         started: trace.Span = span
         return started
 

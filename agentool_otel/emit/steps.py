@@ -12,7 +12,8 @@ from typing import Any
 from opentelemetry import trace
 from opentelemetry.context import Context
 
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.emit.spans import add_events
+from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["Timeline"]
 
@@ -57,9 +58,32 @@ class Timeline:
         event: dict[str, Any] = {agentool.STEP_INDEX: index, agentool.STEP_TYPE: kind}
         if attributes:
             event.update(attributes)
-        pending = self._pending
-        pending.append((time_ns, event))
-        if len(pending) >= self._block:
+        self._add(time_ns, event)
+
+    def add_tool(
+        self,
+        index: int,
+        kind: str,
+        time_ns: int,
+        name: str,
+        call_id: str | None,
+        error_type: str | None = None,
+    ) -> None:
+        """Add a tool's call or its result."""
+        event = {
+            agentool.STEP_INDEX: index,
+            agentool.STEP_TYPE: kind,
+            gen_ai.TOOL_NAME: name,
+        }
+        if call_id is not None:
+            event[gen_ai.TOOL_CALL_ID] = call_id
+        if error_type is not None:
+            event[core.ERROR_TYPE] = error_type
+        self._add(time_ns, event)
+
+    def _add(self, time_ns: int, event: dict[str, Any]) -> None:
+        self._pending.append((time_ns, event))
+        if len(self._pending) >= self._block:
             self.flush()
 
     def add_beside(self, index: int, kind: str, time_ns: int, attributes: dict[str, Any]) -> None:
@@ -87,7 +111,7 @@ class Timeline:
             return
         span, self._span = self._span, None
         if span is not None:
-            add_events(span, pending)
+            add_events(span, agentool.STEP_EVENT, pending)
             return
         span = self._tracer.start_span(
             agentool.STEPS_SPAN,
@@ -95,35 +119,8 @@ class Timeline:
             start_time=pending[0][0],
             attributes={agentool.STEP_INDEX: pending[0][1][agentool.STEP_INDEX]},
         )
-        add_events(span, pending)
+        add_events(span, agentool.STEP_EVENT, pending)
         span.end(max(time for time, _ in pending))
-
-
-def tool_step(name: str, call_id: str | None) -> dict[str, Any]:
-    """Return what the event of a tool step says beyond its place."""
-    if call_id is None:
-        return {gen_ai.TOOL_NAME: name}
-    return {gen_ai.TOOL_NAME: name, gen_ai.TOOL_CALL_ID: call_id}
-
-
-def add_events(span: trace.Span, steps: list[Step]) -> None:
-    """Add step events to a span.
-
-    The SDK's public method copies and checks every attribute of every event; ours are checked by
-    construction, so they are handed over whole where the SDK's insides allow it.
-    Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py, `Span._add_event` and `Event`.
-    """
-    held, lock = getattr(span, "_events", None), getattr(span, "_lock", None)
-    extend = getattr(held, "extend", None)
-    if extend is not None and lock is not None and span.is_recording():
-        from opentelemetry.sdk.trace import Event
-
-        made = [Event(agentool.STEP_EVENT, said, time_ns) for time_ns, said in steps]
-        with lock:
-            extend(made)
-        return
-    for time_ns, said in steps:
-        span.add_event(agentool.STEP_EVENT, said, time_ns)
 
 
 def _event_limit(tracer: trace.Tracer) -> int:

@@ -99,16 +99,20 @@ class AppendFile:
         """Whether somebody has deleted the file."""
         return not os.fstat(self._file).st_nlink
 
-    def append(self, data: bytes) -> None:
-        """Append all of the bytes, or none of them.
+    def append(self, *pieces: bytes) -> None:
+        """Append all of the bytes, or none of them, in one write if the system can do that.
 
         Raises:
             OSError: there is no room, or the file cannot be written.
         """
-        done = os.write(self._file, data)
-        if done != len(data):
-            self._append_rest(data, done)
-        self.size += len(data)
+        if len(pieces) == 1 or sys.platform == "win32":
+            data = b"".join(pieces)  # no copy of a single one
+            size, done = len(data), os.write(self._file, data)
+        else:
+            size, done = sum(map(len, pieces)), os.writev(self._file, pieces)
+        if done != size:
+            self._append_rest(b"".join(pieces), done)
+        self.size += size
 
     def _append_rest(self, data: bytes, done: int) -> None:
         try:

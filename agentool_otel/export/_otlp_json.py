@@ -8,7 +8,8 @@ objects or dicts first takes three to ten times as long.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -21,12 +22,19 @@ if TYPE_CHECKING:
 
     from agentool_otel.export.log_records import LogRecord
 
-__all__ = ["encode_log", "encode_span", "encode_spans", "encode_started"]
+__all__ = ["Line", "encode_log", "encode_span", "encode_spans", "span_line", "started_line"]
 
 _IS_REMOTE_KNOWN = 0x100
 _IS_REMOTE = 0x200
 _CACHED = 1000
 _dumps = orjson.dumps
+
+Line = tuple[bytes, ...]
+"""A document and a line break, in pieces: what is large stands alone. Of a text of a megabyte each
+copy costs as much as all the rest of a span."""
+_LARGE = 1 << 14
+_APART = b"\0"
+"""Stands in a document for a text that is apart; JSON has no such byte."""
 
 _Resources = dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]]
 """Encoded spans by resource and scope, each of which is its encoding and that of its schema URL."""
@@ -50,18 +58,30 @@ def encode_span(span: ReadableSpan) -> bytes:
     return _document_of(span, _span(span))
 
 
+def span_line(span: ReadableSpan) -> Line:
+    """Return `encode_span` as a line; texts that `started_line` kept are not escaped again."""
+    apart = _Apart(_take)
+    return apart.line(_document_of(span, _span(span, apart)))
+
+
 _STARTED = (
     b'{"traceId":"%032x","spanId":"%016x"%b,"name":%b,"kind":%d,"startTimeUnixNano":"%d"%b,'
     b'"flags":%d}'
 )
 
 
-def encode_started(span: ReadableSpan) -> bytes:
-    """Return the same of a span that has just started: nothing has happened on it yet."""
+def started_line(span: ReadableSpan, keep: bool = False) -> Line:
+    """Return the same of a span that has just started: nothing has happened on it yet.
+
+    Args:
+        span: the span.
+        keep: its end will be a `span_line` of the same process.
+    """
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that runs has one
+    apart = _Apart(_keep if keep else _text)
     if span.links or span.start_time is None:
-        return encode_span(span)
+        return apart.line(_document_of(span, _span(span, apart)))
     parent = span.parent
     started = _STARTED % (
         context.trace_id,
@@ -70,10 +90,60 @@ def encode_started(span: ReadableSpan) -> bytes:
         _text(span.name),
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         span.start_time,
-        _attributes(span.attributes),
+        _attributes(span.attributes, apart),
         _flags(parent),
     )
-    return _document_of(span, started)
+    return apart.line(_document_of(span, started))
+
+
+class _Apart:
+    """The large texts of a document that is being made.
+
+    Args:
+        escape: a text to a JSON string.
+    """
+
+    __slots__ = ("_escape", "_texts")
+
+    def __init__(self, escape: Callable[[str], bytes]):
+        self._escape = escape
+        self._texts: list[bytes] = []
+
+    def put(self, text: str) -> bytes:
+        """Take a text out of the document; return what stands for it there."""
+        self._texts.append(self._escape(text))
+        return _APART
+
+    def clear(self) -> None:
+        self._texts.clear()
+
+    def line(self, document: bytes) -> Line:
+        if not self._texts:
+            return (document + b"\n",)
+        before, *others = document.split(_APART)
+        pieces = [before]
+        for text, after in zip(self._texts, others, strict=True):
+            pieces += (text, after)
+        return (*pieces, b"\n")
+
+
+# The text is kept beside its escape: an id is only unique among living objects.
+_kept: dict[int, tuple[str, bytes]] = {}
+_MOST_KEPT = 8
+"""Such texts, so that what is never ended takes some megabytes at most."""
+
+
+def _keep(text: str) -> bytes:
+    escaped = _text(text)
+    if len(_kept) >= _MOST_KEPT:
+        _kept.clear()  # of spans that may never end
+    _kept[id(text)] = text, escaped
+    return escaped
+
+
+def _take(text: str) -> bytes:
+    kept = _kept.pop(id(text), None)
+    return kept[1] if kept is not None and kept[0] is text else _text(text)
 
 
 def _document_of(span: ReadableSpan, encoded: bytes) -> bytes:
@@ -169,7 +239,7 @@ def _schema(url: str | None) -> bytes:
     return b',"schemaUrl":%b' % _text(url) if url else b""
 
 
-def _span(span: ReadableSpan) -> bytes:
+def _span(span: ReadableSpan, apart: _Apart | None = None) -> bytes:
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that ran has one
     parent = span.parent
@@ -183,7 +253,7 @@ def _span(span: ReadableSpan) -> bytes:
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
         b',"startTimeUnixNano":"%d"' % start if start else b"",
         b',"endTimeUnixNano":"%d"' % end if end else b"",
-        _attributes(span.attributes),
+        _attributes(span.attributes, apart),
         _count(b"Attributes", span.dropped_attributes),
         _list(b"events", [_event(event) for event in span.events]),
         _count(b"Events", span.dropped_events),
@@ -240,26 +310,31 @@ def _list(name: bytes, items: list[bytes]) -> bytes:
     return b',"%b":[%b]' % (name, b",".join(items)) if items else b""
 
 
-def _attributes(attributes: Mapping[str, Any] | None) -> bytes:
+def _attributes(attributes: Mapping[str, Any] | None, apart: _Apart | None = None) -> bytes:
     if not attributes:
         return b""
     # A view of the SDK's mapping calls Python for each item; its copy is a dict.
     plain: Mapping[str, Any] = getattr(attributes, "copy", lambda: attributes)()
-    return b',"attributes":[%b]' % _pairs(plain)
+    return b',"attributes":[%b]' % _pairs(plain, apart)
 
 
-def _pairs(attributes: Mapping[str, Any]) -> bytes:
+def _pairs(attributes: Mapping[str, Any], apart: _Apart | None = None) -> bytes:
     known = _keys.get
+    large = _LARGE if apart is not None else sys.maxsize
+    put: Callable[[str], bytes] = _text if apart is None else apart.put
     try:
         return b",".join(
             [
-                b'{"key":%b,"value":{"stringValue":%b}}' % (known(key) or _key(key), _dumps(value))
+                b'{"key":%b,"value":{"stringValue":%b}}'
+                % (known(key) or _key(key), _dumps(value) if len(value) < large else put(value))
                 if value.__class__ is str  # most are, and calls would double the time
                 else b'{"key":%b,"value":%b}' % (known(key) or _key(key), _value(value))
                 for key, value in attributes.items()
             ]
         )
     except TypeError:  # a lone surrogate somewhere
+        if apart is not None:
+            apart.clear()
         pairs = [(_key(key), _value(value)) for key, value in attributes.items()]
         return b",".join([b'{"key":%b,"value":%b}' % pair for pair in pairs])
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from agentool_otel.export._files import AppendFile, Place, renew_after_fork
-from agentool_otel.export._otlp_json import encode_started
+from agentool_otel.export._otlp_json import Line, started_line
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
@@ -46,7 +46,7 @@ class _Started(_Ref):
     """An open span. Held weakly: the journal is no reason for a dropped span to stay in memory."""
 
     __slots__ = ("line", "span_id")
-    line: bytes
+    line: Line
     span_id: int
 
 
@@ -103,13 +103,13 @@ class Journal:
         assert context is not None  # the SDK types it as optional; a span that runs has one
         started = _Started(span, self._note)
         started.span_id = context.span_id
-        started.line = line = encode_started(shown) + b"\n"
+        started.line = line = started_line(shown, keep=not self._protocol)
         with self.lock:
             self._open[context.span_id] = started
             if self._file is None and (span.start_time or 0) < self._retry_ns:
                 return
             try:
-                self._append(line)
+                self._append(*line)
             except OSError as error:
                 self._retry_ns = (span.start_time or 0) + _PATIENCE_NS
                 self._tell(error)
@@ -129,7 +129,7 @@ class Journal:
             started = self._dropped.popleft()
             if self._open.get(started.span_id) is started:
                 del self._open[started.span_id]
-                lines.append(started.line)
+                lines.append(b"".join(started.line))
         return lines
 
     @property
@@ -143,7 +143,7 @@ class Journal:
     @property
     def size(self) -> int:
         """Bytes that writing the file anew takes."""
-        return sum(len(started.line) for started in list(self._open.values()))
+        return sum(sum(map(len, started.line)) for started in list(self._open.values()))
 
     def rewrite(self) -> bool:
         """Leave only what is open in the file; False if that is not possible now."""
@@ -175,7 +175,7 @@ class Journal:
         """Make the file, if there is none: it tells others that this process lives."""
         if self._file is None and now_ns >= self._retry_ns:
             try:
-                self._append(b"")
+                self._append()
             except OSError as error:
                 self._retry_ns = now_ns + _PATIENCE_NS
                 self._tell(error)
@@ -187,14 +187,15 @@ class Journal:
             self._file = None
             self.begin(now_ns)
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, *line: bytes) -> None:
         file = self._file
         if file is None:
             file = self._place.open(SUFFIX)
             file.lock()
             self._file = file
-            line = self._contents()
-        file.append(line)
+            line = (self._contents(),)
+        if line:
+            file.append(*line)
         if file.size > self._limit:
             self._limit = file.size + _GROWN
             self.rewrite()
@@ -210,7 +211,8 @@ class Journal:
             "pid": os.getpid(),
         }
         lines = [orjson.dumps(first) + b"\n"]
-        lines += [started.line for started in list(self._open.values())]
+        for started in list(self._open.values()):
+            lines += started.line
         return b"".join(lines)
 
     def _tell(self, error: OSError) -> None:

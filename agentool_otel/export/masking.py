@@ -19,7 +19,7 @@ from opentelemetry.trace import Link, Status
 from agentool_otel._json import loads
 from agentool_otel.emit.content import Policy, encode
 from agentool_otel.emit.masking import MASK, mask_any, mask_value, masks, names_secret
-from agentool_otel.emit.spans import MARK
+from agentool_otel.emit.spans import is_marked
 from agentool_otel.semconv import agentool, core
 from agentool_otel.semconv.foreign import EVENT_KEEPS, holds_content, is_content_event
 
@@ -69,7 +69,7 @@ class Masking:
 
     def _span(self, span: ReadableSpan) -> ReadableSpan:
         changes: dict[str, Any] = {}
-        if not getattr(span._attributes, MARK, False):
+        if not is_marked(span):
             attributes = self.attributes(span.attributes, None, True)
             _set(changes, "attributes", span.attributes, attributes)
             name = mask_any(span.name)

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.export._files import AppendFile, Place, renew_after_fork
-from agentool_otel.export._otlp_json import encode_log, encode_span, encode_spans
+from agentool_otel.export._otlp_json import Line, encode_log, encode_spans, span_line
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
@@ -84,12 +84,13 @@ class RecordingExporter(SpanExporter):
 
     def put(self, span: ReadableSpan) -> None:
         """Append one span. On return the operating system has it, if it takes anything at all."""
-        self.put_document(encode_span(span), span.end_time or 0)
+        self._put(span_line(span), span.end_time or 0, self)
 
     def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
         """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""
-        counts = counts or self
-        line = document + b"\n"
+        self._put((document + b"\n",), now_ns, counts or self)
+
+    def _put(self, line: Line, now_ns: int, counts: _Counts) -> None:
         with self._lock:
             if self._shut_down:
                 counts.dropped += 1
@@ -99,14 +100,14 @@ class RecordingExporter(SpanExporter):
                 self._look()
             if not self._waiting:
                 try:
-                    (self._file or self._open()).append(line)
+                    (self._file or self._open()).append(*line)
                 except OSError as error:
                     self._retry_ns = now_ns + _PATIENCE_NS
                     self._tell(error)
                 else:
                     counts.delivered += 1
                     return
-            self._hold_back(line, counts)
+            self._hold_back(b"".join(line), counts)
             if now_ns >= self._retry_ns:
                 self._retry_ns = now_ns + _PATIENCE_NS
                 self._write_waiting()

@@ -49,7 +49,7 @@ def measured(*arguments: str) -> Result:
     ("group", "rows"),
     [
         ("live", ["tool, sampled", "async tool", "tool, not sampled", "100 tool calls not"]),
-        ("journal", ["recorded, journal on", "sent, journal on"]),
+        ("journal", ["recorded, journal on", "sent, journal on", "1 MB of text"]),
         ("import", ["import agentool_otel ", "decorators loaded"]),
         ("memory", ["finished tool span", "never finished"]),
         ("export", ["encode and ship", "record a span", "p99", "the same, against an SDK span"]),

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 import agentool_otel
 from agentool_otel.emit.content import Policy
-from agentool_otel.emit.fitting import Sizes, fit, shorten
+from agentool_otel.emit.fitting import Sizes, fit
 from agentool_otel.emit.offload import Folder, open_store
 from agentool_otel.emit.session import session
+from agentool_otel.emit.shortening import shorten
 from agentool_otel.export._otlp_json import encode_spans
 from agentool_otel.rebuild import rebuild
 from agentool_otel.semconv import agentool, gen_ai
@@ -45,6 +46,55 @@ def test_messages_keep_their_shape() -> None:
     [part] = message["parts"]
     assert (message["role"], part["type"]) == ("user", "text")
     assert part["content"].endswith("… [truncated: 9000 characters]")
+
+
+def test_one_huge_member_does_not_cost_the_others() -> None:
+    value = {"huge": ["x" * 9000], "a": [1, 2], "b": "small", "c": {"d": None}}
+    short = json.loads(shorten(json.dumps(value), 500))
+    assert {**short, "huge": ["x" * 9000]} == value
+    assert len(short["huge"][0]) > 300
+
+
+def test_of_too_many_members_the_first_are_left_and_the_number_is_told() -> None:
+    short = json.loads(shorten(json.dumps(list(range(5000))), 1000))
+    assert short[:-1] == list(range(len(short) - 1))
+    assert short[-1] == {"$truncated": "bytes", "$length": 5000}
+    short = json.loads(shorten(json.dumps({str(n): n for n in range(5000)}), 1000))
+    assert (short["0"], short["$truncated"], short["$length"]) == (0, "bytes", 5000)
+
+
+@pytest.mark.parametrize("text", ["é" * 3000, '"' * 3000, "\n" * 3000, "a" * 3000])
+def test_a_text_that_is_longer_escaped_fits_too(text: str) -> None:
+    short = shorten(json.dumps({"a": text}), 500)
+    assert len(short.encode()) <= 500
+    assert json.loads(short)["a"].endswith("… [truncated: 3000 characters]")
+
+
+@pytest.mark.parametrize("text", ['{"\\ud800":"' + "x" * 900 + '"}', "[" * 5000 + "]" * 5000])
+def test_json_that_cannot_be_taken_apart_leaves_a_mark(text: str) -> None:
+    assert json.loads(shorten(text, 100)) == {"$truncated": "bytes", "$length": len(text)}
+
+
+def test_what_was_shortened_before_is_not_shortened_again() -> None:
+    class Counting:
+        stored = 0
+
+        def put(self, digest: str, data: bytes) -> str | None:
+            self.stored += 1
+            return "there"
+
+    store = Counting()
+    arguments, result = json.dumps("a" * 5000), json.dumps("r" * 5000)
+    opening: dict[str, Any] = {gen_ai.TOOL_CALL_ARGUMENTS: arguments}
+    cuts = fit(opening, Sizes(attribute=1000), store)
+    ending: dict[str, Any] = {
+        gen_ai.TOOL_CALL_ARGUMENTS: arguments,
+        gen_ai.TOOL_CALL_RESULT: result,
+    }
+    fit(ending, Sizes(attribute=1000), store, cuts)
+    assert store.stored == 2
+    assert ending[gen_ai.TOOL_CALL_ARGUMENTS] is opening[gen_ai.TOOL_CALL_ARGUMENTS]
+    assert len(json.loads(ending[agentool.CONTENT_SHORTENED])) == 2
 
 
 def test_what_fits_is_left_alone() -> None:

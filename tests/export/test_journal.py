@@ -7,8 +7,9 @@ import gc
 import logging
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,8 +18,11 @@ from opentelemetry.sdk.trace import ReadableSpan, Tracer, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import set_span_in_context
 
+from agentool_otel.capture import tool
+from agentool_otel.emit.content import Policy
+from agentool_otel.emit.session import session
 from agentool_otel.export import journal, recording
-from agentool_otel.export._otlp_json import encode_span
+from agentool_otel.export._otlp_json import encode_span, span_line, started_line
 from agentool_otel.export.incomplete import as_protobuf, close_document, close_span
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.recovery import complete_recordings, remains_in
@@ -46,6 +50,30 @@ def recorded(folder: Path) -> dict[str, SpanRecord]:
     spans = list(open_source(folder).spans())
     assert len({span.span_id for span in spans}) == len(spans)
     return {span.name: span for span in spans}
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    yield
+    session.reset()
+
+
+def in_a_tool(pipeline: Pipeline, value: Any, body: Callable[[], object]) -> None:
+    """Call a decorated tool with a value; it runs something inside."""
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(pipeline)
+    session.configure(provider=provider, policy=Policy(capture=True))
+    session.opened = pipeline.opened
+
+    @tool(name="work")
+    def work(value: Any) -> None:
+        body()
+
+    work(value)
+
+
+def arguments_of(trace: Any) -> Any:
+    return trace.to_dict()["steps"][0]["tool_call"]["arguments"]
 
 
 def killed(folder: Path, program: Callable[[Pipeline, Tracer], object]) -> None:
@@ -169,6 +197,72 @@ def test_a_line_the_process_was_killed_in_is_cut_off_and_its_span_closed(tmp_pat
     source = open_source(tmp_path)
     assert [span.name for span in source.spans()] == ["whole", "torn"]
     assert source.problems == []
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    "value", ["x" * 900_000, {f"k{n}": 'ż\x00"' for n in range(30_000)}], ids=["text", "members"]
+)
+def test_large_arguments_of_an_open_call_are_known_whole_after_a_kill(
+    tmp_path: Path, value: Any
+) -> None:
+    def program(pipeline: Pipeline, _: Tracer) -> None:
+        in_a_tool(pipeline, value, lambda: os._exit(0))
+
+    killed(tmp_path, program)
+    assert complete_recordings(tmp_path) == 1
+    [trace] = load(tmp_path)
+    assert arguments_of(trace) == {"value": value}
+
+
+@needs_fork
+def test_of_arguments_over_the_limit_of_an_attribute_an_open_call_keeps_what_an_ended_one_does(
+    tmp_path: Path,
+) -> None:
+    value = {f"name {n}": "x" * 100 for n in range(20_000)}
+
+    def program(pipeline: Pipeline, _: Tracer) -> None:
+        in_a_tool(pipeline, value, lambda: in_a_tool(pipeline, value, int))
+        in_a_tool(pipeline, value, lambda: os._exit(0))
+
+    killed(tmp_path, program)
+    complete_recordings(tmp_path)
+    spans = [span.attributes for span in open_source(tmp_path).spans()]
+    assert len(spans) == 3
+    for key in (gen_ai.TOOL_CALL_ARGUMENTS, agentool.CONTENT_SHORTENED):
+        assert len({str(attributes[key]) for attributes in spans}) == 1
+
+
+def test_a_large_text_is_escaped_once_for_start_and_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentool_otel.export import _otlp_json
+
+    escaped: list[int] = []
+    escape = _otlp_json._text
+
+    def watched(text: str) -> bytes:
+        escaped.append(len(text))
+        return escape(text)
+
+    monkeypatch.setattr(_otlp_json, "_text", watched)
+    pipeline, _ = traced(tmp_path)
+    in_a_tool(pipeline, "x" * 100_000, lambda: None)
+    assert len([length for length in escaped if length > 100_000]) == 1
+    (span,) = recorded(tmp_path).values()
+    assert len(str(span.attributes[gen_ai.TOOL_CALL_ARGUMENTS])) > 100_000
+
+
+@given(
+    st.dictionaries(st.text(min_size=1), st.text() | st.text().map(lambda it: it * 20_000)),
+    st.booleans(),
+)
+def test_a_line_in_pieces_is_the_line(attributes: dict[str, str], keep: bool) -> None:
+    span = span_with(attributes)
+    whole = encode_span(span) + b"\n"
+    started = b"".join(started_line(span, keep))
+    assert b"".join(span_line(span)) == whole
+    assert started.startswith(whole[:100])
 
 
 def test_the_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:

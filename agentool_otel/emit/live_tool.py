@@ -1,0 +1,179 @@
+"""The span of a decorated tool: the most frequent call there is.
+
+What never changes is worked out when the tool is decorated. A call builds no operation, and where
+the span is of our own kind, what is known goes straight into its attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import time_ns
+from typing import Any
+
+import msgspec
+from opentelemetry.context import Context
+
+from agentool_otel.dialects.gen_ai import tool_payload
+from agentool_otel.emit import exceptions, metrics
+from agentool_otel.emit.content import encode
+from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.fitting import NO_CUTS, Cut
+from agentool_otel.emit.live import KINDS, fail
+from agentool_otel.emit.opening import tell
+from agentool_otel.emit.run import RUN_KEY, Run
+from agentool_otel.emit.session import session
+from agentool_otel.emit.spans import context_with, end_span, held_by, parent_of, start_span
+from agentool_otel.model.operations import ToolExecution
+from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.table import AT_START
+
+__all__ = ["Tool", "ToolSpan"]
+
+
+class Tool:
+    """What is the same for every call of a tool."""
+
+    __slots__ = ("at_start", "kind", "name", "operation", "rest", "span_name")
+
+    def __init__(self, operation: ToolExecution):
+        self.operation = operation
+        self.name = operation.name
+        self.span_name, kind, attributes = session.dialect.write(operation)
+        self.kind = KINDS[kind]
+        self.at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
+        """Attributes that a sampler may want."""
+        self.rest = attributes
+
+
+class ToolSpan:
+    """The span of one call, started. `end` is idempotent.
+
+    Args:
+        tool: what it is a call of.
+        parent: context of its parent, as `parent_for` gives it.
+    """
+
+    __slots__ = (
+        "_arguments",
+        "_call_id",
+        "_cuts",
+        "_direct",
+        "_ended",
+        "_known",
+        "_parent_id",
+        "_run",
+        "_said",
+        "_start_ns",
+        "_tool",
+        "context",
+        "recording",
+        "span",
+    )
+
+    def __init__(self, tool: Tool, parent: Context):
+        self._start_ns = start_ns = time_ns()
+        self._tool = tool
+        self.span = span = start_span(
+            session.tracer(), tool.span_name, parent, tool.kind, tool.at_start, start_ns
+        )
+        self.context = context_with(parent, span)
+        self._ended = False
+        self.recording = span.is_recording()
+        if not self.recording:
+            return
+        held = None if session.policy.in_events else held_by(span)
+        self._direct = held is not None
+        """Whether what is said is on the span at once: not if an event is to say the same."""
+        self._known = len(tool.at_start)
+        self._said = said = {} if held is None else held
+        said.update(tool.rest)
+        said[agentool.SPAN_START_NS] = start_ns
+        self._parent_id = parent_of(parent)
+        if self._parent_id:
+            said[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
+        self._call_id: str | None = None
+        self._cuts: Mapping[str, Cut] = NO_CUTS
+        self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
+
+    def called(self, bound: dict[str, Any]) -> None:
+        """Say what it is called with: on the timeline of the run, and on the span, if somebody
+        keeps open spans.
+
+        Args:
+            bound: the arguments by name.
+        """
+        self._arguments = session.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
+        if (run := self._run) is not None:
+            name, said = self._tool.name, self._said
+            index = said[agentool.STEP_INDEX] = run.timeline.next_index()
+            run.tool_calls += 1
+            if run.agent_name is not None:
+                said[gen_ai.AGENT_NAME] = run.agent_name
+            if run.conversation_id is not None:
+                said[gen_ai.CONVERSATION_ID] = run.conversation_id
+            if run.requested:
+                self._call_id = run.call_id(name, encode(bound))
+                if self._call_id is not None:
+                    said[gen_ai.TOOL_CALL_ID] = self._call_id
+            run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
+        if session.opened is not None:
+            self._open()
+
+    def _open(self) -> None:
+        """Set what is known before the user's code runs: an open span is found with it."""
+        attributes = {} if self._direct else self._said.copy()
+        policy = session.policy
+        if self._arguments is not None and policy.on_spans:
+            attributes[gen_ai.TOOL_CALL_ARGUMENTS] = self._arguments
+            if len(self._arguments) * 4 > policy.sizes.attribute:
+                self._cuts = policy.fit(attributes)
+        self._known = tell(self.span, attributes, self._known)
+
+    def interrupted(self, why: str) -> None:
+        """Say that the caller wanted no more of it."""
+        if self.recording:
+            self._said[agentool.INTERRUPTED] = why
+
+    def end(self, result: str | None, error: BaseException | None) -> None:
+        """End the span.
+
+        Args:
+            result: encoded by the content policy.
+            error: the exception that ended the call.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        span = self.span
+        if not self.recording:
+            span.end()
+            return
+        end_ns = time_ns()
+        ending = tool_payload(self._arguments, result)
+        policy = session.policy
+        if error is not None:
+            ending[agentool.TOOL_ERROR] = str_of(error)
+            policy.clean_one(ending, agentool.TOOL_ERROR)
+            policy.fit(ending, self._cuts)
+            fail(span, self.context, self._parent_id, None, None, error, ending)
+        else:
+            exceptions.forget(span)
+            if sum(map(len, ending.values())) * 4 > policy.sizes.attribute:
+                policy.fit(ending, self._cuts)
+        if self._run is not None:
+            timeline, name = self._run.timeline, self._tool.name
+            index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()
+            failed = None if error is None else error_type_of(error)
+            timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
+        ending[agentool.SPAN_END_NS] = end_ns
+        if not self._direct:
+            ending = {**self._said, **ending}
+        if policy.in_events:
+            from agentool_otel.emit import details  # few programs ask for events
+
+            details.tell(span, self.context, ending, end_ns)
+        end_span(span, ending, self._known, end_ns)
+        if metrics.collected():
+            failed = None if error is None else error_type_of(error)
+            finished = msgspec.structs.replace(self._tool.operation, error_type=failed)
+            metrics.record(finished, (end_ns - self._start_ns) / 1e9, None)

@@ -1,0 +1,202 @@
+"""A recording span of our own kind: the SDK's, made and ended with a fifth of the work.
+
+What is the same for all spans of a tracer stands in a class made for it; a span itself holds what
+is its own, and its attributes as a plain dict. The SDK's bounded containers are made when somebody
+else asks for them, and then hold what this span holds, so that everything of the SDK's span works
+on it. What processors are handed at its end is the same read-only span as ever.
+
+Imported only where the tracer is the SDK's.
+Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `ReadableSpan`, `Span`, `Event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from opentelemetry.attributes import BoundedAttributes
+from opentelemetry.sdk import trace as sdk
+from opentelemetry.sdk.util import BoundedList
+from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags, TraceState
+
+__all__ = ["OwnSpan", "class_of"]
+
+_SHARED = frozenset(
+    {
+        *("_instrumentation_info", "_instrumentation_scope", "_limits", "_record_end_metrics"),
+        *("_record_exception", "_resource", "_sampler", "_set_status_on_exception"),
+        *("_span_processor", "_status", "_trace_config"),
+    }
+)
+"""What an SDK span holds that is the same for all of a tracer, at least until it is replaced."""
+_OF_ONE = frozenset(
+    {
+        *("_attributes", "_context", "_end_time", "_events", "_kind", "_links", "_lock", "_name"),
+        *("_parent", "_start_time"),
+    }
+)
+_READABLE = (_SHARED | _OF_ONE) - {
+    *("_limits", "_lock", "_record_end_metrics", "_record_exception", "_sampler"),
+    *("_set_status_on_exception", "_span_processor", "_trace_config"),
+}
+
+
+def _refuse(*_: Any, **__: Any) -> Any:
+    raise TypeError("the attributes of an ended span cannot be changed")
+
+
+class Ended(dict[str, Any]):
+    """The attributes of a span that has ended. As with the SDK's, nobody can change them."""
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+
+class Masked(Ended):
+    """The same where they are all ours, so that all of them were masked at capture."""
+
+    _agentool_masked = True
+
+
+class OwnSpan(sdk._Span):
+    """A recording child of a recording span. Made by a class that `class_of` gives."""
+
+    _agentool_masked = False
+    """True while it is shown to others with nothing on it but what was masked at capture."""
+    _shared: BoundedAttributes | None = None
+    """The SDK's view of the attributes, once somebody has asked for it."""
+    _ending: Callable[[OwnSpan], None] | None = None
+    """Tells processors of the end before they are handed the ended span; in newer SDKs."""
+    _room: float
+    """How many attributes it may have."""
+    _end_time: int | None = None
+    _events: Any = ()
+    _links: Any = ()
+
+    def __init__(
+        self,
+        name: str,
+        context: SpanContext,
+        parent: SpanContext,
+        kind: SpanKind,
+        attributes: dict[str, Any],
+        start_ns: int,
+        lock: Any,
+    ):
+        self._name = name
+        self._context = context
+        self._parent = parent
+        self._kind = kind
+        self.agentool_held = attributes
+        self._start_time = start_ns
+        self._lock = lock
+
+    @property
+    def agentool_events(self) -> Any:
+        """The SDK's list of events, made when first asked for."""
+        with self._lock:
+            if not self._events:
+                self._events = BoundedList(self._limits.max_events)
+            return self._events
+
+    def take(self, attributes: dict[str, Any]) -> bool:
+        """Set attributes that were masked; False, and nothing is set, if there is no room."""
+        held = self.agentool_held
+        if len(held) + len(attributes) > self._room:
+            return False
+        with self._lock:
+            held.update(attributes)
+            self._agentool_masked = self._shared is None
+        return True
+
+    def finish(self, attributes: dict[str, Any], end_ns: int) -> bool:
+        """Set the last attributes and end the span; False, and nothing is done, if there is no
+        room for them or it has ended."""
+        held = self.agentool_held
+        with self._lock:
+            if self._end_time is not None or len(held) + len(attributes) > self._room:
+                return False
+            self._end_time = end_ns
+            held.update(attributes)
+            shared = self._shared
+            if shared is None:
+                self._agentool_masked = True
+            else:
+                shared._immutable = True
+        if self._ending is not None:
+            self._ending(self)
+        self._span_processor.on_end(self._readable_span())
+        return True
+
+    # ------------------------------------------------------------------ what the SDK's span does
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        return MappingProxyType(self.agentool_held)
+
+    @property
+    def _attributes(self) -> BoundedAttributes:  # type: ignore[override] # made when asked for
+        shared = self._shared
+        if shared is None:
+            made = BoundedAttributes(self._limits.max_span_attributes, immutable=False)
+            made._dict = self.agentool_held
+            shared = vars(self).setdefault("_shared", made)  # another thread may be faster
+        return shared
+
+    def _add_event(self, event: Any) -> None:
+        _ = self.agentool_events
+        super()._add_event(event)
+
+    def _add_link(self, link: Link) -> None:
+        with self._lock:
+            if not self._links:
+                self._links = BoundedList(self._limits.max_links)
+        super()._add_link(link)
+
+    def _readable_span(self) -> sdk.ReadableSpan:
+        made = sdk.ReadableSpan.__new__(sdk.ReadableSpan)
+        made._name = self._name
+        made._context = self._context
+        made._kind = self._kind
+        made._instrumentation_info = self._instrumentation_info
+        made._instrumentation_scope = self._instrumentation_scope
+        made._parent = self._parent
+        made._start_time = self._start_time
+        made._end_time = self._end_time
+        made._attributes = self._shared
+        if made._attributes is None:
+            held = self.agentool_held
+            made._attributes = Masked(held) if self._agentool_masked else Ended(held)
+        made._events = self._events
+        made._links = self._links
+        made._resource = self._resource
+        made._status = self._status
+        return made
+
+
+def class_of(tracer: Any) -> type[OwnSpan] | None:
+    """Return the class of own spans of a tracer; None where the SDK's insides are not as known."""
+    probe = sdk._Span(
+        "",
+        SpanContext(1, 1, False),
+        sampler=tracer.sampler,
+        resource=tracer.resource,
+        span_processor=tracer.span_processor,
+        limits=tracer._span_limits,
+        instrumentation_scope=tracer._instrumentation_scope,
+        record_exception=False,
+        set_status_on_exception=False,
+    )
+    held = vars(probe)
+    if not held.keys() <= _SHARED | _OF_ONE or not held.keys() >= _OF_ONE:
+        return None
+    if tuple(probe.get_span_context()) != (1, 1, False, TraceFlags(0), TraceState(), True):
+        return None
+    if vars(sdk.ReadableSpan("", resource=tracer.resource)).keys() != _READABLE:
+        return None
+    shared = {name: value for name, value in held.items() if name in _SHARED}
+    most = tracer._span_limits.max_span_attributes
+    shared["_room"] = float("inf") if most is None else most
+    shared["_ending"] = getattr(tracer.span_processor, "_on_ending", None)
+    return type(sdk._Span.__name__, (OwnSpan,), shared)
