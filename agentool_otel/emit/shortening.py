@@ -110,7 +110,7 @@ def _fair_share(sizes: list[int], room: int) -> int:
 
 def _cut_string(value: str, room: int) -> bytes:
     end = TRUNCATED_TEXT.format(len(value))
-    kept = room
+    kept = max(0, room - len(end) - 2)
     while True:
         cut = dumps(f"{value[:kept]}{end}").encode()
         if len(cut) <= room or not kept:

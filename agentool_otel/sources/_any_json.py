@@ -15,8 +15,9 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources._openclaw import OpenClaw
-from agentool_otel.sources._otlp_json import Report, plain_resource, span_record
+from agentool_otel.sources._otlp_span import plain_resource, span_record
 from agentool_otel.sources._pieces import Foreign, Piece, normal, pieces, scope_name, short
+from agentool_otel.sources._undecoded import Report
 from agentool_otel.sources.containers import log_record, span_object
 
 __all__ = ["EXPECTED", "AnyJson"]

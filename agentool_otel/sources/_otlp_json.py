@@ -8,119 +8,41 @@ searched for whole spans.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from sys import intern
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from agentool_otel import _json
 from agentool_otel._json import Json
-from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._large_json import LargeJson
 from agentool_otel.sources._layout import HEAD, LARGE_LINE, TRACE_ID_FIRST, Line
+from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record, trace_id_of
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
 if TYPE_CHECKING:
     from agentool_otel.sources._any_json import AnyJson
 
-__all__ = ["KINDS", "STATUSES", "JsonReader", "Report", "plain_resource", "span_record"]
-
-
-def _spellings(prefix: str, names: Iterable[str], first: int = 0) -> dict[int | str, str]:
-    return {
-        spelling: name
-        for number, name in enumerate(names, first)
-        for spelling in (number, str(number), name, name.capitalize(), prefix + name)
-    }
-
-
-KINDS = _spellings("SPAN_KIND_", ("INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"), first=1)
-"""Kinds by every spelling met. What is not here, unspecified (0) too, is taken as INTERNAL."""
-STATUSES = _spellings("STATUS_CODE_", ("UNSET", "OK", "ERROR"))
-"""Status codes by every spelling met."""
-
-_Int = int | str  # 64-bit integers are strings in OTLP/JSON; plain numbers are accepted
-
-
-class _AnyValue(Struct, gc=False, rename="camel"):
-    string_value: str | None = None
-    int_value: _Int | None = None
-    double_value: float | str | None = None
-    bool_value: bool | None = None
-    array_value: _ArrayValue | None = None
-    kvlist_value: _KvList | None = None
-    bytes_value: str | None = None
-
-
-class _ArrayValue(Struct, gc=False):
-    values: list[_AnyValue] = []
-
-
-class _KeyValue(Struct, gc=False):
-    key: str
-    value: _AnyValue | None = None
-
-
-class _KvList(Struct, gc=False):
-    values: list[_KeyValue] = []
-
-
-class _Event(Struct, gc=False, rename="camel"):
-    name: str = ""
-    time_unix_nano: _Int = 0
-    attributes: list[_KeyValue] = []
-
-
-class _Link(Struct, gc=False, rename="camel"):
-    trace_id: str
-    span_id: str
-    attributes: list[_KeyValue] = []
-
-
-class _Status(Struct, gc=False):
-    code: _Int = 0
-    message: str = ""
-
-
-class _Span(Struct, gc=False, rename="camel"):
-    trace_id: str  # required, as are the lists above it: a missing name means another spelling
-    span_id: str
-    parent_span_id: str = ""
-    name: str = ""
-    kind: _Int = 0
-    start_time_unix_nano: _Int = 0
-    end_time_unix_nano: _Int = 0
-    attributes: list[_KeyValue] = []
-    events: list[_Event] = []
-    links: list[_Link] = []
-    status: _Status | None = None
-
-
-class _Named(Struct, gc=False):
-    name: str = ""
-
-
-class _Attributed(Struct, gc=False):
-    attributes: list[_KeyValue] = []
+__all__ = ["JsonReader"]
 
 
 class _ScopeSpans(Struct, gc=False):
-    spans: list[_Span]
-    scope: _Named | None = None
+    spans: list[Span]
+    scope: Named | None = None
 
 
 class _ResourceSpans(Struct, gc=False, rename="camel"):
     scope_spans: list[_ScopeSpans]
-    resource: _Attributed | None = None
+    resource: Attributed | None = None
 
 
 class _Document(Struct, gc=False, rename="camel"):
@@ -130,12 +52,12 @@ class _Document(Struct, gc=False, rename="camel"):
 
 class _ShallowScopeSpans(Struct, gc=False):
     spans: list[Raw]
-    scope: _Named | None = None
+    scope: Named | None = None
 
 
 class _ShallowResourceSpans(Struct, gc=False, rename="camel"):
     scope_spans: list[_ShallowScopeSpans]
-    resource: _Attributed | None = None
+    resource: Attributed | None = None
 
 
 class _ShallowDocument(Struct, gc=False, rename="camel"):
@@ -148,14 +70,14 @@ class _Traced(Struct, gc=False, rename="camel"):
 
 
 class _Started(Struct, gc=False, rename="camel"):
-    start_time_unix_nano: _Int = 0
+    start_time_unix_nano: int | str = 0
 
 
 _decode = msgspec.json.Decoder(_Document).decode
 _decode_shallow = msgspec.json.Decoder(_ShallowDocument).decode
-_decode_span = msgspec.json.Decoder(_Span).decode
+_decode_span = msgspec.json.Decoder(Span).decode
 _decode_traced = msgspec.json.Decoder(_Traced).decode
-_decode_attributed = msgspec.json.Decoder(_Attributed).decode
+_decode_attributed = msgspec.json.Decoder(Attributed).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
 _TRACES = 4096
 _raw_decode = json.JSONDecoder().raw_decode
@@ -257,7 +179,7 @@ class JsonReader:
                     resource = resources.get(found)
                     if resource is None:
                         attributed = _decode_attributed(found)
-                        resource = resources[found] = _plain(attributed.attributes)
+                        resource = resources[found] = plain(attributed.attributes)
                     bounds = iter(ends)
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
@@ -283,7 +205,7 @@ class JsonReader:
             if document.resource_logs is not UNSET:
                 return self._document(data, where)
             for group in document.resource_spans:
-                resource = _plain(group.resource.attributes) if group.resource else {}
+                resource = plain(group.resource.attributes) if group.resource else {}
                 for scoped in group.scope_spans:
                     scope = intern(scoped.scope.name) if scoped.scope else ""
                     for raw in scoped.spans:
@@ -298,7 +220,7 @@ class JsonReader:
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         try:
-            return _record(_decode_span(span.data), span.scope, span.resource, span.trace_id)
+            return record(_decode_span(span.data), span.scope, span.resource, span.trace_id)
         except (ValueError, RecursionError):
             pass
         try:
@@ -327,9 +249,9 @@ class JsonReader:
             document = _decode(data)
             if document.resource_logs is UNSET and document.resource_spans is not UNSET:
                 spans = [
-                    _record(span, scope, resource)
+                    record(span, scope, resource)
                     for group in document.resource_spans
-                    for resource in (_plain(group.resource.attributes) if group.resource else {},)
+                    for resource in (plain(group.resource.attributes) if group.resource else {},)
                     for scoped in group.scope_spans
                     for scope in (intern(scoped.scope.name) if scoped.scope else "",)
                     for span in scoped.spans
@@ -431,125 +353,10 @@ class JsonReader:
             yield from self._values.spans(value, where)
 
 
-def span_record(span: Json, scope: str, resource: Attributes) -> SpanRecord:
-    """Return the record of a span of OTLP/JSON with normal keys.
-
-    Raises:
-        ValueError: a field, an id or a number of it is none.
-    """
-    return _record(msgspec.convert(span, _Span), scope, resource)
-
-
-def plain_resource(resource: Json) -> Attributes:
-    """Return the attributes of a resource of OTLP/JSON.
-
-    Raises:
-        ValueError: they are none.
-    """
-    return _plain(msgspec.convert(resource, _Attributed).attributes)
-
-
-def _record(
-    span: _Span, scope: str, resource: Attributes, trace_id: str | None = None
-) -> SpanRecord:
-    """Return a span as what it is read to be, with its trace id where that is known already.
-
-    Raises:
-        ValueError: an id or a number is none.
-    """
-    status = span.status
-    return SpanRecord(
-        trace_id or _trace_id(span.trace_id),
-        _id(span.span_id, 8),
-        _parent(span.parent_span_id) if span.parent_span_id else None,
-        span.name,
-        KINDS.get(span.kind, "INTERNAL"),
-        int(span.start_time_unix_nano) or None,
-        int(span.end_time_unix_nano) or None,
-        _plain(span.attributes),
-        [_event(event) for event in span.events] if span.events else [],
-        [_link(link) for link in span.links] if span.links else [],
-        STATUSES.get(status.code, "UNSET") if status else "UNSET",
-        (status.message or None) if status else None,
-        scope,
-        resource,
-    )
-
-
-def _event(event: _Event) -> SpanEvent:
-    return SpanEvent(event.name, int(event.time_unix_nano) or None, _plain(event.attributes))
-
-
-def _link(link: _Link) -> SpanLink:
-    return SpanLink(_trace_id(link.trace_id), _id(link.span_id, 8), _plain(link.attributes))
-
-
-def _plain(attributes: list[_KeyValue]) -> Attributes:
-    return {
-        intern(pair.key): text
-        if (value := pair.value) is not None and (text := value.string_value) is not None
-        else _value(value)
-        for pair in attributes
-    }
-
-
-def _value(value: _AnyValue | None) -> Any:
-    if value is None:
-        return None
-    if value.string_value is not None:
-        return value.string_value
-    if value.int_value is not None:
-        return int(value.int_value)
-    if value.double_value is not None:
-        return float(value.double_value)
-    if value.bool_value is not None:
-        return value.bool_value
-    if value.array_value is not None:
-        return [_value(item) for item in value.array_value.values]
-    if value.kvlist_value is not None:
-        return _plain(value.kvlist_value.values)
-    if value.bytes_value is not None:
-        return _base64(value.bytes_value)
-    return None
-
-
-def _id(text: str, size: int) -> str:
-    """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros."""
-    try:
-        raw = bytes.fromhex(text)
-        if len(raw) == size and any(raw) and (found := raw.hex()) == text:
-            return found
-    except ValueError:
-        raw = b""
-    if len(raw) != size or len(text) != 2 * size:
-        raw = raw.rjust(size, b"\0") if len(raw) == 8 and size == 16 else _base64(text)
-    if len(raw) != size or not any(raw):
-        raise ValueError(
-            f"expected an id of {2 * size} hexadecimal digits, not all zero, got {text!r}"
-        )
-    return raw.hex()
-
-
-@lru_cache(maxsize=4096)  # spans of one trace lie close together; so they share one string, too
-def _trace_id(text: str) -> str:
-    return _id(text, 16)
-
-
 def _trace_id_in(span: bytes) -> str:
     if span.startswith(TRACE_ID_FIRST) and span[44:45] == b'"':
-        return _trace_id(span[12:44].decode())
-    return _trace_id(_decode_traced(span).trace_id)
-
-
-@lru_cache(maxsize=4096)
-def _parent(text: str) -> str | None:
-    return _id(text, 8) if text.strip("0") and text != "AAAAAAAAAAA=" else None
-
-
-def _base64(text: str) -> bytes:
-    """Decode either alphabet, padded or not."""
-    text = text.rstrip("=").replace("-", "+").replace("_", "/")
-    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+        return trace_id_of(span[12:44].decode())
+    return trace_id_of(_decode_traced(span).trace_id)
 
 
 def _lines(first: int, last: int) -> str:

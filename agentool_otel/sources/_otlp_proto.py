@@ -13,9 +13,10 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources._otlp_json import KINDS, STATUSES, JsonReader, Report
+from agentool_otel.sources._otlp_json import JsonReader
+from agentool_otel.sources._otlp_span import KINDS, STATUSES
 from agentool_otel.sources._packed import ZSTD, Feed, unzstd
-from agentool_otel.sources._undecoded import Batches
+from agentool_otel.sources._undecoded import Batches, Report
 from agentool_otel.sources.containers import log_record
 
 if TYPE_CHECKING:
