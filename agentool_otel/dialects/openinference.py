@@ -19,6 +19,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel.dialects import _openinference_messages as flat
+from agentool_otel.dialects import _openinference_names as names
 from agentool_otel.dialects import _openinference_values as values
 from agentool_otel.dialects._dialect import (
     CENSUS,
@@ -31,24 +32,24 @@ from agentool_otel.dialects._dialect import (
 )
 from agentool_otel.dialects._errors import take_exception
 from agentool_otel.dialects._flattened import members, tree
+from agentool_otel.dialects._openinference_writing import write
 from agentool_otel.dialects._provider_messages import answer_in
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.model.messages import Message, message, text_of
+from agentool_otel.model.messages import Message
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
     EvaluationResult,
     Inference,
-    McpRequest,
     Operation,
     Retrieval,
     ToolExecution,
     Unclassified,
     WorkflowInvocation,
 )
-from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.semconv import agentool, core, gen_ai, mcp
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
+from agentool_otel.semconv import core, gen_ai, mcp
 from agentool_otel.semconv import openinference as oi
 
 __all__ = ["OpenInference"]
@@ -73,15 +74,6 @@ _SIGNS = Signs(
     ),
     scopes=(_SCOPE,),
 )
-_KINDS = {
-    oi.LLM: "chat",
-    oi.TOOL: "execute_tool",
-    oi.AGENT: "invoke_agent",
-    oi.EMBEDDING: "embeddings",
-    oi.RETRIEVER: "retrieval",
-    oi.RERANKER: "retrieval",
-}
-"""The GenAI operation of each kind that is one."""
 _CHAINS = ("invoke_agent", "invoke_workflow")
 _CENSUS = (
     (("llm.",), oi.LLM),
@@ -91,32 +83,6 @@ _CENSUS = (
     (("tool.name", "tool.parameters"), oi.TOOL),
     (("agent.name",), oi.AGENT),
 )
-_COMMON_NAMES = {oi.SESSION_ID: gen_ai.CONVERSATION_ID}
-_USAGE_NAMES = {
-    oi.LLM_TOKENS_PROMPT: gen_ai.USAGE_INPUT_TOKENS,
-    oi.LLM_TOKENS_COMPLETION: gen_ai.USAGE_OUTPUT_TOKENS,
-    oi.LLM_TOKENS_TOTAL: gen_ai.USAGE_TOTAL_TOKENS,
-    oi.LLM_TOKENS_CACHE_READ: gen_ai.USAGE_CACHE_READ_INPUT_TOKENS,
-    oi.LLM_TOKENS_CACHE_WRITE: gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS,
-    oi.LLM_TOKENS_REASONING: gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
-}
-_COST_NAMES = {oi.LLM_COST_TOTAL: agentool.COST_USD}
-_TOOL_NAMES = {
-    oi.TOOL_NAME: gen_ai.TOOL_NAME,
-    oi.TOOL_ID: gen_ai.TOOL_CALL_ID,
-    oi.TOOL_DESCRIPTION: gen_ai.TOOL_DESCRIPTION,
-}
-_AGENT_NAMES = {
-    oi.AGENT_NAME: gen_ai.AGENT_NAME,
-    oi.AGENT_ID: agentool.AGENT_ID,
-    "agent.version": gen_ai.AGENT_VERSION,
-    "agent.description": gen_ai.AGENT_DESCRIPTION,
-}
-_RERANKER_NAMES = {
-    oi.RERANKER_QUERY: gen_ai.RETRIEVAL_QUERY_TEXT,
-    oi.RERANKER_MODEL_NAME: gen_ai.REQUEST_MODEL,
-    oi.RERANKER_TOP_K: gen_ai.RETRIEVAL_TOP_K,
-}
 _GEN_AI = GenAI()
 _HAS_KIND = Confidence(OWN_ROLE, f"has {oi.SPAN_KIND}")
 
@@ -147,7 +113,7 @@ class OpenInference:
 
     def read(self, span: Reader) -> Operation:
         take_exception(span)
-        _rename(span, _COMMON_NAMES)
+        _rename(span, names.COMMON)
         kind, said = _kind(span)
         if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):
             span.rest.pop(oi.SPAN_KIND, None)
@@ -161,7 +127,7 @@ class OpenInference:
 
     def write(self, operation: Operation) -> Written:
         """Return span name, kind and attributes; the caller sets the span's status."""
-        return _write(operation)
+        return write(operation)
 
 
 # ------------------------------------------------------------------------------------- reading
@@ -187,7 +153,7 @@ def _is_gen_ai(span: Reader, kind: str) -> bool:
     name = span.rest.get(gen_ai.OPERATION_NAME)
     if kind == oi.EVALUATOR:
         return gen_ai.EVALUATION_NAME in span.rest
-    return kind not in _KINDS and isinstance(name, str) and name not in _CHAINS
+    return kind not in names.KINDS and isinstance(name, str) and name not in _CHAINS
 
 
 def _read_kind(span: Reader, kind: str) -> Operation | None:
@@ -210,10 +176,10 @@ def _read_kind(span: Reader, kind: str) -> Operation | None:
             return None
 
 
-def _rename(span: Reader, names: dict[str, str]) -> None:
+def _rename(span: Reader, table: dict[str, str]) -> None:
     rest = span.rest
-    for old in rest.keys() & names.keys():
-        rest[names[old]] = rest.pop(old)
+    for old in rest.keys() & table.keys():
+        rest[table[old]] = rest.pop(old)
 
 
 def _as(span: Reader, operation: str) -> Any:
@@ -240,8 +206,8 @@ def _unclassified(span: Reader) -> Unclassified:
 def _read_llm(span: Reader) -> Inference:
     rest = span.rest
     values.take_parameters(span, oi.LLM_INVOCATION_PARAMETERS)
-    _rename(span, _USAGE_NAMES)
-    _rename(span, _COST_NAMES)
+    _rename(span, names.USAGE)
+    _rename(span, names.COST)
     _take_cached(span)
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
@@ -319,7 +285,7 @@ def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
 def _read_tool(span: Reader) -> ToolExecution:
     rest = span.rest
     values.take_call(span)
-    _rename(span, _TOOL_NAMES)
+    _rename(span, names.TOOL)
     if gen_ai.TOOL_NAME not in rest and span.span.name:
         rest[gen_ai.TOOL_NAME] = span.span.name.removeprefix("execute_tool ")
     arguments, result = values.arguments(span), values.result(span)
@@ -358,9 +324,9 @@ def _read_agent(span: Reader) -> Operation:
 
 
 def _invocation(span: Reader) -> AgentInvocation:
-    _rename(span, _AGENT_NAMES)
-    _rename(span, _COST_NAMES)
-    _rename(span, _USAGE_NAMES)
+    _rename(span, names.AGENT)
+    _rename(span, names.COST)
+    _rename(span, names.USAGE)
     _take_cached(span)
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
@@ -412,8 +378,8 @@ def _read_workflow(span: Reader, name: str) -> WorkflowInvocation:
 
 def _read_embedding(span: Reader) -> Embeddings:
     values.take_parameters(span, oi.EMBEDDING_INVOCATION_PARAMETERS)
-    _rename(span, _USAGE_NAMES)
-    _rename(span, _COST_NAMES)
+    _rename(span, names.USAGE)
+    _rename(span, names.COST)
     model = span.text(oi.EMBEDDING_MODEL_NAME)
     if model is not None:
         asked = span.rest.get(gen_ai.REQUEST_MODEL)
@@ -427,7 +393,7 @@ def _read_embedding(span: Reader) -> Embeddings:
 def _read_retrieval(span: Reader, kind: str) -> Retrieval:
     found = oi.RETRIEVAL_DOCUMENTS
     if kind == oi.RERANKER:
-        _rename(span, _RERANKER_NAMES)
+        _rename(span, names.RERANKER)
         found = oi.RERANKER_OUTPUT_DOCUMENTS
     documents = flat.documents_from(tree(span, found))
     if gen_ai.RETRIEVAL_QUERY_TEXT not in span.rest:
@@ -449,136 +415,16 @@ def _read_evaluation(span: Reader) -> EvaluationResult | None:
         items = members(tree(span, prefix), prefix[:-1])
         if items:
             said = items[0]
-            names = {
+            fields = {
                 "name": gen_ai.EVALUATION_NAME,
                 "score": gen_ai.EVALUATION_SCORE_VALUE,
                 "label": gen_ai.EVALUATION_SCORE_LABEL,
                 "explanation": gen_ai.EVALUATION_EXPLANATION,
             }
             for key, value in said.items():
-                span.rest[names.get(key, f"{prefix}.0.{prefix[:-1]}.{key}")] = value
+                span.rest[fields.get(key, f"{prefix}.0.{prefix[:-1]}.{key}")] = value
             span.rest.setdefault(gen_ai.EVALUATION_NAME, span.span.name or "unknown")
             span.rest.pop(gen_ai.OPERATION_NAME, None)
             operation = _GEN_AI.read(span)
             return operation if isinstance(operation, EvaluationResult) else None
     return None
-
-
-# ------------------------------------------------------------------------------------- writing
-
-_KIND_OF: dict[type, str] = {
-    Inference: oi.LLM,
-    ToolExecution: oi.TOOL,
-    AgentInvocation: oi.AGENT,
-    Embeddings: oi.EMBEDDING,
-    Retrieval: oi.RETRIEVER,
-    EvaluationResult: oi.EVALUATOR,
-}
-_MODEL_NAMES = {
-    oi.LLM_PROVIDER: gen_ai.PROVIDER_NAME,
-    oi.LLM_REQUEST_MODEL_NAME: gen_ai.REQUEST_MODEL,
-    oi.LLM_RESPONSE_MODEL_NAME: gen_ai.RESPONSE_MODEL,
-}
-
-
-def _inverse(*tables: dict[str, str]) -> dict[str, str]:
-    return {new: old for table in (_COMMON_NAMES, *tables) for old, new in table.items()}
-
-
-_WRITTEN_NAMES: dict[type, dict[str, str]] = {
-    Inference: _inverse(_USAGE_NAMES, _COST_NAMES, _MODEL_NAMES),
-    Embeddings: _inverse(_USAGE_NAMES, _COST_NAMES, _MODEL_NAMES),
-    AgentInvocation: _inverse(_USAGE_NAMES, _MODEL_NAMES, _AGENT_NAMES),
-    ToolExecution: _inverse(_TOOL_NAMES),
-    Retrieval: _inverse({oi.INPUT_VALUE: gen_ai.RETRIEVAL_QUERY_TEXT}),
-}
-_OTHER_NAMES = _inverse()
-_WRITTEN_ANEW = {
-    gen_ai.INPUT_MESSAGES,
-    gen_ai.OUTPUT_MESSAGES,
-    gen_ai.SYSTEM_INSTRUCTIONS,
-    gen_ai.TOOL_DEFINITIONS,
-    gen_ai.RETRIEVAL_DOCUMENTS,
-}
-_WITH_CONTENT = (Inference, AgentInvocation, WorkflowInvocation, Retrieval)
-
-
-def _write(op: Operation) -> Written:
-    name, span_kind, said = _GEN_AI.write(op)
-    kind = _KIND_OF.get(type(op), oi.CHAIN)
-    if isinstance(op, McpRequest):
-        kind = oi.TOOL if op.method == "tools/call" else oi.CHAIN
-    if isinstance(op, Unclassified):
-        kind = str(op.extra.get(oi.SPAN_KIND, oi.UNKNOWN))
-    made: Attributes = {oi.SPAN_KIND: kind}
-    names = _WRITTEN_NAMES.get(type(op), _OTHER_NAMES)
-    anew = _WRITTEN_ANEW if isinstance(op, _WITH_CONTENT) else ()
-    for key, value in said.items():
-        if key == gen_ai.OPERATION_NAME and value == _KINDS.get(kind):
-            continue
-        if key not in anew:
-            made[names.get(key, key)] = value
-    match op:
-        case Inference():
-            _write_messages(op, made)
-            values.write_parameters(oi.LLM_INVOCATION_PARAMETERS, made)
-            _write_model(op.response_model or op.request_model, made)
-            if op.finish_reasons is not None and len(op.finish_reasons) == 1:
-                del made[gen_ai.RESPONSE_FINISH_REASONS]
-                made[oi.LLM_FINISH_REASON] = op.finish_reasons[0]
-        case AgentInvocation() | WorkflowInvocation():
-            _write_messages(op, made)
-        case Embeddings():
-            values.write_parameters(oi.EMBEDDING_INVOCATION_PARAMETERS, made)
-            if op.request_model is not None:
-                made[oi.EMBEDDING_MODEL_NAME] = op.request_model
-        case Retrieval():
-            if op.documents:
-                flat.write_documents(oi.RETRIEVAL_DOCUMENTS, op.documents, made)
-            if op.query is not None:
-                made[oi.INPUT_MIME_TYPE] = oi.TEXT
-        case ToolExecution():
-            for key in (
-                gen_ai.TOOL_CALL_ARGUMENTS,
-                gen_ai.TOOL_CALL_RESULT,
-                agentool.TOOL_WRAPPED,
-            ):
-                made.pop(key, None)
-            values.write_value(oi.INPUT_VALUE, op.arguments, made)
-            values.write_value(oi.OUTPUT_VALUE, op.result, made)
-        case EvaluationResult():
-            _write_annotation(made)
-        case _:
-            pass
-    return Written(name, span_kind, made)
-
-
-def _write_model(model: str | None, made: Attributes) -> None:
-    if model is not None:
-        made[oi.LLM_MODEL_NAME] = model
-
-
-def _write_messages(op: Inference | AgentInvocation | WorkflowInvocation, made: Attributes) -> None:
-    """Write messages, and what backends show first: the last of them as the span's value."""
-    given = list(op.input or ())
-    system = None if isinstance(op, WorkflowInvocation) else op.system
-    if system:
-        given = [message("system", system), *given]
-    flat.write_messages(oi.LLM_INPUT_MESSAGES, given, made)
-    flat.write_messages(oi.LLM_OUTPUT_MESSAGES, op.output or (), made)
-    for key, said in ((oi.INPUT_VALUE, given), (oi.OUTPUT_VALUE, op.output)):
-        if said and (words := text_of(said[-1])) is not None:
-            values.write_value(key, words, made)
-    if not isinstance(op, WorkflowInvocation) and op.tools:
-        flat.write_tools(oi.LLM_TOOLS, op.tools, made)
-
-
-def _write_annotation(made: Attributes) -> None:
-    for key, field in (
-        (gen_ai.EVALUATION_NAME, "name"),
-        (gen_ai.EVALUATION_SCORE_VALUE, "score"),
-        (gen_ai.EVALUATION_SCORE_LABEL, "label"),
-        (gen_ai.EVALUATION_EXPLANATION, "explanation"),
-    ):
-        if key in made:
-            made[f"{oi.ANNOTATIONS}.0.annotation.{field}"] = made.pop(key)

@@ -22,6 +22,7 @@ from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrument import _langchain_messages as messages
 from agentool_otel.instrument import _langchain_models as models
+from agentool_otel.instrument import _langchain_values as values
 from agentool_otel.instrument._langchain_frames import Frame, current_frame
 from agentool_otel.instrument._langchain_runs import (
     LiveRun,
@@ -31,7 +32,7 @@ from agentool_otel.instrument._langchain_runs import (
     imported,
     interruption,
 )
-from agentool_otel.instrument._openai_values import get, items, number, record, string
+from agentool_otel.instrument._openai_values import get, items, string
 from agentool_otel.model.operations import (
     UNSET,
     AgentInvocation,
@@ -157,7 +158,7 @@ class Handler(BaseCallbackHandler):
             if asked is not None:
                 run.fields["input"] = asked
             elif inputs is not None:
-                run.live.essentials[agentool.INPUT] = encode(_plain(inputs))
+                run.live.essentials[agentool.INPUT] = encode(values.plain(inputs))
         run.opened()
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
@@ -165,7 +166,7 @@ class Handler(BaseCallbackHandler):
             run = self.runs.take(run_id)
             if isinstance(run, Plumbing):
                 if run.run_id == run_id and run.node is not None:
-                    self._hand_over(run, _targets(outputs))
+                    self._hand_over(run, values.targets(outputs))
             elif run is not None:
                 fields: dict[str, Any] = {}
                 extra: dict[str, Any] = {}
@@ -174,7 +175,7 @@ class Handler(BaseCallbackHandler):
                     if said is not None:
                         fields["output"] = said
                     elif outputs is not None and not get(outputs, "messages"):
-                        extra[agentool.OUTPUT] = encode(_plain(outputs))
+                        extra[agentool.OUTPUT] = encode(values.plain(outputs))
                 run.end(fields, extra=extra)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
@@ -182,7 +183,9 @@ class Handler(BaseCallbackHandler):
             run = self.runs.take(run_id)
             parent_command = imported("langgraph.errors", "ParentCommand")
             hands_over = parent_command is not None and isinstance(error, parent_command)
-            targets = _targets(error.args[0] if error.args else None, True) if hands_over else []
+            targets = (
+                values.targets(error.args[0] if error.args else None, True) if hands_over else []
+            )
             if isinstance(run, LiveRun):
                 run.end({}, error)
                 if run.agent is not None:  # its node will say it again
@@ -320,7 +323,7 @@ class Handler(BaseCallbackHandler):
             call_id = string(kwargs, "tool_call_id") or (frame.call_id if frame else None)
             arguments: Any = UNSET
             if session.policy.capture or (around is not None and around.requested):
-                arguments = jsonable(input_str if inputs is None else _asked(inputs))
+                arguments = jsonable(input_str if inputs is None else values.arguments(inputs))
             if around is not None and around.requested:
                 asked_as = around.call_id(name, encode(arguments))
                 call_id = call_id or asked_as
@@ -345,13 +348,13 @@ class Handler(BaseCallbackHandler):
             if not isinstance(run, LiveRun):
                 return
             fields: dict[str, Any] = {}
-            targets = [target for target in _targets(output, True) if not _internal(target)]
+            targets = [target for target in values.targets(output, True) if not _internal(target)]
             if targets:
                 fields["transfer_target"] = targets[0]
                 run.live.became_handoff(targets[0])
                 if run.agent is not None:
                     run.agent.handed.update(targets)
-            reply = _reply(output, getattr(run.operation, "call_id", None))
+            reply = values.reply(output, getattr(run.operation, "call_id", None))
             if string(reply, "status") == "error":
                 fields["error_type"] = "tool_error"
                 if _wanted(run):
@@ -403,7 +406,9 @@ class Handler(BaseCallbackHandler):
         with guarded("finishing a LangChain retrieval"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                found = [_document(each) for each in items(documents)] if _wanted(run) else None
+                found = (
+                    [values.document(each) for each in items(documents)] if _wanted(run) else None
+                )
                 run.end({"documents": found})
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
@@ -482,86 +487,6 @@ def _name_of(
 def _internal(node: str | None) -> bool:
     """True for a node that a prebuilt agent has made, middleware's among them."""
     return node is None or node in _INTERNAL or ".before_" in node or ".after_" in node
-
-
-def _commands(value: Any) -> list[Any]:
-    command = imported("langgraph.types", "Command")
-    if command is None:
-        return []
-    return [each for each in (value, *items(value)) if isinstance(each, command)]
-
-
-def _targets(value: Any, parent: bool = False) -> list[str]:
-    """Return the nodes that the commands in a result go to.
-
-    Args:
-        value: what a node or a tool gave.
-        parent: whether commands to the graph around this one count.
-    """
-    found: dict[str, None] = {}
-    for command in _commands(value):
-        if command.graph is not None and not parent:
-            continue
-        goto: Any = command.goto
-        for target in items(goto) or [goto]:
-            name = target if isinstance(target, str) else string(target, "node")
-            if name and name != "__end__":
-                found[name] = None
-    return list(found)
-
-
-def _reply(output: Any, call_id: str | None) -> Any:
-    """Return what a tool gave: its message where a command carries one, UNSET for no reply."""
-    commands = _commands(output)
-    if not commands:
-        return output
-    for command in commands:
-        for each in items(get(command.update, "messages")):
-            answered = string(each, "tool_call_id")
-            if answered is not None and call_id in (None, answered):
-                return each
-    return UNSET
-
-
-def _asked(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments a model gave, without what LangGraph has put in beside them."""
-    kinds = tuple(
-        kind
-        for module, name in (
-            ("langgraph.prebuilt.tool_node", "ToolRuntime"),
-            ("langgraph.store.base", "BaseStore"),
-        )
-        if isinstance(kind := imported(module, name), type)
-    )
-    return {name: value for name, value in inputs.items() if not isinstance(value, kinds)}
-
-
-def _plain(value: Any) -> Any:
-    """Return a graph's state in JSON terms, messages as the conventions have them."""
-    fields = record(value)
-    if fields is not None:
-        return {str(key): _plain(each) for key, each in fields.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in items(value)]
-    base = imported("langchain_core.messages", "BaseMessage")
-    if isinstance(base, type) and isinstance(value, base):
-        return messages.from_message(value)
-    return jsonable(value)
-
-
-def _document(document: Any) -> dict[str, Any]:
-    metadata = get(document, "metadata")
-    made: dict[str, Any] = {"content": string(document, "page_content")}
-    if identity := string(document, "id"):
-        made["id"] = identity
-    for name in ("score", "relevance_score", "similarity_score"):
-        score = number(metadata, name)
-        if score is not None:
-            made["score"] = score
-            break
-    if metadata:
-        made["metadata"] = jsonable(metadata)
-    return made
 
 
 def _answer(run: LiveRun, response: Any) -> dict[str, Any]:

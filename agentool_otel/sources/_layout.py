@@ -73,8 +73,14 @@ class Layout:
         self._scopes: dict[str, int] = {}
         self._trace_ids: dict[bytes, str] = {}
         """By the head of a span that begins with its trace id."""
+        self.spans = 0
         self._row = array("L")
         self._at = 0
+
+    @property
+    def traces(self) -> int:
+        """How many there are, as long as they are few: they are forgotten when they are many."""
+        return len(self._trace_ids)
 
     def begin(self, size: int) -> None:
         """Begin a line of `size` bytes."""
@@ -90,6 +96,7 @@ class Layout:
         resources, scopes = self._resources, self._scopes
         if len(resources) > _DISTINCT or len(scopes) > _DISTINCT:
             raise ValueError("more resources or scopes than are kept in memory")
+        self.spans += len(spans)
         row, at = self._row, self._at
         row.append(resources.setdefault(resource, len(resources)))
         row.append(scopes.setdefault(scope, len(scopes)))

@@ -21,6 +21,10 @@ from agentool_otel.sources._layout import LARGE_LINE, Layout
 __all__ = ["SLOTS", "Census", "take"]
 
 SLOTS = 1 << 20
+_SAMPLE = 2048
+"""Spans after which it is seen whether a trace's lie together: then some of them have come twice,
+or they are alone because they have no parent."""
+_PARENT, _NO_PARENT = b'"parentSpanId":"', b'"parentSpanId":""'
 _BUFFER = 1 << 21  # more than a line: piecing one together costs as much as reading it
 
 
@@ -65,7 +69,7 @@ _decode = msgspec.json.Decoder(_Document).decode
 
 def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
     """Count the spans of OTLP/JSON line files and note where they lie; None for anything that is
-    not plainly that.
+    not plainly that, and where spans are so far from those of their trace that it would not help.
 
     None costs speed and nothing else. Of a file that grows after it was counted, what was counted
     is read.
@@ -75,11 +79,8 @@ def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
     try:
         for path in files:
             layout = layouts[path] = Layout()
-            with path.open("rb", _BUFFER) as file:
-                lines = iter(partial(file.readline, LARGE_LINE), b"")
-                if all(_counted(line, census, layout) for line in lines):
-                    continue
-            break
+            if not _taken(path, census, layout):
+                break
         else:
             return census, layouts
     except (OSError, ValueError):  # gzip, protobuf, JSON over several lines, damage
@@ -87,6 +88,24 @@ def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
     for layout in layouts.values():
         layout.close()
     return None
+
+
+def _taken(path: Path, census: Census, layout: Layout) -> bool:
+    """Count the spans of a file; False where it is not plainly spans, or does not help."""
+    parents = 0
+    sampling = True
+    with path.open("rb", _BUFFER) as file:
+        for line in iter(partial(file.readline, LARGE_LINE), b""):
+            if not _counted(line, census, layout):
+                return False
+            if sampling:
+                parents += line.count(_PARENT) - line.count(_NO_PARENT)
+                if layout.spans >= _SAMPLE:
+                    alone = 2 * layout.spans <= 3 * layout.traces
+                    if alone and 2 * parents >= layout.spans:
+                        return False
+                    sampling = False
+    return True
 
 
 def _counted(line: bytes, census: Census, layout: Layout) -> bool:

@@ -291,8 +291,7 @@ class _Bucket:
         self._trace_id: str | None = None
 
     def add(self, trace_id: str, kind: bytes, row: bytes) -> None:
-        self._write(kind + len(row).to_bytes(4, "big"))
-        self._write(row)
+        self._write(b"%b%b%b" % (kind, len(row).to_bytes(4, "big"), row))
         self.size += 2 * len(row) + 1000
         if trace_id != self._trace_id:
             self.several = self._trace_id is not None

@@ -111,3 +111,25 @@ def test_a_file_that_shrank_after_it_was_counted_costs_what_is_missing(tmp_path:
     found = decoded(source)
     assert 0 < len(found) < len(made)
     assert source.problems
+
+
+@pytest.mark.parametrize(
+    ("traces", "parent", "counted"),
+    [(3000, "00000000000000ff", False), (3000, "", True), (100, "00000000000000ff", True)],
+)
+def test_it_is_counted_only_where_a_traces_spans_lie_together(
+    tmp_path: Path, traces: int, parent: str, counted: bool
+) -> None:
+    file = tmp_path / "spans.jsonl"
+    with file.open("w") as out:
+        for number in range(3000):
+            made = {
+                "traceId": f"{number % traces + 1:032x}",
+                "spanId": f"{number + 1:016x}",
+                "parentSpanId": parent,
+            }
+            document = {"resourceSpans": [{"scopeSpans": [{"spans": [made]}]}]}
+            out.write(json.dumps(document, separators=(",", ":")) + "\n")
+    source = SpanFiles([file])
+    assert (source.census() is not None) == counted
+    assert len(decoded(source)) == 3000

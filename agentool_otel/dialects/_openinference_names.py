@@ -1,0 +1,49 @@
+"""Which attribute of OpenInference says what an attribute of the GenAI conventions says."""
+
+from __future__ import annotations
+
+from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import openinference as oi
+
+__all__ = ["AGENT", "COMMON", "COST", "KINDS", "MODEL", "RERANKER", "TOOL", "USAGE"]
+
+KINDS = {
+    oi.LLM: "chat",
+    oi.TOOL: "execute_tool",
+    oi.AGENT: "invoke_agent",
+    oi.EMBEDDING: "embeddings",
+    oi.RETRIEVER: "retrieval",
+    oi.RERANKER: "retrieval",
+}
+"""The GenAI operation of each kind that is one."""
+COMMON = {oi.SESSION_ID: gen_ai.CONVERSATION_ID}
+USAGE = {
+    oi.LLM_TOKENS_PROMPT: gen_ai.USAGE_INPUT_TOKENS,
+    oi.LLM_TOKENS_COMPLETION: gen_ai.USAGE_OUTPUT_TOKENS,
+    oi.LLM_TOKENS_TOTAL: gen_ai.USAGE_TOTAL_TOKENS,
+    oi.LLM_TOKENS_CACHE_READ: gen_ai.USAGE_CACHE_READ_INPUT_TOKENS,
+    oi.LLM_TOKENS_CACHE_WRITE: gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS,
+    oi.LLM_TOKENS_REASONING: gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
+}
+COST = {oi.LLM_COST_TOTAL: agentool.COST_USD}
+TOOL = {
+    oi.TOOL_NAME: gen_ai.TOOL_NAME,
+    oi.TOOL_ID: gen_ai.TOOL_CALL_ID,
+    oi.TOOL_DESCRIPTION: gen_ai.TOOL_DESCRIPTION,
+}
+AGENT = {
+    oi.AGENT_NAME: gen_ai.AGENT_NAME,
+    oi.AGENT_ID: agentool.AGENT_ID,
+    "agent.version": gen_ai.AGENT_VERSION,
+    "agent.description": gen_ai.AGENT_DESCRIPTION,
+}
+RERANKER = {
+    oi.RERANKER_QUERY: gen_ai.RETRIEVAL_QUERY_TEXT,
+    oi.RERANKER_MODEL_NAME: gen_ai.REQUEST_MODEL,
+    oi.RERANKER_TOP_K: gen_ai.RETRIEVAL_TOP_K,
+}
+MODEL = {
+    oi.LLM_PROVIDER: gen_ai.PROVIDER_NAME,
+    oi.LLM_REQUEST_MODEL_NAME: gen_ai.REQUEST_MODEL,
+    oi.LLM_RESPONSE_MODEL_NAME: gen_ai.RESPONSE_MODEL,
+}
