@@ -77,6 +77,11 @@ class Sources:
         """What the places read so far lose, each loss once."""
         return tuple(dict.fromkeys(loss for _, source in self._sources for loss in source.loses))
 
+    @property
+    def skipped(self) -> int:
+        """What was passed over in the places read so far."""
+        return sum(source.skipped for _, source in self._sources)
+
     def census(self) -> Census | None:
         """Return None: a run may be spread over the sources."""
         return None

@@ -135,4 +135,6 @@ def command(
     say(f"{', '.join(counts)}{where}")
     if reading.count and not traces:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
+    elif not traces and source.skipped:
+        say(" hint: there are only metrics or log lines in it, no spans")
     return 1 if problems else 0

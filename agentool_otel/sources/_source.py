@@ -30,6 +30,11 @@ class Source(Protocol):
         read."""
         ...
 
+    @property
+    def skipped(self) -> int:
+        """How many documents of metrics and ordinary log lines were passed over so far."""
+        ...
+
     bytes_total: int | None
     """Size of the input where it is known beforehand, for a progress bar."""
     bytes_read: int

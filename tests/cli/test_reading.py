@@ -45,6 +45,11 @@ def test_rebuild_writes_other_formats_and_says_what_they_cannot(
     assert "status" in {loss["member"] for loss in losses if loss["outcome"] == "lost"}
 
 
+def test_an_empty_outcome_has_a_reason(invoke: Invoke) -> None:
+    Path("metrics.json").write_text('{"resourceMetrics": [{"scopeMetrics": []}]}')
+    assert "only metrics or log lines in it, no spans" in invoke("rebuild", "metrics.json").stderr
+
+
 def test_an_unknown_format_is_an_error_of_usage(invoke: Invoke, recording: Path) -> None:
     result = invoke("rebuild", recording, "--format", "csv")
     assert result.exit_code == 2
