@@ -57,7 +57,7 @@ class _ShallowScopeSpans(Struct, gc=False):
 
 class _ShallowResourceSpans(Struct, gc=False, rename="camel"):
     scope_spans: list[_ShallowScopeSpans]
-    resource: Attributed | None = None
+    resource: Raw = Raw(b"{}")
 
 
 class _ShallowDocument(Struct, gc=False, rename="camel"):
@@ -77,9 +77,10 @@ _decode = msgspec.json.Decoder(_Document).decode
 _decode_shallow = msgspec.json.Decoder(_ShallowDocument).decode
 _decode_span = msgspec.json.Decoder(Span).decode
 _decode_traced = msgspec.json.Decoder(_Traced).decode
-_decode_attributed = msgspec.json.Decoder(Attributed).decode
+_decode_attributed = msgspec.json.Decoder(Attributed | None).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
-_TRACES = 4096
+_DISTINCT = 4096
+"""How many resources and trace ids are told apart; they stay in memory."""
 _raw_decode = json.JSONDecoder().raw_decode
 _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
@@ -105,6 +106,7 @@ class JsonReader:
     def __init__(self, report: Report, values: AnyJson):
         self.report = report
         self._values = values
+        self._resources: dict[bytes, Attributes] = {}
 
     def batches(self, stream: BinaryIO, *, undecoded: bool = False) -> Batches:
         """Yield the spans of each document; a line is a document where it can be one.
@@ -169,17 +171,13 @@ class JsonReader:
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
-        resources: dict[bytes, Attributes] = {}
         trace_ids: dict[bytes, str] = {}
         for number, (size, groups) in enumerate(lines, 1):
             line, where = stream.read(size), f"line {number}"
             spans: list[SpanRecord | UndecodedSpan] = []
             try:
                 for found, scope, ends in groups:
-                    resource = resources.get(found)
-                    if resource is None:
-                        attributed = _decode_attributed(found)
-                        resource = resources[found] = plain(attributed.attributes)
+                    resource = self._resource(found)
                     bounds = iter(ends)
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
@@ -190,7 +188,7 @@ class JsonReader:
                             if head.startswith(TRACE_ID_FIRST) and head.endswith(b'"'):
                                 trace_ids[head] = trace_id
                         spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
-                if len(trace_ids) > _TRACES:
+                if len(trace_ids) > _DISTINCT:
                     trace_ids.clear()
             except ValueError:
                 self.report(where, "the file has changed since its spans were counted")
@@ -205,7 +203,7 @@ class JsonReader:
             if document.resource_logs is not UNSET:
                 return self._document(data, where)
             for group in document.resource_spans:
-                resource = plain(group.resource.attributes) if group.resource else {}
+                resource = self._resource(bytes(group.resource))
                 for scoped in group.scope_spans:
                     scope = intern(scoped.scope.name) if scoped.scope else ""
                     for raw in scoped.spans:
@@ -217,6 +215,17 @@ class JsonReader:
             return self._document(data, where)
         self.recognised = True
         return spans
+
+    def _resource(self, encoded: bytes) -> Attributes:
+        """Return the attributes of a resource, which is the same for most of a file."""
+        found = self._resources.get(encoded)
+        if found is None:
+            if len(self._resources) >= _DISTINCT:
+                self._resources.clear()
+            attributed = _decode_attributed(encoded)
+            found = plain(attributed.attributes) if attributed is not None else {}
+            self._resources[encoded] = found
+        return found
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         try:

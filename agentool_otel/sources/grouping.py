@@ -61,8 +61,8 @@ def by_trace(
 
     The outcome does not depend on the order or the repetition of `spans`; of several copies of a
     span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
-    sorted by start as long as all of them fit into `budget_bytes`; above it they are sorted within
-    parts of the input only. One trace has to fit into memory. Temporary files are removed when the
+    sorted by start as long as all of them fit into `budget_bytes`; above it in an order that says
+    nothing. One trace has to fit into memory. Temporary files are removed when the
     iterator is exhausted or closed.
 
     With a `census` of the same spans, traces come as they complete.
@@ -91,7 +91,7 @@ def grouped(
         size = sum(_size(span) for trace in traces.values() for span in trace)
     for span in spans:
         _add(traces, span)
-        size += _size(span)
+        size += 300 + len(span.data) if isinstance(span, UndecodedSpan) else _size(span)
         if size > budget_bytes and len(traces) > 1:
             yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0, {})
             return
@@ -148,7 +148,8 @@ def _from_disk(
                 traces: _Traces = {}
                 for span in bucket.spans(decoders):
                     _add(traces, span)
-                yield from _settled(traces)
+                for trace_id in sorted(traces):
+                    yield traces.pop(trace_id)
             bucket.path.unlink(missing_ok=True)
 
 

@@ -133,3 +133,14 @@ def test_it_is_counted_only_where_a_traces_spans_lie_together(
     source = SpanFiles([file])
     assert (source.census() is not None) == counted
     assert len(decoded(source)) == 3000
+
+
+def test_a_resource_may_be_null(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    made = [span(number, False, False, "") for number in range(1, 10)]
+    group = {"resource": None, "scopeSpans": [{"scope": None, "spans": made}]}
+    file.write_text(json.dumps({"resourceSpans": [group]}))
+    source = SpanFiles([file])
+    assert source.census() is not None
+    assert [it.resource for it in decoded(source)] == [{}] * 9
+    assert not source.problems
