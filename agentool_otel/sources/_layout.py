@@ -14,27 +14,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-__all__ = ["HEAD", "LARGE_LINE", "TRACE_ID_FIRST", "Group", "Layout", "Line"]
+from agentool_otel.sources._trace_ids import HEAD, TraceIds
+
+__all__ = ["LARGE_LINE", "Group", "Layout", "Line"]
 
 LARGE_LINE = 16 << 20
 """Bytes above which a line is not held in memory as a whole."""
 
 _SPOOL = 1 << 22
 _DISTINCT = 4096
-"""How many resources and scopes are told apart; they stay in memory. Trace ids, too."""
+"""How many resources and scopes are told apart; they stay in memory."""
 _WIDTH = array("L").itemsize
-TRACE_ID_FIRST = b'{"traceId":"'
-"""How exporters begin a span; 32 digits and a quote follow."""
-HEAD = len(TRACE_ID_FIRST) + 33
-"""Bytes of such a span up to the end of its trace id."""
 _BRACE = ord("{")
-
-
-class _Traced(msgspec.Struct, gc=False):
-    traceId: str
-
-
-_decode_traced = msgspec.json.Decoder(_Traced).decode
 
 
 def _found(span: msgspec.Raw, line: bytes, at: int) -> int:
@@ -71,8 +62,7 @@ class Layout:
         """Lets go of what was noted; called when nobody reads it."""
         self._resources: dict[bytes, int] = {}
         self._scopes: dict[str, int] = {}
-        self._trace_ids: dict[bytes, str] = {}
-        """By the head of a span that begins with its trace id."""
+        self._ids = TraceIds()
         self.spans = 0
         self._row = array("L")
         self._at = 0
@@ -80,7 +70,7 @@ class Layout:
     @property
     def traces(self) -> int:
         """How many there are, as long as they are few: they are forgotten when they are many."""
-        return len(self._trace_ids)
+        return len(self._ids)
 
     def begin(self, size: int) -> None:
         """Begin a line of `size` bytes."""
@@ -101,7 +91,7 @@ class Layout:
         row.append(resources.setdefault(resource, len(resources)))
         row.append(scopes.setdefault(scope, len(scopes)))
         row.append(2 * len(spans))
-        known = self._trace_ids
+        id_of = self._ids.of
         trace_ids: list[str] = []
         first = True
         for span in spans:
@@ -110,26 +100,12 @@ class Layout:
             if first or line[at] != _BRACE:
                 at = _found(span, line, at)
                 first = False
-            head = line[at : at + HEAD]
-            trace_id = known.get(head)
-            if trace_id is None:
-                trace_id = self._trace_id(head, span)
-            trace_ids.append(trace_id)
+            trace_ids.append(id_of(line[at : at + HEAD], span))
             row.append(at)
             at += len(span)
             row.append(at)
         self._at = at
         return trace_ids
-
-    def _trace_id(self, head: bytes, span: msgspec.Raw) -> str:
-        trace_id = _decode_traced(span).traceId.lower()
-        if len(trace_id) != 32:
-            raise ValueError("trace ids in another form than hexadecimal")
-        if head.startswith(TRACE_ID_FIRST) and head.endswith(b'"'):
-            if len(self._trace_ids) >= _DISTINCT:
-                self._trace_ids.clear()
-            self._trace_ids[head] = trace_id
-        return trace_id
 
     def end(self) -> None:
         """End the line."""

@@ -24,9 +24,10 @@ from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._large_json import LargeJson
-from agentool_otel.sources._layout import HEAD, LARGE_LINE, TRACE_ID_FIRST, Line
-from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record, trace_id_of
+from agentool_otel.sources._layout import LARGE_LINE, Line
+from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
+from agentool_otel.sources._trace_ids import HEAD, TraceIds
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
 if TYPE_CHECKING:
@@ -65,10 +66,6 @@ class _ShallowDocument(Struct, gc=False, rename="camel"):
     resource_logs: Raw | UnsetType = UNSET
 
 
-class _Traced(Struct, gc=False, rename="camel"):
-    trace_id: str
-
-
 class _Started(Struct, gc=False, rename="camel"):
     start_time_unix_nano: int | str = 0
 
@@ -76,11 +73,10 @@ class _Started(Struct, gc=False, rename="camel"):
 _decode = msgspec.json.Decoder(_Document).decode
 _decode_shallow = msgspec.json.Decoder(_ShallowDocument).decode
 _decode_span = msgspec.json.Decoder(Span).decode
-_decode_traced = msgspec.json.Decoder(_Traced).decode
 _decode_attributed = msgspec.json.Decoder(Attributed | None).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
 _DISTINCT = 4096
-"""How many resources and trace ids are told apart; they stay in memory."""
+"""How many resources are told apart; they stay in memory."""
 _raw_decode = json.JSONDecoder().raw_decode
 _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
@@ -107,6 +103,7 @@ class JsonReader:
         self.report = report
         self._values = values
         self._resources: dict[bytes, Attributes] = {}
+        self._ids = TraceIds()
 
     def batches(self, stream: BinaryIO, *, undecoded: bool = False) -> Batches:
         """Yield the spans of each document; a line is a document where it can be one.
@@ -171,9 +168,13 @@ class JsonReader:
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
-        trace_ids: dict[bytes, str] = {}
+        id_of = self._ids.of
         for number, (size, groups) in enumerate(lines, 1):
             line, where = stream.read(size), f"line {number}"
+            if len(line) < size:
+                self.report(where, "the file has changed since its spans were counted")
+                yield self._anyhow(line, where)
+                return
             spans: list[SpanRecord | UndecodedSpan] = []
             try:
                 for found, scope, ends in groups:
@@ -181,22 +182,17 @@ class JsonReader:
                     bounds = iter(ends)
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
-                        head = span[:HEAD]
-                        trace_id = trace_ids.get(head)
-                        if trace_id is None:
-                            trace_id = _trace_id_in(span)
-                            if head.startswith(TRACE_ID_FIRST) and head.endswith(b'"'):
-                                trace_ids[head] = trace_id
+                        trace_id = id_of(span[:HEAD], span)
                         spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
-                if len(trace_ids) > _DISTINCT:
-                    trace_ids.clear()
-            except ValueError:
-                self.report(where, "the file has changed since its spans were counted")
+            except ValueError:  # of another spelling, which counting does not look at
+                yield self._anyhow(line, where)
+                continue
             self.recognised = True
             yield spans
 
     def _undecoded(self, data: bytes, where: str) -> Sequence[SpanRecord | UndecodedSpan]:
         """The same as `_document`, with spans that are decoded later where that is possible."""
+        id_of = self._ids.of
         try:
             spans: list[SpanRecord | UndecodedSpan] = []
             document = _decode_shallow(data)
@@ -208,13 +204,22 @@ class JsonReader:
                     scope = intern(scoped.scope.name) if scoped.scope else ""
                     for raw in scoped.spans:
                         span = bytes(raw)  # a copy: a view would hold on to the whole line
-                        spans.append(
-                            UndecodedSpan(_trace_id_in(span), span, scope, resource, where, self)
-                        )
+                        trace_id = id_of(span[:HEAD], span)
+                        spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
         except (ValueError, RecursionError):
             return self._document(data, where)
         self.recognised = True
         return spans
+
+    def _anyhow(self, line: bytes, where: str) -> list[SpanRecord]:
+        """Return the spans of a line that is spelled otherwise, or damaged."""
+        try:
+            return self._document(line, where)
+        except Foreign as error:
+            self.report(where, str(error))
+        except ValueError:
+            return self._pieces(line, where)
+        return []
 
     def _resource(self, encoded: bytes) -> Attributes:
         """Return the attributes of a resource, which is the same for most of a file."""
@@ -360,12 +365,6 @@ class JsonReader:
             return
         with suppress(Foreign):
             yield from self._values.spans(value, where)
-
-
-def _trace_id_in(span: bytes) -> str:
-    if span.startswith(TRACE_ID_FIRST) and span[44:45] == b'"':
-        return trace_id_of(span[12:44].decode())
-    return trace_id_of(_decode_traced(span).trace_id)
 
 
 def _lines(first: int, last: int) -> str:

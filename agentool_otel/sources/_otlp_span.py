@@ -193,8 +193,6 @@ def _id(text: str, size: int) -> str:
     """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros."""
     try:
         raw = bytes.fromhex(text)
-        if len(raw) == size and any(raw) and (found := raw.hex()) == text:
-            return found
     except ValueError:
         raw = b""
     if len(raw) != size or len(text) != 2 * size:

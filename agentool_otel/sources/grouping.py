@@ -91,7 +91,7 @@ def grouped(
         size = sum(_size(span) for trace in traces.values() for span in trace)
     for span in spans:
         _add(traces, span)
-        size += 300 + len(span.data) if isinstance(span, UndecodedSpan) else _size(span)
+        size += _size(span)
         if size > budget_bytes and len(traces) > 1:
             yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0, {})
             return
@@ -104,20 +104,22 @@ def _counted(
     """Yield traces as their last span passes; leave the others in `traces` when the spans end or
     those that are open outgrow the budget."""
     slots: dict[int, list[_Span]] = {}
+    sizes: dict[int, int] = {}
     counts = census.counts
     held = 0
     for span in spans:
-        held += 300 + len(span.data) if isinstance(span, UndecodedSpan) else _size(span)
+        size = _size(span)
+        held += size
         slot = hash(span.trace_id) % SLOTS
         here = slots.get(slot)
         if here is None:
             here = slots[slot] = []
+            sizes[slot] = 0
         here.append(span)
+        sizes[slot] += size
         if len(here) == counts[slot]:
             del slots[slot]
-            held -= sum(
-                [300 + len(it.data) if isinstance(it, UndecodedSpan) else _size(it) for it in here]
-            )
+            held -= sizes.pop(slot)
             yield from _apart(here)
         elif held > budget:
             break

@@ -144,3 +144,30 @@ def test_a_resource_may_be_null(tmp_path: Path) -> None:
     assert source.census() is not None
     assert [it.resource for it in decoded(source)] == [{}] * 9
     assert not source.problems
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"traceId": "not hexadecimal, but 32 of them!", "spanId": "00000000000000aa"},
+        {"traceId": "A" * 32, "spanId": "00000000000000ab", "name": "upper"},
+    ],
+)
+@pytest.mark.parametrize(
+    "resource", [{"attributes": {"service.name": "bot"}}, {"attributes": []}, {}, None]
+)
+def test_what_is_spelled_otherwise_is_read_as_without_counting(
+    tmp_path: Path, odd: dict[str, Any], resource: Any
+) -> None:
+    file = tmp_path / "spans.jsonl"
+    made = [span(number, False, False, "") for number in range(1, 10)]
+    groups = [{"resource": resource, "scopeSpans": [{"spans": [*made, odd]}]}]
+    groups.append({"resource": {}, "scopeSpans": [{"spans": [span(20, False, False, "")]}]})
+    file.write_text(json.dumps({"resourceSpans": groups}) + "\n")
+    plainly = SpanFiles([file])
+    expected = list(plainly.spans())
+    source = SpanFiles([file])
+    source.census()
+    assert decoded(source) == expected
+    assert len(expected) >= 10
+    assert len(source.problems) == len(plainly.problems)

@@ -1,0 +1,52 @@
+"""Trace ids of spans that are not decoded yet: most spans begin with it, and many share one."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agentool_otel.sources._otlp_span import trace_id_of
+
+__all__ = ["HEAD", "TraceIds"]
+
+_FIRST = b'{"traceId":"'
+"""How exporters begin a span; 32 digits and a quote follow."""
+HEAD = len(_FIRST) + 33
+"""Bytes of such a span up to the end of its trace id."""
+_KNOWN = 4096
+
+
+class _Traced(msgspec.Struct, gc=False):
+    traceId: str
+
+
+_decode = msgspec.json.Decoder(_Traced).decode
+
+
+class TraceIds:
+    """Known by how a span begins, some thousand of them."""
+
+    def __init__(self) -> None:
+        self._by_head: dict[bytes, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_head)
+
+    def of(self, head: bytes, span: bytes) -> str:
+        """Return the trace id of a span as lower-case hex.
+
+        Args:
+            head: the first `HEAD` bytes of the span.
+            span: the span as JSON.
+
+        Raises:
+            ValueError: it has none.
+        """
+        found = self._by_head.get(head)
+        if found is not None:
+            return found
+        found = trace_id_of(_decode(span).traceId)
+        if head.startswith(_FIRST) and head.endswith(b'"'):
+            if len(self._by_head) >= _KNOWN:
+                self._by_head.clear()
+            self._by_head[head] = found
+        return found
