@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-_BATCH = 256
+BATCH = 256
+"""Spans a line, as an exporter writes them."""
 _OPEN = 200  # traces that run at the same time
 _SENTENCE = """the agent searched weather records, compared “three” sources and wrote a short
 summary of what it found; {"city": "Zürich", "temperature": 21.5} then it
@@ -23,7 +24,7 @@ Span = dict[str, Any]
 
 
 def write_recording(
-    path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True, batch: int = _BATCH
+    path: Path, spans: int = 200_000, seed: int = 0, *, agents: bool = True, batch: int = BATCH
 ) -> int:
     """Write OTLP/JSON lines with at least `spans` spans of whole runs and return how many.
 

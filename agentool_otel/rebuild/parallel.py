@@ -37,7 +37,7 @@ _SPANS = 512
 _AHEAD = 2
 """How many batches wait for each worker. Results come in order, so all of them are in memory."""
 
-_Row = tuple[tuple[str, bytes, str, Attributes, str], int]
+_Row = tuple[tuple[str, bytes, str, Attributes, int], int]
 """An undecoded span with the number of its decoder."""
 _Trace = list[SpanRecord | _Row]
 
@@ -122,7 +122,7 @@ def _batches(items: Iterable[S], size: Callable[[S], int]) -> Iterator[list[S]]:
 def _rows(spans: list[SpanRecord | UndecodedSpan], decoders: dict[Decoder, int]) -> _Trace:
     return [
         (
-            (span.trace_id, span.data, span.scope, span.resource, span.place),
+            (span.trace_id, span.json(), span.scope, span.resource, span.line),
             decoders.setdefault(span.decoder, len(decoders)),
         )
         if isinstance(span, UndecodedSpan)

@@ -16,7 +16,7 @@ import msgspec
 
 from agentool_otel.sources._trace_ids import HEAD, TraceIds
 
-__all__ = ["LARGE_LINE", "Group", "Layout", "Line"]
+__all__ = ["LARGE_LINE", "Group", "Layout", "Line", "located"]
 
 LARGE_LINE = 16 << 20
 """Bytes above which a line is not held in memory as a whole."""
@@ -26,6 +26,25 @@ _DISTINCT = 4096
 """How many resources and scopes are told apart; they stay in memory."""
 _WIDTH = array("L").itemsize
 _BRACE = ord("{")
+
+
+def located(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], int]:
+    """Return where spans that lie beside each other begin in a line, and where the last one ends.
+
+    Args:
+        spans: in their order.
+        line: which they were decoded from.
+        at: from where on to look.
+    """
+    starts: list[int] = []
+    for span in spans:
+        at += 1
+        # What follows a span and one byte, a comma then, is the next one; the first is sought.
+        if not starts or line[at] != _BRACE:
+            at = _found(span, line, at)
+        starts.append(at)
+        at += len(span)
+    return starts, at
 
 
 def _found(span: msgspec.Raw, line: bytes, at: int) -> int:
@@ -93,17 +112,11 @@ class Layout:
         row.append(2 * len(spans))
         id_of = self._ids.of
         trace_ids: list[str] = []
-        first = True
-        for span in spans:
-            at += 1
-            # What follows a span and one byte, a comma then, is the next one; the first is sought.
-            if first or line[at] != _BRACE:
-                at = _found(span, line, at)
-                first = False
-            trace_ids.append(id_of(line[at : at + HEAD], span))
-            row.append(at)
-            at += len(span)
-            row.append(at)
+        starts, at = located(spans, line, at)
+        for span, start in zip(spans, starts, strict=True):
+            trace_ids.append(id_of(line[start : start + HEAD], span))
+            row.append(start)
+            row.append(start + len(span))
         self._at = at
         return trace_ids
 

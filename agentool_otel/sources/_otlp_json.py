@@ -22,11 +22,13 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.sources._frames import Frames
 from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._large_json import LargeJson
-from agentool_otel.sources._layout import LARGE_LINE, Line
+from agentool_otel.sources._layout import LARGE_LINE, Line, located
 from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
+from agentool_otel.sources._reread import Reread
 from agentool_otel.sources._trace_ids import HEAD, TraceIds
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
@@ -99,28 +101,33 @@ class JsonReader:
     recognised = False
     """Whether anything so far was an OTLP document that took the fast way."""
 
+    file: Reread | None = None
+    """The file, if spans can be read from it again."""
+
     def __init__(self, report: Report, values: AnyJson):
         self.report = report
         self._values = values
         self._resources: dict[bytes, Attributes] = {}
         self._ids = TraceIds()
+        self._frames = Frames()
 
     def batches(self, stream: BinaryIO, *, undecoded: bool = False) -> Batches:
         """Yield the spans of each document; a line is a document where it can be one.
 
         With `undecoded`, those of documents as exporters write them are not decoded yet.
         """
-        read = self._undecoded if undecoded else self._document
+        read = self._undecoded if undecoded else self._decoded
         block: list[bytes] = []  # lines which are no documents by themselves
-        start = size = tried = 0
+        start = size = tried = at = passed = 0
         for number, line in enumerate(iter(partial(stream.readline, LARGE_LINE), b""), 1):
+            at, passed = passed, passed + len(line)
             if len(line) == LARGE_LINE or (block and size > _LARGE_BLOCK):
                 begun, block, size = b"".join([*block, line]), [], 0
                 yield from self._large(begun, stream, f"line {start or number} and on")
                 continue
             if not block or line.startswith(b"{"):
                 try:
-                    batch = read(line, f"line {number}")
+                    batch = read(line, number, number, at)
                 except Foreign as error:
                     if not block:
                         self.report(f"line {number}", str(error))
@@ -142,7 +149,7 @@ class JsonReader:
             # Each try is twice as long as the one before, so all tries together stay linear.
             if line.startswith((b"}", b"]")) and size >= 2 * tried:
                 try:
-                    yield read(b"".join(block), _lines(start, number))
+                    yield read(b"".join(block), start, number, passed - size)
                     block = []
                 except Foreign as error:
                     self.report(_lines(start, number), str(error))
@@ -168,10 +175,13 @@ class JsonReader:
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
-        id_of = self._ids.of
+        id_of, again = self._ids.of, self.file is not None
+        passed = 0
         for number, (size, groups) in enumerate(lines, 1):
-            line, where = stream.read(size), f"line {number}"
+            at, passed = passed, passed + size
+            line = stream.read(size)
             if len(line) < size:
+                where = f"line {number}"
                 self.report(where, "the file has changed since its spans were counted")
                 yield self._anyhow(line, where)
                 return
@@ -183,31 +193,56 @@ class JsonReader:
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
                         trace_id = id_of(span[:HEAD], span)
-                        spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
+                        place = at + start if again else -1
+                        spans.append(
+                            UndecodedSpan(
+                                trace_id, span, scope, resource, number, self, place, end - start
+                            )
+                        )
             except ValueError:  # of another spelling, which counting does not look at
-                yield self._anyhow(line, where)
+                yield self._anyhow(line, f"line {number}")
                 continue
             self.recognised = True
             yield spans
 
-    def _undecoded(self, data: bytes, where: str) -> Sequence[SpanRecord | UndecodedSpan]:
-        """The same as `_document`, with spans that are decoded later where that is possible."""
+    def _undecoded(
+        self, data: bytes, first: int, last: int, at: int
+    ) -> Sequence[SpanRecord | UndecodedSpan]:
+        """The same as `_decoded`, with spans that are decoded later where that is possible."""
+        again = self.file is not None
+        if framed := self._frames.find(data):
+            self.recognised = True
+            begin, trace_id, span, scope, resource = framed
+            size = len(span)
+            if again:
+                at, span = at + begin, b""
+            else:
+                at = -1
+            return (UndecodedSpan(trace_id, span, scope, resource, first, self, at, size),)
         id_of = self._ids.of
         try:
-            spans: list[SpanRecord | UndecodedSpan] = []
+            spans: list[UndecodedSpan] = []
             document = _decode_shallow(data)
             if document.resource_logs is not UNSET:
-                return self._document(data, where)
+                return self._decoded(data, first, last, at)
+            start = end = 0
             for group in document.resource_spans:
                 resource = self._resource(bytes(group.resource))
                 for scoped in group.scope_spans:
                     scope = intern(scoped.scope.name) if scoped.scope else ""
-                    for raw in scoped.spans:
-                        span = bytes(raw)  # a copy: a view would hold on to the whole line
-                        trace_id = id_of(span[:HEAD], span)
-                        spans.append(UndecodedSpan(trace_id, span, scope, resource, where, self))
+                    starts, end = located(scoped.spans, data, end)
+                    for raw, start in zip(scoped.spans, starts, strict=True):
+                        trace_id = id_of(data[start : start + HEAD], raw)
+                        # Otherwise a copy: a view would hold on to the whole line.
+                        place, span = (at + start, b"") if again else (-1, bytes(raw))
+                        size = len(raw)
+                        spans.append(
+                            UndecodedSpan(trace_id, span, scope, resource, first, self, place, size)
+                        )
         except (ValueError, RecursionError):
-            return self._document(data, where)
+            return self._decoded(data, first, last, at)
+        if len(spans) == 1:
+            self._frames.learn(data, start, end, spans[0].scope, spans[0].resource)
         self.recognised = True
         return spans
 
@@ -233,24 +268,45 @@ class JsonReader:
         return found
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
+        data = span.data or self.read(span.at, span.length)
         try:
-            return record(_decode_span(span.data), span.scope, span.resource, span.trace_id)
+            return record(_decode_span(data), span.scope, span.resource, span.trace_id)
         except (ValueError, RecursionError):
             pass
-        try:
-            loose = normal(_json.loads(span.data))
-        except (ValueError, RecursionError) as error:
-            self.report(span.place, f"a span left out: {error}")
+        where = f"line {span.line}"
+        if len(data) < span.length:
+            self.report(where, "a span left out: the file has changed since it was read first")
             return None
-        found = self._values.otlp_spans([loose], span.scope, span.resource, span.place)
+        try:
+            loose = normal(_json.loads(data))
+        except (ValueError, RecursionError) as error:
+            self.report(where, f"a span left out: {error}")
+            return None
+        found = self._values.otlp_spans([loose], span.scope, span.resource, where)
         return next(found, None)
+
+    def read(self, at: int, length: int) -> bytes:
+        return self.file.read(at, length) if self.file is not None else b""
 
     def start_of(self, span: UndecodedSpan) -> int:
         try:
-            return int(_decode_started(span.data).start_time_unix_nano)
+            return int(_decode_started(span.json()).start_time_unix_nano)
         except ValueError:
             found = self.decode(span)
             return (found.start_ns or 0) if found is not None else 0
+
+    def _decoded(self, data: bytes, first: int, last: int, at: int) -> list[SpanRecord]:
+        """Return the spans of one document.
+
+        Args:
+            data: the document.
+            first: the line of the file that it begins on.
+            last: the line that it ends on.
+            at: how many bytes of the file are before it.
+
+        Raises: as `_document`.
+        """
+        return self._document(data, _lines(first, last))
 
     def _document(self, data: bytes, where: str) -> list[SpanRecord]:
         """Return the spans of one document.
@@ -287,7 +343,7 @@ class JsonReader:
             try:
                 if text[at] != "{":  # a number would be JSON: the year of a log line
                     raise ValueError("no document")
-                document, end = self._decoded(text, at, where)
+                document, end = self._object(text, at, where)
             except (ValueError, RecursionError) as error:
                 resume = _resume(text, at)
                 if not (_PREFIX.fullmatch(text, at, resume) and resume < len(text)):
@@ -301,7 +357,7 @@ class JsonReader:
             at = _next(_BETWEEN_DOCUMENTS, text, end)
         return spans
 
-    def _decoded(self, text: str, at: int, where: str) -> tuple[Json, int]:
+    def _object(self, text: str, at: int, where: str) -> tuple[Json, int]:
         """Return the object at a place, in JSON or as JavaScript prints it, and where it ends."""
         if not looks_inspected(text, at):
             document, end = _raw_decode(text, at)

@@ -23,6 +23,7 @@ __all__ = [
     "Attributed",
     "Named",
     "Span",
+    "hex_id",
     "plain",
     "plain_resource",
     "record",
@@ -136,7 +137,7 @@ def record(span: Span, scope: str, resource: Attributes, trace_id: str | None = 
     status = span.status
     return SpanRecord(
         trace_id or trace_id_of(span.trace_id),
-        _id(span.span_id, 8),
+        hex_id(span.span_id, 8),
         _parent(span.parent_span_id) if span.parent_span_id else None,
         span.name,
         KINDS.get(span.kind, "INTERNAL"),
@@ -157,7 +158,7 @@ def _event(event: _Event) -> SpanEvent:
 
 
 def _link(link: _Link) -> SpanLink:
-    return SpanLink(trace_id_of(link.trace_id), _id(link.span_id, 8), plain(link.attributes))
+    return SpanLink(trace_id_of(link.trace_id), hex_id(link.span_id, 8), plain(link.attributes))
 
 
 def plain(attributes: list[_KeyValue]) -> Attributes:
@@ -189,7 +190,7 @@ def _value(value: _AnyValue | None) -> Any:
     return None
 
 
-def _id(text: str, size: int) -> str:
+def hex_id(text: str, size: int) -> str:
     """Return an id as lower-case hex of `size` bytes; 64-bit trace ids are filled up with zeros."""
     try:
         raw = bytes.fromhex(text)
@@ -206,12 +207,12 @@ def _id(text: str, size: int) -> str:
 
 @lru_cache(maxsize=4096)  # spans of one trace lie close together; so they share one string, too
 def trace_id_of(text: str) -> str:
-    return _id(text, 16)
+    return hex_id(text, 16)
 
 
 @lru_cache(maxsize=4096)
 def _parent(text: str) -> str | None:
-    return _id(text, 8) if text.strip("0") and text != "AAAAAAAAAAA=" else None
+    return hex_id(text, 8) if text.strip("0") and text != "AAAAAAAAAAA=" else None
 
 
 def _base64(text: str) -> bytes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from agentool_otel.sources._otlp_span import trace_id_of
+from agentool_otel.sources._otlp_span import hex_id, trace_id_of
 
-__all__ = ["HEAD", "TraceIds"]
+__all__ = ["FIRST", "HEAD", "TraceIds", "traced"]
 
-_FIRST = b'{"traceId":"'
+FIRST = b'{"traceId":"'
 """How exporters begin a span; 32 digits and a quote follow."""
-HEAD = len(_FIRST) + 33
+HEAD = len(FIRST) + 33
 """Bytes of such a span up to the end of its trace id."""
 _KNOWN = 4096
 
@@ -22,6 +22,15 @@ class _Traced(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Traced).decode
 
 
+def traced(span: bytes | msgspec.Raw) -> str:
+    """Return the trace id of a span, one JSON value, as lower-case hex.
+
+    Raises:
+        ValueError: it has none, or is not one value.
+    """
+    return trace_id_of(_decode(span).traceId)
+
+
 class TraceIds:
     """Known by how a span begins, some thousand of them."""
 
@@ -31,7 +40,7 @@ class TraceIds:
     def __len__(self) -> int:
         return len(self._by_head)
 
-    def of(self, head: bytes, span: bytes) -> str:
+    def of(self, head: bytes, span: bytes | msgspec.Raw) -> str:
         """Return the trace id of a span as lower-case hex.
 
         Args:
@@ -44,9 +53,13 @@ class TraceIds:
         found = self._by_head.get(head)
         if found is not None:
             return found
-        found = trace_id_of(_decode(span).traceId)
-        if head.startswith(_FIRST) and head.endswith(b'"'):
-            if len(self._by_head) >= _KNOWN:
-                self._by_head.clear()
-            self._by_head[head] = found
+        if not (head.startswith(FIRST) and head.endswith(b'"')):
+            return traced(span)
+        try:
+            found = hex_id(head[len(FIRST) : -1].decode("ascii"), 16)
+        except ValueError:  # escaped, or in base64 that happens to be as long
+            return traced(span)
+        if len(self._by_head) >= _KNOWN:
+            self._by_head.clear()
+        self._by_head[head] = found
         return found

@@ -31,6 +31,10 @@ class Decoder(Protocol):
         """Return the span; None, and a report, if it turns out to be none."""
         ...
 
+    def read(self, at: int, length: int) -> bytes:
+        """Read the data of a span again; fewer bytes where that cannot be done."""
+        ...
+
     def start_of(self, span: UndecodedSpan) -> int:
         """Return when it starts, in nanoseconds, 0 if that is not known."""
         ...
@@ -41,11 +45,19 @@ class UndecodedSpan(msgspec.Struct, gc=False):
 
     trace_id: str
     data: bytes
+    """As JSON; see `json`."""
     scope: str
     resource: Attributes
-    place: str
-    """Where it was found, for messages."""
+    line: int
+    """Of its file, where it was found, or the document that it is in begins."""
     decoder: Decoder
+    at: int = -1
+    """Where its data begin in the file, in bytes, if `decoder` can read them again."""
+    length: int = 0
+    """How many bytes they are then. `data` may be empty."""
+
+    def json(self) -> bytes:
+        return self.data or self.decoder.read(self.at, self.length)
 
     def decode(self) -> SpanRecord | None:
         return self.decoder.decode(self)

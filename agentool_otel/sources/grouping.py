@@ -1,52 +1,28 @@
 """Spans in any order to whole traces, in bounded memory.
 
-Spans are held as they are while they fit into a budget. Beyond it all of them go to files on disk
-by a hash of their trace id, and each file is then grouped by itself.
+Spans are held as they are while they fit into a budget. Beyond it all of them go to disk in buckets
+by a hash of their trace id (`_spill.py`), and each bucket is then grouped by itself.
 """
 
 from __future__ import annotations
 
-import errno
-import pickle
-import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path
-from sys import getsizeof
-from typing import Any, BinaryIO
-from zlib import crc32
 
 import msgspec
 
-from agentool_otel.errors import SourceError
-from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources._undecoded import Decoder, UndecodedSpan
+from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.sources._span_size import span_size
+from agentool_otel.sources._spill import LEVELS, Spill
+from agentool_otel.sources._undecoded import UndecodedSpan
 from agentool_otel.sources.census import SLOTS, Census
 from agentool_otel.sources.containers.log_record import is_fragment
 
 __all__ = ["Deduplicated", "by_trace", "grouped", "whole"]
 
-_BITS = 6  # of the hash for each level of splitting, so 64 files open at once
-_LEVELS = 5
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
-
-_Row = tuple[
-    str, str, str | None, str, str, int | None, int | None, Attributes, list[SpanEvent],
-    list[SpanLink], str, str | None, str, msgspec.Raw,
-]  # fmt: skip
-"""A span on disk: the fields of SpanRecord, the last one, the resource, encoded by itself."""
-
-_UndecodedRow = tuple[str, bytes, str, msgspec.Raw, str, int]
-"""The same for UndecodedSpan: its fields, the resource and the number of the decoder last."""
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_Row).decode
-_decode_shallow = msgspec.msgpack.Decoder(_UndecodedRow).decode
-_PLAIN, _UNDECODED, _PICKLED = b"s", b"p", b"o"
-"""What kind of row follows."""
 
 _Span = SpanRecord | UndecodedSpan
 _Traces = dict[str, list[_Span]]
@@ -62,13 +38,13 @@ def by_trace(
     The outcome does not depend on the order or the repetition of `spans`; of several copies of a
     span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
     sorted by start as long as all of them fit into `budget_bytes`; above it in an order that says
-    nothing. One trace has to fit into memory. Temporary files are removed when the
-    iterator is exhausted or closed.
+    nothing. One trace has to fit into memory. What is in the temporary folder has no name, and
+    is gone when the iterator is exhausted or closed, or the process ends.
 
     With a `census` of the same spans, traces come as they complete.
 
     Raises:
-        SourceError: the temporary folder cannot take the spans.
+        SourceError: the temporary folder is full.
     """
     for trace in grouped(spans, budget_bytes, census):
         if found := whole(trace):
@@ -88,12 +64,12 @@ def grouped(
     spans = iter(spans)
     if census is not None:
         yield from _counted(spans, census, budget_bytes, traces)
-        size = sum(_size(span) for trace in traces.values() for span in trace)
+        size = sum(span_size(span) for trace in traces.values() for span in trace)
     for span in spans:
         _add(traces, span)
-        size += _size(span)
+        size += span_size(span)
         if size > budget_bytes and len(traces) > 1:
-            yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0, {})
+            yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0)
             return
     yield from _settled(traces)
 
@@ -108,7 +84,7 @@ def _counted(
     counts = census.counts
     held = 0
     for span in spans:
-        size = _size(span)
+        size = span_size(span)
         held += size
         slot = hash(span.trace_id) % SLOTS
         here = slots.get(slot)
@@ -138,21 +114,19 @@ def _apart(spans: list[_Span]) -> Iterable[list[_Span]]:
     return traces.values()
 
 
-def _from_disk(
-    spans: Iterable[_Span], budget: int, level: int, decoders: dict[Decoder, int]
-) -> Iterator[list[_Span]]:
-    with tempfile.TemporaryDirectory(prefix="agentool-") as folder:
-        for bucket in _spill(spans, Path(folder), level, decoders):
+def _from_disk(spans: Iterable[_Span], budget: int, level: int) -> Iterator[list[_Span]]:
+    with Spill(budget, level) as spill:
+        spill.add(spans)
+        for bucket in spill.buckets():
             # One trace cannot be split, nor can traces whose hashes are equal to the last bit.
-            if bucket.size > budget and bucket.several and level + 1 < _LEVELS:
-                yield from _from_disk(bucket.spans(decoders), budget, level + 1, decoders)
+            if bucket.size > budget and bucket.several and level + 1 < LEVELS:
+                yield from _from_disk(bucket.spans(), budget, level + 1)
             else:
                 traces: _Traces = {}
-                for span in bucket.spans(decoders):
+                for span in bucket.spans():
                     _add(traces, span)
                 for trace_id in sorted(traces):
                     yield traces.pop(trace_id)
-            bucket.path.unlink(missing_ok=True)
 
 
 def _add(traces: _Traces, span: _Span) -> None:
@@ -183,7 +157,7 @@ def whole(spans: list[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     ]
     best = {span.span_id: span for span in records if span is not None}
     copies = 0
-    if len(best) < len(records) or any(span.start_ns is None for span in best.values()):
+    if len(best) < len(records) or None in [span.start_ns for span in best.values()]:
         known = [span for span in records if span is not None]
         best = _without_copies(known)
         copies = _copies(known)
@@ -251,122 +225,6 @@ def _completeness(span: SpanRecord) -> tuple[bool, bool, int, int, str]:
     )
 
 
-def _size(span: _Span) -> int:
-    """Estimate the memory that a span takes, in a tenth of the time that reading it took."""
-    if isinstance(span, UndecodedSpan):
-        return 300 + len(span.data)
-    size = 1000 + 100 * len(span.attributes)
-    for value in span.attributes.values():
-        kind = value.__class__
-        if kind is str:
-            length = len(value)
-            size += length if length < 256 or value.isascii() else getsizeof(value)
-        elif kind is list or kind is dict:
-            size += _nested(value)
-    for event in span.events:
-        size += 300 + _nested(event.attributes)
-    return size + 500 * len(span.links)
-
-
-def _nested(value: Any) -> int:
-    size = 0
-    for item in value.values() if value.__class__ is dict else value:
-        size += 100 + getsizeof(item)
-        if item.__class__ is list or item.__class__ is dict:
-            size += _nested(item)
-    return size
-
-
 def _drained(traces: _Traces) -> Iterator[_Span]:
     while traces:
         yield from traces.popitem()[1]
-
-
-class _Bucket:
-    """A file of spans, each row after its length."""
-
-    def __init__(self, path: Path, file: BinaryIO):
-        self.path = path
-        self.size = 0  # in memory, about
-        self.several = False
-        """Whether there are spans of more than one trace."""
-        self._write = file.write
-        self._trace_id: str | None = None
-
-    def add(self, trace_id: str, kind: bytes, row: bytes) -> None:
-        self._write(b"%b%b%b" % (kind, len(row).to_bytes(4, "big"), row))
-        self.size += 2 * len(row) + 1000
-        if trace_id != self._trace_id:
-            self.several = self._trace_id is not None
-            self._trace_id = trace_id
-
-    def spans(self, decoders: dict[Decoder, int]) -> Iterator[_Span]:
-        resources: dict[bytes, Attributes] = {}
-        numbered = list(decoders)
-
-        def resource(raw: msgspec.Raw) -> Attributes:
-            key = bytes(raw)
-            if key not in resources:
-                resources[key] = msgspec.msgpack.decode(key)
-            return resources[key]
-
-        with self.path.open("rb", _MIB) as file:
-            while header := file.read(5):
-                row = file.read(int.from_bytes(header[1:], "big"))
-                if header[:1] == _PICKLED:
-                    yield pickle.loads(row)  # written by ourselves into a folder that is ours alone
-                elif header[:1] == _UNDECODED:
-                    trace_id, data, scope, raw, place, number = _decode_shallow(row)
-                    where = resource(raw)
-                    yield UndecodedSpan(trace_id, data, scope, where, place, numbered[number])
-                else:
-                    fields: list[Any] = list(_decode(row))
-                    fields.append(resource(fields.pop()))
-                    yield SpanRecord(*fields)
-
-
-def _spill(
-    spans: Iterable[_Span], folder: Path, level: int, decoders: dict[Decoder, int]
-) -> list[_Bucket]:
-    """Write every span to the bucket of its trace and return the buckets that have any."""
-    paths = [folder / f"{number:02}" for number in range(1 << _BITS)]
-    try:
-        with ExitStack() as files:
-            buckets = [
-                _Bucket(path, files.enter_context(path.open("wb", _MIB // 8))) for path in paths
-            ]
-            _distribute(spans, buckets, level * _BITS, decoders)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise SourceError(
-            f"no space left in {folder.parent} to sort the spans; hint: set TMPDIR to a larger disk"
-        ) from error
-    return [bucket for bucket in buckets if bucket.size]
-
-
-def _distribute(
-    spans: Iterable[_Span], buckets: list[_Bucket], shift: int, decoders: dict[Decoder, int]
-) -> None:
-    resource: Attributes | None = None
-    packed = msgspec.Raw()
-    mask = len(buckets) - 1
-    for span in spans:
-        kind = _PLAIN
-        try:
-            if span.resource is not resource:  # one object for all the spans of a batch
-                packed = msgspec.Raw(_encode(span.resource))
-                resource = span.resource
-            if isinstance(span, UndecodedSpan):
-                kind = _UNDECODED
-                number = decoders.setdefault(span.decoder, len(decoders))
-                row = _encode((span.trace_id, span.data, span.scope, packed, span.place, number))
-            else:
-                row = _encode((*msgspec.structs.astuple(span)[:-1], packed))
-        except (TypeError, ValueError, OverflowError):  # 65-bit integers, lone surrogates
-            record = span.decode() if isinstance(span, UndecodedSpan) else span
-            if record is None:
-                continue
-            kind, row = _PICKLED, pickle.dumps(record)
-        key = crc32(span.trace_id.encode("utf-8", "replace")) >> shift
-        buckets[key & mask].add(span.trace_id, kind, row)

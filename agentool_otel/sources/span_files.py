@@ -34,12 +34,14 @@ from agentool_otel.sources._layout import Layout
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_proto import ProtoReader
 from agentool_otel.sources._packed import BUFFER, HEAD, Feed, unpacked
+from agentool_otel.sources._reread import Reread
 from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
 
 __all__ = ["SpanFiles", "span_decoder"]
 
-_CENSUS_BYTES = 32 << 20
+_LARGE = 32 << 20
+"""Bytes above which files are counted, and read again rather than copied."""
 _PROBLEMS = 1000
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
 _MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
@@ -73,7 +75,7 @@ class SpanFiles:
 
     def census(self) -> Census | None:
         """Count spans per trace, where the files are so large that it pays."""
-        if self.bytes_total is None or self.bytes_total < _CENSUS_BYTES:
+        if self.bytes_total is None or self.bytes_total < _LARGE:
             return None
         paths = [file for file in self._files if isinstance(file, Path)]
         taken = census.take(paths) if len(paths) == len(self._files) else None
@@ -158,7 +160,9 @@ class SpanFiles:
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
+            again = Reread.of(file, _LARGE) if undecoded and isinstance(file, Path) else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
+                json.file = again
                 lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
                 for batch in json.laid_out(lines, self._layouts.pop(file).lines()):
                     self.bytes_read = before + lines.tell()
@@ -167,6 +171,8 @@ class SpanFiles:
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
             head = stream.peek(HEAD)[:HEAD]
+            if feeds == [packed]:
+                json.file = again
             for batch in _reader(stream, head, json, proto, undecoded):
                 self.bytes_read = before + packed.count
                 yield batch

@@ -21,7 +21,7 @@ ids = st.integers(1, 2**20)
 
 @pytest.fixture(autouse=True)
 def _count_small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(span_files, "_CENSUS_BYTES", 0)
+    monkeypatch.setattr(span_files, "_LARGE", 0)
 
 
 def span(number: int, upper: bool, name_first: bool, text: str) -> dict[str, Any]:

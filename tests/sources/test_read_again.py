@@ -1,0 +1,160 @@
+"""Spans of large files are read where they lie when their trace is complete, not copied."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources import _reread, by_trace, span_files, undecoded
+from agentool_otel.sources._reread import Reread
+from agentool_otel.sources.span_files import SpanFiles
+
+NOTHING = 0
+"""A budget that holds no span in memory."""
+
+
+@pytest.fixture(autouse=True)
+def _every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_files, "_LARGE", 0)
+
+
+def span(number: int, text: str, linked: bool) -> dict[str, Any]:
+    link = {"traceId": "f" * 32, "spanId": "e" * 16}
+    return {
+        "traceId": f"{number % 5 + 1:032x}",
+        "spanId": f"{number:016x}",
+        "name": text,
+        "startTimeUnixNano": str(number),
+        **({"links": [link]} if linked else {}),
+    }
+
+
+FRAMES = [
+    ('{"resourceSpans":[{"scopeSpans":[{"spans":[', "]}]}]}"),
+    ('{"resourceSpans":[{"scopeSpans":[{"scope":{"name":"one"},"spans":[', "]}]}]}"),
+    ('{"resourceSpans":[{"scopeSpans":[{"scope":{"name":"one"},"spans":[', '],"x":1}]}]}'),
+    (
+        '{"resourceSpans":[{"resource":{"attributes":[{"key":"{\\"traceId\\":\\"","value":'
+        '{"stringValue":"a"}}]},"scopeSpans":[{"spans":[',
+        "]}]}]}",
+    ),
+    ('{"resourceSpans":[{"scopeSpans":[{"spans":[', ']}]}],"resourceLogs":[]}'),
+    ('{"resourceSpans":[{"scopeSpans":[{"spans":[', '{"traceId":"cut'),  # damaged
+]
+spans = st.builds(span, st.integers(1, 2**20), st.text('a,{}[]"\\é日', max_size=6), st.booleans())
+
+
+def line(frame: tuple[str, str], held: list[dict[str, Any]]) -> str:
+    texts = (json.dumps(it, separators=(",", ":")) for it in held)
+    return frame[0] + ",".join(texts) + frame[1] + "\n"
+
+
+lines = st.builds(line, st.sampled_from(FRAMES), st.lists(spans, min_size=1, max_size=3))
+ONE, OTHER = span(1, "one", False), span(2, "other", False)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(lines, min_size=1, max_size=12))
+@example([line(FRAMES[0], [ONE]), line(FRAMES[0], [ONE, OTHER])])
+@example([line(FRAMES[1], [ONE]), line(FRAMES[2], [OTHER])])
+@example([line(FRAMES[0], [ONE]), FRAMES[0][0] + '{"traceId":"7", no JSON' + FRAMES[0][1] + "\n"])
+def test_the_spans_of_a_large_file_are_those_of_a_small_one(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    file = tmp_path / "spans.jsonl"
+    file.write_text("".join(lines))
+    source = SpanFiles([file])
+    expected = shown(by_trace(source.spans()))
+    problems = list(source.problems)
+    assert shown(by_trace(undecoded(source), NOTHING)) == expected
+    assert source.problems == problems
+
+
+def test_nothing_of_a_large_file_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    temporary = tempfile.TemporaryFile
+
+    def watched() -> Any:
+        file = temporary()
+        write = file.write
+
+        def watch(data: Any) -> int:
+            written.append(bytes(data))
+            return write(data)
+
+        monkeypatch.setattr(file, "write", watch)
+        return file
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", watched)
+    file = tmp_path / "spans.jsonl"
+    made = [span(number, "a secret", False) for number in range(1, 100)]
+    file.write_text("".join(line(FRAMES[0], [it]) for it in made))
+    found = list(by_trace(undecoded(SpanFiles([file])), NOTHING))
+    assert sum(map(len, found)) == len(made)
+    assert written
+    assert not any(b"a secret" in block for block in written)
+
+
+def test_a_file_that_was_cut_meanwhile_costs_what_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    text = "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
+    file.write_text(text)
+    source = SpanFiles([file])
+    traces = by_trace(undecoded(source), NOTHING)
+    first = next(traces)
+    os.truncate(file, len(text) // 2)
+    found = first + [record for trace in traces for record in trace]
+    assert 0 < len(found) < 99
+    assert {"a span left out: the file has changed since it was read first"} == {
+        problem.message for problem in source.problems
+    }
+
+
+def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    file.write_text("".join(line(FRAMES[0], [span(n, "a", False)]) for n in range(1, 20)))
+    traces = by_trace(undecoded(SpanFiles([file])), NOTHING)
+    next(traces)
+    assert str(file) in open_files()
+    list(traces)
+    assert str(file) not in open_files()
+
+
+def test_only_a_file_that_memory_can_hold_is_read_at_random(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file := tmp_path / "spans.jsonl").write_bytes(b"0123456789")
+    found = Reread.of(file, 10)
+    assert found is not None
+    assert found.read(3, 4) == b"3456"
+    assert found.read(8, 4) == b"89"
+    assert Reread.of(file, 11) is None
+    assert Reread.of(tmp_path, 0) is None
+    assert Reread.of(tmp_path / "missing", 0) is None
+    os.mkfifo(tmp_path / "pipe")
+    assert Reread.of(tmp_path / "pipe", 0) is None
+    monkeypatch.setattr(_reread, "_available", lambda: 19)
+    assert Reread.of(file, 10) is None
+
+
+def shown(traces: Any) -> list[str]:
+    found: list[list[SpanRecord]] = list(traces)
+    return sorted(repr(msgspec.to_builtins(trace)) for trace in found)
+
+
+def open_files() -> list[str]:
+    found: list[str] = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.append(os.readlink(descriptor))
+    return found
