@@ -64,13 +64,18 @@ def from_ns(ns: int) -> str:
 @lru_cache(maxsize=1024)
 def _to_the_second(digits: str) -> str:
     """Cached, because the times of a trace lie close together."""
-    seconds = int(digits)
-    if not _FIRST_NS <= seconds * _SECOND_NS < _END_NS:
-        raise ValueError(f"time outside the years 1 to 9999: {seconds} s")
-    days, second = divmod(seconds, _DAY_S)
-    minute, second = divmod(second, 60)
-    hour, minute = divmod(minute, 60)
-    return f"{date.fromordinal(days + _EPOCH_DAY)}T{hour:02}:{minute:02}:{second:02}"
+    minutes, second = divmod(int(digits), 60)
+    return f"{_to_the_minute(minutes)}:{second:02}"
+
+
+@lru_cache(maxsize=4096)
+def _to_the_minute(minutes: int) -> str:
+    """Cached, because the times of a file do."""
+    if not _FIRST_NS <= minutes * 60 * _SECOND_NS < _END_NS:
+        raise ValueError(f"time outside the years 1 to 9999: {minutes * 60} s")
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    return f"{date.fromordinal(days + _EPOCH_DAY)}T{hour:02}:{minute:02}"
 
 
 def same_text(text: str) -> bool:
