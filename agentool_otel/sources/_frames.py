@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agentool_otel.model.spans import Attributes
 from agentool_otel.sources._trace_ids import FIRST, traced
+from agentool_otel.sources._undecoded import UndecodedSpan
 
 __all__ = ["Framed", "Frames"]
 
@@ -38,12 +39,12 @@ class Frames:
     def __init__(self) -> None:
         self._known: dict[bytes, _Frame] = {}
 
-    def learn(self, line: bytes, begin: int, end: int, scope: str, resource: Attributes) -> None:
+    def learn(self, line: bytes, begin: int, end: int, span: UndecodedSpan) -> None:
         """Learn from a line that holds one span, between two places, and no more."""
         if line.find(FIRST) == begin:
             if len(self._known) >= _KNOWN:
                 self._known.clear()
-            self._known[line[:begin]] = _Frame(line[end:], scope, resource)
+            self._known[line[:begin]] = _Frame(line[end:], span.scope, span.resource)
 
     def find(self, line: bytes) -> Framed | None:
         """Return the span of a line in a known frame; None if it is another, or not one value."""

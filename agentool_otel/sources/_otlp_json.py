@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from sys import intern
@@ -101,15 +101,19 @@ class JsonReader:
     recognised = False
     """Whether anything so far was an OTLP document that took the fast way."""
 
-    file: Reread | None = None
-    """The file, if spans can be read from it again."""
-
     def __init__(self, report: Report, values: AnyJson):
         self.report = report
+        self.read: Callable[[int, int], bytes] = _nothing
+        self._again = False
         self._values = values
         self._resources: dict[bytes, Attributes] = {}
         self._ids = TraceIds()
         self._frames = Frames()
+
+    def read_again(self, file: Reread) -> None:
+        """Leave the data of undecoded spans in their file."""
+        self.read = file.read
+        self._again = True
 
     def batches(self, stream: BinaryIO, *, undecoded: bool = False) -> Batches:
         """Yield the spans of each document; a line is a document where it can be one.
@@ -175,7 +179,7 @@ class JsonReader:
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
-        id_of, again = self._ids.of, self.file is not None
+        id_of, again = self._ids.of, self._again
         passed = 0
         for number, (size, groups) in enumerate(lines, 1):
             at, passed = passed, passed + size
@@ -209,15 +213,12 @@ class JsonReader:
         self, data: bytes, first: int, last: int, at: int
     ) -> Sequence[SpanRecord | UndecodedSpan]:
         """The same as `_decoded`, with spans that are decoded later where that is possible."""
-        again = self.file is not None
+        again = self._again
         if framed := self._frames.find(data):
             self.recognised = True
             begin, trace_id, span, scope, resource = framed
             size = len(span)
-            if again:
-                at, span = at + begin, b""
-            else:
-                at = -1
+            at, span = (at + begin, b"") if again else (-1, span)
             return (UndecodedSpan(trace_id, span, scope, resource, first, self, at, size),)
         id_of = self._ids.of
         try:
@@ -225,7 +226,7 @@ class JsonReader:
             document = _decode_shallow(data)
             if document.resource_logs is not UNSET:
                 return self._decoded(data, first, last, at)
-            start = end = 0
+            end = 0
             for group in document.resource_spans:
                 resource = self._resource(bytes(group.resource))
                 for scoped in group.scope_spans:
@@ -242,7 +243,7 @@ class JsonReader:
         except (ValueError, RecursionError):
             return self._decoded(data, first, last, at)
         if len(spans) == 1:
-            self._frames.learn(data, start, end, spans[0].scope, spans[0].resource)
+            self._frames.learn(data, end - spans[0].length, end, spans[0])
         self.recognised = True
         return spans
 
@@ -284,9 +285,6 @@ class JsonReader:
             return None
         found = self._values.otlp_spans([loose], span.scope, span.resource, where)
         return next(found, None)
-
-    def read(self, at: int, length: int) -> bytes:
-        return self.file.read(at, length) if self.file is not None else b""
 
     def start_of(self, span: UndecodedSpan) -> int:
         try:
@@ -421,6 +419,10 @@ class JsonReader:
             return
         with suppress(Foreign):
             yield from self._values.spans(value, where)
+
+
+def _nothing(at: int, length: int) -> bytes:
+    return b""
 
 
 def _lines(first: int, last: int) -> str:

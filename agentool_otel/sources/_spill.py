@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import pickle
 import tempfile
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, NamedTuple
@@ -26,6 +27,7 @@ __all__ = ["LEVELS", "Bucket", "Spill"]
 
 _BITS = 8
 """Of the hash, for each level of splitting."""
+_MASK = (1 << _BITS) - 1
 LEVELS = 32 // _BITS
 _WAITING = 1 / 4
 """Of the budget, for spans that wait until they fill a block."""
@@ -69,8 +71,8 @@ class Spill:
         self._end = 0
         self._shift = level * _BITS
         self._decoders: dict[Decoder, int] = {}
-        block = int(_WAITING * budget_bytes) >> _BITS
-        self._buckets = [Bucket(self, block) for _ in range(1 << _BITS)]
+        self._most_waiting = int(_WAITING * budget_bytes)
+        self._buckets: dict[int, Bucket] = {}
 
     def __enter__(self) -> Spill:
         return self
@@ -81,36 +83,40 @@ class Spill:
             self._file.close()
 
     def add(self, spans: Iterable[_Span]) -> None:
-        """Add spans. The data of those that can be read again are let go of.
+        """Add spans. The data of those that can be read again are not copied.
 
         Raises:
             SourceError: the temporary folder is full.
         """
-        buckets, shift, mask = self._buckets, self._shift, len(self._buckets) - 1
+        waiting: dict[int, list[_Span]] = defaultdict(list)
+        held, shift = 0, self._shift
         for span in spans:
-            trace_id = span.trace_id
-            if isinstance(span, UndecodedSpan) and span.at >= 0:
-                span.data = b""
-            buckets[crc32(trace_id.encode("utf-8", "replace")) >> shift & mask].add(trace_id, span)
+            waiting[crc32(span.trace_id.encode("utf-8", "replace")) >> shift & _MASK].append(span)
+            held += span_size(span)
+            if held > self._most_waiting:
+                self._write(waiting)
+                held = 0
+        self._write(waiting)
 
-    def buckets(self) -> Iterator[Bucket]:
-        """Yield the buckets that have spans."""
-        return (bucket for bucket in self._buckets if bucket.size)
+    def buckets(self) -> list[Bucket]:
+        """Return the buckets that have spans, in an order that does not depend on theirs."""
+        return [self._buckets[number] for number in sorted(self._buckets)]
 
-    def write(self, spans: list[_Span]) -> _Place:
-        """Write a block of spans, and return where it lies.
-
-        Raises:
-            SourceError: the temporary folder is full.
-        """
-        parts = self._encoded(spans)
-        data = b"".join(parts)
+    def _write(self, waiting: dict[int, list[_Span]]) -> None:
+        """Write a block to every bucket that spans wait for."""
+        for number, spans in waiting.items():
+            bucket = self._buckets.get(number)
+            if bucket is None:
+                bucket = self._buckets[number] = Bucket(self)
+            parts = self._encoded(spans)
+            data = b"".join(parts)
+            bucket.take(spans, _Place(self._end, len(parts[0]), len(data)))
+            with _room():
+                self._file.write(data)
+            self._end += len(data)
         with _room():
-            self._file.write(data)
             self._file.flush()
-        at = self._end
-        self._end += len(data)
-        return _Place(at, len(parts[0]), len(data))
+        waiting.clear()
 
     def read(self, block: _Place, resources: dict[bytes, Attributes]) -> list[_Span]:
         """Return the spans of a block.
@@ -204,34 +210,25 @@ class _Place(NamedTuple):
 class Bucket:
     """Spans whose traces share a part of their hash."""
 
-    __slots__ = ("_block", "_blocks", "_due", "_spill", "_trace_id", "_waiting", "several", "size")
-
-    def __init__(self, spill: Spill, block: int):
+    def __init__(self, spill: Spill):
         self.size = 0
         """In memory, about."""
         self.several = False
         """Whether there are spans of more than one trace."""
         self._spill = spill
-        self._block = self._due = block
         self._trace_id: str | None = None
-        self._waiting: list[_Span] = []
         self._blocks: list[_Place] = []
 
-    def add(self, trace_id: str, span: _Span) -> None:
-        if trace_id != self._trace_id:
-            self.several = self._trace_id is not None
-            self._trace_id = trace_id
-        self.size += span_size(span)
-        self._waiting.append(span)
-        if self.size >= self._due:
-            self._due = self.size + self._block
-            self._blocks.append(self._spill.write(self._waiting))
-            self._waiting = []
+    def take(self, spans: list[_Span], place: _Place) -> None:
+        """Take a block of spans."""
+        self._blocks.append(place)
+        if self._trace_id is None:
+            self._trace_id = spans[0].trace_id
+        self.several = self.several or any(it.trace_id != self._trace_id for it in spans)
+        self.size += sum(map(span_size, spans))
 
     def spans(self) -> Iterator[_Span]:
-        """Yield the spans, once."""
+        """Yield the spans."""
         resources: dict[bytes, Attributes] = {}
         for block in self._blocks:
             yield from self._spill.read(block, resources)
-        waiting, self._waiting = self._waiting, []
-        yield from waiting

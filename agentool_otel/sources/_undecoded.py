@@ -26,13 +26,11 @@ class Decoder(Protocol):
 
     report: Report
     """Takes what turns out unreadable."""
+    read: Callable[[int, int], bytes]
+    """Reads data of a span again, from a place on, so many bytes; fewer where that fails."""
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         """Return the span; None, and a report, if it turns out to be none."""
-        ...
-
-    def read(self, at: int, length: int) -> bytes:
-        """Read the data of a span again; fewer bytes where that cannot be done."""
         ...
 
     def start_of(self, span: UndecodedSpan) -> int:
@@ -52,9 +50,10 @@ class UndecodedSpan(msgspec.Struct, gc=False):
     """Of its file, where it was found, or the document that it is in begins."""
     decoder: Decoder
     at: int = -1
-    """Where its data begin in the file, in bytes, if `decoder` can read them again."""
+    """Where its data begin in the file, in bytes, if the decoder can read them again. Then `data`
+    may be empty."""
     length: int = 0
-    """How many bytes they are then. `data` may be empty."""
+    """How many bytes they are."""
 
     def json(self) -> bytes:
         return self.data or self.decoder.read(self.at, self.length)

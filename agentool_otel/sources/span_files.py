@@ -162,7 +162,8 @@ class SpanFiles:
             before = self.bytes_read
             again = Reread.of(file, _LARGE) if undecoded and isinstance(file, Path) else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
-                json.file = again
+                if again is not None:
+                    json.read_again(again)
                 lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
                 for batch in json.laid_out(lines, self._layouts.pop(file).lines()):
                     self.bytes_read = before + lines.tell()
@@ -171,8 +172,8 @@ class SpanFiles:
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
             head = stream.peek(HEAD)[:HEAD]
-            if feeds == [packed]:
-                json.file = again
+            if again is not None and feeds == [packed]:
+                json.read_again(again)
             for batch in _reader(stream, head, json, proto, undecoded):
                 self.bytes_read = before + packed.count
                 yield batch
