@@ -12,8 +12,6 @@ from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel._json import canonical
-from agentool_otel.dialects import Deferred
 from agentool_otel.model.messages import Message, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -38,8 +36,8 @@ from agentool_otel.rebuild.handoffs import (
 from agentool_otel.rebuild.timeline import untold
 from agentool_otel.rebuild.tool_calls import (
     ToolCall,
+    ToolCalls,
     call_above,
-    call_beside,
     has_result,
     is_only_value,
     is_transfer,
@@ -67,12 +65,7 @@ class StepBuilder:
         self._nodes = nodes
         self._inferences = inferences
         self._drafts: list[Draft] = []
-        self._calls: list[ToolCall] = []
-        self._by_id: dict[str, list[ToolCall]] = defaultdict(list)
-        self._asked_for: dict[str | None, list[ToolCall]] = defaultdict(list)
-        """By name, the calls models asked for."""
-        self._run_by: dict[int, ToolCall] = {}
-        """By the id() of its node, the call a tool span executes."""
+        self._calls = ToolCalls()
         self._thoughts: dict[int, tuple[Draft, ...]] = {}
         """By the id() of its node, what a model call thought."""
         self._handed: list[tuple[str | None, Draft]] = []
@@ -161,13 +154,7 @@ class StepBuilder:
 
     def _asked(self, node: Node, part: dict[str, Any], arguments: Any) -> None:
         call = ToolCall(text(part.get("name")), text(part.get("id")), parsed(arguments), node)
-        self._asked_for[call.name].append(call)
-        self._remember(call)
-
-    def _remember(self, call: ToolCall) -> None:
-        self._calls.append(call)
-        if call.id is not None:
-            self._by_id[call.id].append(call)
+        self._calls.ask(call)
 
     def _read_input(self, node: Node) -> None:
         """Take tool results that no span has told of, from the call that they were sent with."""
@@ -213,13 +200,13 @@ class StepBuilder:
             for message in said[turns[-1] + 1 if turns else 0 :]:
                 for part in parts_of(message):
                     call_id = text(part.get("id"))
-                    if part.get("type") != "tool_call_response" or call_id in self._by_id:
+                    if part.get("type") != "tool_call_response" or call_id in self._calls.by_id:
                         continue
                     known = asked.get(call_id)
                     arguments = parsed(known.get("arguments", UNSET)) if known else UNSET
                     call = ToolCall(text(known.get("name")) if known else None, call_id, arguments)
                     if known is not None:
-                        self._remember(call)
+                        self._calls.add(call)
                     response = part.get("response", part.get("result", UNSET))
                     self._take_answer(call, node, response)
 
@@ -227,7 +214,7 @@ class StepBuilder:
         """Put what a model says after the results that it was first told with that call."""
         told: dict[int, tuple[Draft, ...]] = defaultdict(tuple)
         for call_id, node in self._consumed.items():
-            for call in self._by_id.get(call_id, ()):
+            for call in self._calls.by_id.get(call_id, ()):
                 if call.result is not None and call.asked_by is not node:
                     told[id(node)] += (call.result,)
         if told:
@@ -239,7 +226,7 @@ class StepBuilder:
                     call.call.after += told.get(id(call.asked_by), ())
 
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
-        for call in self._by_id.get(str(part.get("id")), ()):
+        for call in self._calls.by_id.get(str(part.get("id")), ()):
             if call.node is not None:
                 if call.told is UNSET and not has_result(call.node.operation):
                     call.told = unpacked(response)
@@ -273,7 +260,7 @@ class StepBuilder:
                 self._read_transfer(node, operation)
             else:
                 self._read_tool(node, operation, operation.name, operation.call_id)
-                if may_delegate(operation.name) and (call := self._run_by.get(id(node))):
+                if may_delegate(operation.name) and (call := self._calls.run_by(node)):
                     self._read_delegation(call, node)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":
@@ -294,18 +281,14 @@ class StepBuilder:
         name: str | None,
         call_id: str | None,
     ) -> None:
-        call = self._matching(name, call_id, operation.arguments)
+        call = self._calls.matching(name, call_id, operation.arguments)
         if call is None:
-            if call_id in self._by_id and (other := self._told_by(node, call_id)) is not None:
-                self._repeat(other, operation)
+            if (other := self._calls.told_by(node, call_id)) is not None:
+                self._calls.repeat(other, operation)
                 return
             call = ToolCall(name, call_id, UNSET)
-            self._remember(call)
-        call.node = node
-        self._run_by[id(node)] = call
-        if call.id is None and call_id is not None:
-            call.id = call_id
-            self._by_id[call_id].append(call)
+            self._calls.add(call)
+        self._calls.run(call, node, call_id)
         if name is not None:
             call.name = name
         if operation.arguments is not UNSET and not is_only_value(
@@ -313,52 +296,16 @@ class StepBuilder:
         ):
             call.arguments = operation.arguments
 
-    def _told_by(self, node: Node, call_id: str) -> Node | None:
-        """Return the span that has told already of the call that a tool span is of."""
-        known = (call.node for call in self._by_id[call_id] if call.node is not None)
-        return call_above(node) or call_beside(node, known)
-
-    def _matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
-        """Find the call a model asked for that this span executes: by id, else by arguments."""
-        if call_id is not None:
-            for call in self._by_id.get(call_id, ()):
-                if call.node is None:
-                    return call
-        asked = self._asked_for.get(name)
-        if not asked:
-            return None
-        waiting = [call for call in asked if call.node is None and not call.dropped]
-        self._asked_for[name] = waiting
-        if call_id is not None:  # one side has the id, the other may have lost it
-            waiting = [call for call in waiting if call.id is None]
-        if arguments is not UNSET and waiting:
-            wanted = canonical(arguments.value if isinstance(arguments, Deferred) else arguments)
-            for call in waiting:
-                if call.arguments is not UNSET and canonical(call.arguments) == wanted:
-                    return call
-                if is_only_value(arguments, call.arguments):
-                    return call
-        elif len(waiting) == 1:
-            return waiting[0]
-        return None
-
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:
         if (above := call_above(node)) is not None:
-            self._repeat(above, operation)
+            self._calls.repeat(above, operation)
         else:
             self._read_tool(node, operation, operation.tool_name, None)
-
-    def _repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
-        """Keep what a span says of a call that the span above it, or beside it, is of, too."""
-        for up in (above, *above.ancestors()):
-            if (call := self._run_by.get(id(up))) is not None:
-                call.again += (operation,)
-                return
 
     def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
         if within_transfer(node):
             return
-        call = self._matching(operation.name, operation.call_id, operation.arguments)
+        call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
         if call is None and target is None:  # the span does not say where to, the model did
             call = next((it for it in self._calls if it.node is None and is_transfer(it)), None)

@@ -1,7 +1,8 @@
-"""A tool call in the making, and what its spans and messages say of it."""
+"""Tool calls in the making, and what their spans and messages say of them."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,6 +19,7 @@ from agentool_otel.semconv import agentool, openinference
 
 __all__ = [
     "ToolCall",
+    "ToolCalls",
     "call_above",
     "call_beside",
     "has_result",
@@ -46,6 +48,78 @@ class ToolCall(msgspec.Struct, eq=False):
     """Whether it turned out to be something else than a call: a transfer."""
     call: Draft | None = None
     result: Draft | None = None
+
+
+class ToolCalls(list[ToolCall]):
+    """The tool calls of one run, in the order in which they were told of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_id: dict[str, list[ToolCall]] = defaultdict(list)
+        self._asked_for: dict[str | None, list[ToolCall]] = defaultdict(list)
+        """By name, the calls models asked for."""
+        self._run_by: dict[int, ToolCall] = {}
+        """By the id() of its node, the call a tool span executes."""
+
+    def add(self, call: ToolCall) -> None:
+        self.append(call)
+        if call.id is not None:
+            self.by_id[call.id].append(call)
+
+    def ask(self, call: ToolCall) -> None:
+        """Add a call that a model asked for."""
+        self._asked_for[call.name].append(call)
+        self.add(call)
+
+    def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
+        """Let a tool span execute a call, and name it where nobody else did."""
+        call.node = node
+        self._run_by[id(node)] = call
+        if call.id is None and call_id is not None:
+            call.id = call_id
+            self.by_id[call_id].append(call)
+
+    def run_by(self, node: Node) -> ToolCall | None:
+        """Return the call that a tool span executes."""
+        return self._run_by.get(id(node))
+
+    def matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
+        """Find the call a model asked for that a span executes: by id, else by arguments."""
+        if call_id is not None:
+            for call in self.by_id.get(call_id, ()):
+                if call.node is None:
+                    return call
+        asked = self._asked_for.get(name)
+        if not asked:
+            return None
+        waiting = [call for call in asked if call.node is None and not call.dropped]
+        self._asked_for[name] = waiting
+        if call_id is not None:  # one side has the id, the other may have lost it
+            waiting = [call for call in waiting if call.id is None]
+        if arguments is not UNSET and waiting:
+            wanted = canonical(plain(arguments))
+            for call in waiting:
+                if call.arguments is not UNSET and canonical(call.arguments) == wanted:
+                    return call
+                if is_only_value(arguments, call.arguments):
+                    return call
+        elif len(waiting) == 1:
+            return waiting[0]
+        return None
+
+    def told_by(self, node: Node, call_id: str | None) -> Node | None:
+        """Return the span that has told already of the call that a tool span is of."""
+        if call_id is None or call_id not in self.by_id:
+            return None
+        known = (call.node for call in self.by_id[call_id] if call.node is not None)
+        return call_above(node) or call_beside(node, known)
+
+    def repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
+        """Keep what a span says of a call that the span above it, or beside it, is of, too."""
+        for up in (above, *above.ancestors()):
+            if (call := self.run_by(up)) is not None:
+                call.again += (operation,)
+                return
 
 
 def call_above(node: Node) -> Node | None:

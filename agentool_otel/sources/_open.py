@@ -72,7 +72,7 @@ def _files(path: Path) -> Source:
         return SpanFiles(files, str(path))
     if not path.is_dir():
         return SpanFiles([path])
-    files = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    files = _recordings(path)
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
@@ -80,3 +80,25 @@ def _files(path: Path) -> Source:
             "run `agentool-otel run -- python app.py` first or name a SOURCE"
         )
     return SpanFiles(files, str(path))
+
+
+def _recordings(folder: Path) -> list[Path]:
+    """Return the recordings in a folder, and the folders in it that may not be looked into: reading
+    those says so."""
+    denied: list[Path] = []
+    files: list[Path] = []
+
+    def skipped(error: OSError) -> None:
+        denied.append(Path(error.filename))
+
+    for inner, _, names in os.walk(folder, onerror=skipped):
+        files += (Path(inner, name) for name in names)
+    files = [file for file in files if file.suffix in _SUFFIXES and _is_file(file)]
+    return sorted(files) + sorted(denied)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError:  # reading it says so
+        return True

@@ -8,7 +8,9 @@ import io
 import json
 import os
 import random
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,8 @@ from tests.sources.encoders import each_after_its_length, varint, zstd
 Json = Any
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+needs_users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no users as Unix has them")
 
 
 def test_a_line_gives_its_spans(tmp_path: Path) -> None:
@@ -315,33 +319,52 @@ def test_a_path_that_does_not_exist_is_refused(where: str) -> None:
         open_source(where)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
-def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
-    (file := tmp_path / "traces.jsonl").touch(0o000)
-    with pytest.raises(SourceDenied, match="may not be read"):
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that every user may look into."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Be a user to whom permissions apply: root may read all."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@needs_users
+def test_a_file_that_may_not_be_read_is_refused(shared: Path) -> None:
+    (file := shared / "traces.jsonl").touch(0o000)
+    with as_nobody(), pytest.raises(SourceDenied, match="may not be read"):
         list(open_source(file).spans())
 
 
-def test_an_unreadable_file_among_others_is_a_problem(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("a.jsonl", "b.jsonl"):
-        (tmp_path / name).write_bytes(lines(document(*two)))
-
-    class Guarded(io.FileIO):
-        def __init__(self, file: Path):
-            if file.name in denied:
-                raise PermissionError(13, "Permission denied")
-            super().__init__(file)
-
-    monkeypatch.setattr(io, "FileIO", Guarded)
-    denied = {"a.jsonl"}
-    source = open_source(tmp_path)
-    assert len(list(source.spans())) == 2
-    assert "may not be read" in source.problems[0].message
-    denied = {"a.jsonl", "b.jsonl"}
-    with pytest.raises(SourceDenied):
-        list(source.spans())
+@needs_users
+def test_a_file_or_folder_that_may_not_be_read_is_a_problem_among_others(shared: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl", "inner/c.jsonl"):
+        (shared / name).parent.mkdir(exist_ok=True)
+        (shared / name).write_bytes(lines(document(*two)))
+    (shared / "a.jsonl").chmod(0o000)
+    (shared / "inner").chmod(0o000)
+    with as_nobody():
+        source = open_source(shared)
+        assert len(list(source.spans())) == 2
+    assert [problem.where for problem in source.problems] == [
+        str(shared / "a.jsonl"),
+        str(shared / "inner"),
+    ]
+    assert {"may not be read" in problem.message for problem in source.problems} == {True}
+    (shared / "b.jsonl").chmod(0o000)
+    with as_nobody(), pytest.raises(SourceDenied):
+        list(open_source(shared).spans())
 
 
 def test_an_unknown_scheme_names_those_known() -> None:
