@@ -18,7 +18,8 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import rebuild
 from agentool_otel.sources import open_source
 from tests.rebuild.trees import DIALECTS, SECOND, span_trees
-from tests.sources.encoders import dumps, otlp
+from tests.sources.encoders.otlp import otlp
+from tests.sources.encoders.values import dumps
 from tests.strategies import exact
 
 Tree = list[SpanRecord]

@@ -17,7 +17,9 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import by_trace, open_source
 from agentool_otel.sources.containers import CONTAINERS
 from agentool_otel.sources.span_files import SpanFiles
-from tests.sources.encoders import ENCODERS, python_json, zstd
+from tests.sources.encoders import ENCODERS
+from tests.sources.encoders.printed import python_json
+from tests.sources.encoders.values import zstd
 
 Json = Any
 

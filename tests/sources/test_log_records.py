@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.sources import by_trace, open_source
 from agentool_otel.sources.span_files import SpanFiles
-from tests.sources.encoders import lines, pairs, value_of
+from tests.sources.encoders.values import lines, pairs, value_of
 
 Json = Any
 
