@@ -6,7 +6,7 @@ import gzip
 import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def shared() -> Iterator[Path]:
 
 
 @contextmanager
-def as_nobody() -> Iterator[None]:
+def as_nobody() -> Generator[None]:
     """Be a user to whom permissions apply: root may read all."""
     root = os.geteuid() == 0
     if root:
