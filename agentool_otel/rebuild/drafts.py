@@ -17,12 +17,10 @@ from agentool_otel.rebuild.fidelity import Note, Outcome
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["OF_RESULT", "OF_STEP", "PLACES", "RESULT", "Draft", "in_order", "notes_of"]
+__all__ = ["OF_RESULT", "OF_STEP", "RESULT", "Draft", "in_order", "notes_of"]
 
 OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
 OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
-PLACES = frozenset((*OF_STEP, *OF_RESULT))
-"""What our own spans say of the steps they are. Others say nothing of it."""
 _TIME = attrgetter("time_ns")
 RESULT = 0
 """Rank of a result: at one and the same time, what ends comes before what begins."""
@@ -54,9 +52,12 @@ class Draft(msgspec.Struct, eq=False):
         self.notes = (*self.notes, (outcome, field, attribute, rule))
 
     def place(self, node: Node, keys: tuple[str, str, str]) -> None:
-        """Take over what our own spans say about the step: its index, its id and its residue."""
+        """Take over what our own spans say about the step: its index, its id and its residue.
+        Others say nothing of it."""
         attributes = node.span.attributes
         place, step_id, extra = keys
+        if place not in attributes and step_id not in attributes and extra not in attributes:
+            return
         self.index = index(node, place)
         self.id = text(attributes.get(step_id))
         self.residue = json_or(attributes.get(extra), None)

@@ -24,7 +24,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.rebuild._values import index, millis, plain, put, set_known, text
 from agentool_otel.rebuild.delegation import delegate, may_delegate, task_in
-from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, PLACES, RESULT, Draft, in_order
+from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, RESULT, Draft, in_order
 from agentool_otel.rebuild.handoffs import (
     announced,
     same_agent,
@@ -354,8 +354,7 @@ class StepBuilder:
             set_known(draft.body, "key", operation.key or operation.record_id)
 
     def _place(self, draft: Draft, node: Node, asked: ToolCall | None) -> None:
-        if not PLACES.isdisjoint(node.span.attributes):
-            draft.place(node, OF_STEP)
+        draft.place(node, OF_STEP)
         if asked is not None and asked.asked_by is not None:
             draft.after += self._thoughts.get(id(asked.asked_by), ())
 
@@ -431,8 +430,7 @@ class StepBuilder:
             draft = call.result = self._draft("tool_result", node.end_ns, RESULT, node)
         if call.call is not None:
             draft.after += (call.call,)
-        if not PLACES.isdisjoint(node.span.attributes):
-            draft.place(node, OF_RESULT)
+        draft.place(node, OF_RESULT)
         result: dict[str, Any] = {"call_id": call_id}
         output = operation.result if isinstance(operation, (ToolExecution, McpRequest)) else UNSET
         if output is UNSET:

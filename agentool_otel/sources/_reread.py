@@ -13,10 +13,14 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["Reread"]
+__all__ = ["Reread", "fits_in_memory"]
 
 _PART = 1 / 2
 """Of the available memory: the rest is left to what else is held or needed."""
+_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 _AVAILABLE = re.compile(rb"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 
 
@@ -32,15 +36,10 @@ class Reread:
         weakref.finalize(self, os.close, descriptor)
 
     @classmethod
-    def of(cls, path: Path, least: int) -> Reread | None:
-        """Return a file of at least so many bytes, all of which the system can hold in memory.
-
-        None for any other.
-        """
+    def of(cls, path: Path) -> Reread | None:
+        """Return a file that can be read again; None for a pipe, and where the system cannot."""
         try:
-            found = path.stat()
-            fits = least <= found.st_size <= _PART * _available()
-            if fits and stat.S_ISREG(found.st_mode) and hasattr(os, "pread"):
+            if stat.S_ISREG(path.stat().st_mode) and hasattr(os, "pread"):
                 return cls(path)
         except OSError:
             pass
@@ -54,16 +53,23 @@ class Reread:
             return b""
 
 
+def fits_in_memory(size: int) -> bool:
+    """Return whether the system can hold so many bytes of files, which it does where they were
+    read."""
+    return size <= _PART * _available()
+
+
 def _available() -> int:
     """Return how many bytes of memory the system could give, 0 where it does not say.
 
-    Spec: proc(5), /proc/meminfo, and the kernel's cgroup-v2.rst, memory.max. Elsewhere than on
-    Linux there is no such number in the standard library.
+    Spec: proc(5), /proc/meminfo; the kernel's admin-guide/cgroup-v2.rst, memory.max, and
+    cgroup-v1/memory.rst. Elsewhere than on Linux there is no such number in the standard library.
     """
     available = 0
     with suppress(OSError):
         if found := _AVAILABLE.search(Path("/proc/meminfo").read_bytes()):
             available = int(found[1]) << 10
-    with suppress(OSError, ValueError):  # "max" is no limit
-        available = min(available, int(Path("/sys/fs/cgroup/memory.max").read_bytes()))
+    for limit in _LIMITS:
+        with suppress(OSError, ValueError):  # "max" is no limit
+            available = min(available, int(limit.read_bytes()))
     return available

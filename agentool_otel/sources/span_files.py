@@ -34,7 +34,7 @@ from agentool_otel.sources._layout import Layout
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_proto import ProtoReader
 from agentool_otel.sources._packed import BUFFER, HEAD, Feed, unpacked
-from agentool_otel.sources._reread import Reread
+from agentool_otel.sources._reread import Reread, fits_in_memory
 from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
 
@@ -42,6 +42,8 @@ __all__ = ["SpanFiles", "span_decoder"]
 
 _LARGE = 32 << 20
 """Bytes above which files are counted, and read again rather than copied."""
+_FEW = 64
+"""How many files are held open at most."""
 _PROBLEMS = 1000
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
 _MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
@@ -141,16 +143,26 @@ class SpanFiles:
         self.loses = ()
         self._documents.clear()
         refusals: list[AgentoolError] = []
+        rereads = undecoded and self._can_be_reread()
         for file in self._files:
             try:
-                yield from self._batches(file, undecoded)
+                yield from self._batches(file, undecoded, rereads)
             except AgentoolError as error:
                 refusals.append(error)
                 self._report(_label(file), "", str(error))
         if refusals and len(refusals) == len(self._files):
             raise refusals[0]
 
-    def _batches(self, file: Path | BinaryIO, undecoded: bool) -> Batches:
+    def _can_be_reread(self) -> bool:
+        """Whether spans are read again rather than held or copied until their trace is complete.
+
+        Each file stays open for that.
+        """
+        total = self.bytes_total
+        large = total is not None and total >= _LARGE and len(self._files) <= _FEW
+        return large and fits_in_memory(total or 0)
+
+    def _batches(self, file: Path | BinaryIO, undecoded: bool, rereads: bool) -> Batches:
         label = _label(file)
 
         def report(at: str, what: str) -> None:
@@ -160,7 +172,7 @@ class SpanFiles:
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
-            again = Reread.of(file, _LARGE) if undecoded and isinstance(file, Path) else None
+            again = Reread.of(file) if rereads and isinstance(file, Path) else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
                 if again is not None:
                     json.read_again(again)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import _reread, by_trace, span_files, undecoded
-from agentool_otel.sources._reread import Reread
+from agentool_otel.sources._reread import Reread, fits_in_memory
+from agentool_otel.sources._undecoded import UndecodedSpan
 from agentool_otel.sources.span_files import SpanFiles
 
 NOTHING = 0
@@ -130,21 +131,42 @@ def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
     assert str(file) not in open_files()
 
 
-def test_only_a_file_that_memory_can_hold_is_read_at_random(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_read_from_any_place_and_a_pipe_is_not(tmp_path: Path) -> None:
     (file := tmp_path / "spans.jsonl").write_bytes(b"0123456789")
-    found = Reread.of(file, 10)
+    found = Reread.of(file)
     assert found is not None
     assert found.read(3, 4) == b"3456"
     assert found.read(8, 4) == b"89"
-    assert Reread.of(file, 11) is None
-    assert Reread.of(tmp_path, 0) is None
-    assert Reread.of(tmp_path / "missing", 0) is None
     os.mkfifo(tmp_path / "pipe")
-    assert Reread.of(tmp_path / "pipe", 0) is None
-    monkeypatch.setattr(_reread, "_available", lambda: 19)
-    assert Reread.of(file, 10) is None
+    for other in (tmp_path, tmp_path / "missing", tmp_path / "pipe"):
+        assert Reread.of(other) is None
+
+
+@pytest.mark.parametrize(("limit", "again"), [(b"max\n", True), (b"40000\n", False)])
+def test_only_what_memory_can_hold_is_read_at_random(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: bytes, again: bool
+) -> None:
+    (tmp_path / "memory.max").write_bytes(limit)
+    monkeypatch.setattr(_reread, "_LIMITS", (tmp_path / "memory.max", tmp_path / "missing"))
+    assert fits_in_memory(20_000)
+    for name in ("a.jsonl", "b.jsonl"):  # together they do not fit
+        made = [span(number, "a" * 200, False) for number in range(1, 40)]
+        (tmp_path / name).write_text("".join(line(FRAMES[0], [it]) for it in made))
+    spans = list(undecoded(SpanFiles([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])))
+    assert {isinstance(it, UndecodedSpan) and it.at >= 0 for it in spans} == {again}
+
+
+def test_few_files_are_held_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_files, "_FEW", 2)
+    files = [tmp_path / f"{n}.jsonl" for n in range(3)]
+    for n, file in enumerate(files):
+        file.write_text(line(FRAMES[0], [span(n, "a", False)]))
+    held = list(undecoded(SpanFiles(files)))
+    assert len(held) == 3
+    assert not {str(file) for file in files} & set(open_files())
+    held = list(undecoded(SpanFiles(files[:2])))
+    assert {str(file) for file in files[:2]} <= set(open_files())
+    assert len(held) == 2
 
 
 def shown(traces: Any) -> list[str]:
