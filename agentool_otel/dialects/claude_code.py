@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
 from agentool_otel.dialects._provider_messages import json_or_text, messages_from
@@ -69,6 +71,8 @@ class ClaudeCode:
             return _read_model_call(span)
         if kind in ("tool", "tool_result"):
             return _read_tool(span)
+        if kind == "tool.execution":  # below the tool's span, which is for the wait as well
+            return structs.replace(_read_outcome(span), name="")
         return onto.unclassified(span)
 
 
@@ -121,7 +125,6 @@ def _read_tool(span: Reader) -> Operation:
         span,
         {
             "tool_name": gen_ai.TOOL_NAME,
-            "tool_use_id": gen_ai.TOOL_CALL_ID,
             "tool_input": gen_ai.TOOL_CALL_ARGUMENTS,
             "tool_parameters": gen_ai.TOOL_CALL_ARGUMENTS,
         },
@@ -134,7 +137,13 @@ def _read_tool(span: Reader) -> Operation:
                 onto.set_result(span, event.attributes.get(key, onto.UNSET))
     if gen_ai.TOOL_CALL_RESULT not in span.rest:
         onto.set_result(span, span.json("new_context"))
-    onto.rename(span, {"duration_ms": agentool.TOOL_DURATION_MS})
+    return _read_outcome(span)
+
+
+def _read_outcome(span: Reader) -> Operation:
+    onto.rename(
+        span, {"tool_use_id": gen_ai.TOOL_CALL_ID, "duration_ms": agentool.TOOL_DURATION_MS}
+    )
     succeeded, failure = span.boolean("success"), span.text("error")
     read = onto.as_operation(span, "execute_tool")
     return onto.failed(read, "_OTHER", failure) if succeeded is False or failure else read

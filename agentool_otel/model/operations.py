@@ -160,6 +160,7 @@ class ToolExecution(_Common, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "tool"
     name: str = "unknown"
+    """Empty where a span is of a part of the execution, and the one around it names the tool."""
     call_id: str | None = None
     tool_type: str | None = None
     """function, extension or datastore."""

@@ -70,7 +70,7 @@ def tool_around(run: Node) -> tuple[Node, ToolExecution] | None:
     for up in run.ancestors():
         if up.is_run:
             return None
-        if isinstance(up.operation, ToolExecution):
+        if isinstance(up.operation, ToolExecution) and up.operation.name:
             begun = (it for it in below(up) if it.is_run and run not in it.ancestors())
             return (up, up.operation) if all(it is run for it in begun) else None
     return None

@@ -109,10 +109,10 @@ class ToolCalls(list[ToolCall]):
 
     def told_by(self, node: Node, call_id: str | None) -> Node | None:
         """Return the span that has told already of the call that a tool span is of."""
-        if call_id is None or call_id not in self.by_id:
-            return None
-        known = (call.node for call in self.by_id[call_id] if call.node is not None)
-        return call_above(node) or call_beside(node, known)
+        if (above := call_above(node)) is not None or call_id is None:
+            return above
+        known = (call.node for call in self.by_id.get(call_id, ()) if call.node is not None)
+        return call_beside(node, known)
 
     def repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
         """Keep what a span says of a call that the span above it, or beside it, is of, too."""
@@ -125,7 +125,8 @@ class ToolCalls(list[ToolCall]):
 def call_above(node: Node) -> Node | None:
     """Return the span around a tool span that is of the same call, if there is one.
 
-    That is any tool around an MCP request, and a tool around one with the same call id.
+    That is any tool around an MCP request, and a tool around one with the same call id, or with no
+    name nor id: a part of its execution.
     """
     for up in node.ancestors():
         if _of_one_call(node.operation, up.operation):
@@ -171,7 +172,7 @@ def _of_one_call(inner: Operation, outer: Operation) -> bool:
     if isinstance(inner, McpRequest):
         return isinstance(outer, (ToolExecution, McpRequest))
     if isinstance(inner, ToolExecution) and isinstance(outer, ToolExecution):
-        return inner.call_id is not None and inner.call_id == outer.call_id
+        return inner.call_id == outer.call_id if inner.call_id is not None else not inner.name
     return False
 
 

@@ -42,6 +42,11 @@ SPANS = [
         name="claude_code.tool",
         scope=TRACES,
     ),
+    span(
+        {"span.type": "tool.execution", "success": False, "error": "killed", "duration_ms": 9},
+        name="claude_code.tool.execution",
+        scope=TRACES,
+    ),
     span({"span.type": "tool.blocked_on_user"}, name="claude_code.tool.blocked_on_user"),
     span({"span.type": "hook", "hook_event": "Stop"}, name="claude_code.hook", scope=TRACES),
 ]
@@ -93,10 +98,11 @@ def test_spans_are_read_with_cached_tokens_counted_in() -> None:
           < assistant: I look at it.
         claude_code: tool Bash arguments={"command":"pytest"} result="1 failed"
         claude_code: tool Read
+        claude_code: tool  ms=9 error=_OTHER message=killed
         claude_code: unclassified
         claude_code: unclassified
     """)
-    assert coverage(SPANS) == 0.91
+    assert coverage(SPANS) == 0.92
 
 
 def test_log_records_are_read() -> None:

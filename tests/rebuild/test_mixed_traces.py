@@ -376,6 +376,28 @@ def test_every_prompt_of_a_session_is_a_run_with_the_records_after_it() -> None:
     assert (two["input"], two["status"]) == ("two", "error")
 
 
+@pytest.mark.parametrize("known", [{}, {"tool_use_id": "t1"}], ids=["nameless", "by its id"])
+def test_the_execution_below_a_tool_says_how_that_ended(known: dict[str, str]) -> None:
+    agents: dict[str, dict[str, Any]] = {
+        "claude_code.interaction": {"user_prompt": "Fix it."},
+        "claude_code.tool": {"tool_name": "Task", "tool_use_id": "t1", "subagent_type": "miner"},
+        "claude_code.tool.execution": {"success": False, "error": "no such agent", **known},
+        "claude_code.llm_request": {"model": "m", "response.model_output": "I dig."},
+    }
+    spans = [
+        SpanRecord(
+            "a" * 32, f"{n + 1:016x}", f"{n:016x}" if n else None, name=name, start_ns=n + 1,
+            end_ns=20 - n, attributes={"span.type": name.removeprefix("claude_code."), **said},
+            scope="com.anthropic.claude_code.tracing",
+        )
+        for n, (name, said) in enumerate(agents.items())
+    ]  # fmt: skip
+    [found] = rebuild(spans)
+    call, handed, result = found.document["steps"]
+    assert (call["tool_call"]["name"], handed["to_agent"]) == ("Task", "miner")
+    assert result["tool_result"]["error"] == "no such agent"
+
+
 def test_records_without_a_prompt_are_one_run() -> None:
     records = [
         record("api_request", 1, model="m", input_tokens=3, output_tokens=4),
