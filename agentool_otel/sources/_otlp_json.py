@@ -26,7 +26,7 @@ from agentool_otel.sources._frames import Frames
 from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._large_json import LargeJson
 from agentool_otel.sources._layout import LARGE_LINE, Line, located
-from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record
+from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record, trace_id_of
 from agentool_otel.sources._pieces import Foreign, normal, scope_name
 from agentool_otel.sources._reread import Reread
 from agentool_otel.sources._trace_ids import HEAD, TraceIds
@@ -77,6 +77,7 @@ _decode_shallow = msgspec.json.Decoder(_ShallowDocument).decode
 _decode_span = msgspec.json.Decoder(Span).decode
 _decode_attributed = msgspec.json.Decoder(Attributed | None).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
+_CHANGED = "the file has changed since it was read first"
 _DISTINCT = 4096
 """How many resources are told apart; they stay in memory."""
 _raw_decode = json.JSONDecoder().raw_decode
@@ -271,20 +272,22 @@ class JsonReader:
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         data = span.data or self.read(span.at, span.length)
         try:
-            return record(_decode_span(data), span.scope, span.resource, span.trace_id)
+            decoded = _decode_span(data)
+            if decoded.trace_id == span.trace_id or trace_id_of(decoded.trace_id) == span.trace_id:
+                return record(decoded, span.scope, span.resource, span.trace_id)
         except (ValueError, RecursionError):
             pass
         where = f"line {span.line}"
-        if len(data) < span.length:
-            self.report(where, "a span left out: the file has changed since it was read first")
-            return None
         try:
             loose = normal(_json.loads(data))
         except (ValueError, RecursionError) as error:
-            self.report(where, f"a span left out: {error}")
+            self.report(where, f"a span left out: {error if span.data else _CHANGED}")
             return None
-        found = self._values.otlp_spans([loose], span.scope, span.resource, where)
-        return next(found, None)
+        found = next(self._values.otlp_spans([loose], span.scope, span.resource, where), None)
+        if found is not None and found.trace_id != span.trace_id:
+            self.report(where, f"a span left out: {_CHANGED}")
+            return None
+        return found
 
     def start_of(self, span: UndecodedSpan) -> int:
         try:

@@ -6,12 +6,14 @@ still holds the file in memory; read from a disk at random, a file takes hours.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import stat
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 __all__ = ["Reread", "fits_in_memory"]
 
@@ -27,20 +29,18 @@ _AVAILABLE = re.compile(rb"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 class Reread:
     """A file that stays open as long as somebody may read from it."""
 
-    def __init__(self, path: Path):
-        """Raises:
-        OSError: it cannot be opened.
-        """
-        descriptor = os.open(path, os.O_RDONLY)
+    def __init__(self, descriptor: int):
         self._descriptor = descriptor
         weakref.finalize(self, os.close, descriptor)
 
     @classmethod
-    def of(cls, path: Path) -> Reread | None:
-        """Return a file that can be read again; None for a pipe, and where the system cannot."""
+    def of(cls, file: IO[bytes] | io.FileIO) -> Reread | None:
+        """Return an open file, to be read again even if its name is another's by then; None for
+        anything else, and where the system cannot."""
         try:
-            if stat.S_ISREG(path.stat().st_mode) and hasattr(os, "pread"):
-                return cls(path)
+            descriptor = file.fileno()
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and hasattr(os, "pread"):
+                return cls(os.dup(descriptor))
         except OSError:
             pass
         return None

@@ -172,7 +172,7 @@ class SpanFiles:
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
-            again = Reread.of(file) if rereads and isinstance(file, Path) else None
+            again = Reread.of(raw) if rereads else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
                 if again is not None:
                     json.read_again(again)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -60,7 +61,14 @@ def line(frame: tuple[str, str], held: list[dict[str, Any]]) -> str:
     return frame[0] + ",".join(texts) + frame[1] + "\n"
 
 
-lines = st.builds(line, st.sampled_from(FRAMES), st.lists(spans, min_size=1, max_size=3))
+def pretty(frame: tuple[str, str], held: list[dict[str, Any]]) -> str:
+    return json.dumps(json.loads(line(frame, held)), indent=2) + "\n"
+
+
+several = st.lists(spans, min_size=1, max_size=3)
+lines = st.builds(line, st.sampled_from(FRAMES), several) | st.builds(
+    pretty, st.sampled_from(FRAMES[:-1]), several
+)
 ONE, OTHER = span(1, "one", False), span(2, "other", False)
 
 
@@ -121,6 +129,34 @@ def test_a_file_that_was_cut_meanwhile_costs_what_is_missing(tmp_path: Path) -> 
     }
 
 
+def test_spans_of_a_file_that_was_written_anew_are_not_taken_for_those_before(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "spans.jsonl"
+    before = "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
+    file.write_text(before)
+    source = SpanFiles([file])
+    traces = by_trace(undecoded(source), NOTHING)
+    first = next(traces)
+    file.write_text(before.replace(first[0].trace_id, "b" * 32).replace('"0000', '"c000'))
+    assert list(traces) == []
+    assert {problem.message for problem in source.problems} == {
+        "a span left out: the file has changed since it was read first"
+    }
+
+
+def test_a_file_is_read_on_when_another_has_taken_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "spans.jsonl"
+    file.write_text(
+        "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
+    )
+    traces = by_trace(undecoded(SpanFiles([file])), NOTHING)
+    found = len(next(traces))
+    file.rename(tmp_path / "spans.1.jsonl")
+    file.write_text("")
+    assert found + sum(map(len, traces)) == 99
+
+
 def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     file.write_text("".join(line(FRAMES[0], [span(n, "a", False)]) for n in range(1, 20)))
@@ -132,14 +168,17 @@ def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
 
 
 def test_a_file_is_read_from_any_place_and_a_pipe_is_not(tmp_path: Path) -> None:
-    (file := tmp_path / "spans.jsonl").write_bytes(b"0123456789")
-    found = Reread.of(file)
+    (tmp_path / "spans.jsonl").write_bytes(b"0123456789")
+    with (tmp_path / "spans.jsonl").open("rb") as file:
+        found = Reread.of(file)
     assert found is not None
     assert found.read(3, 4) == b"3456"
     assert found.read(8, 4) == b"89"
-    os.mkfifo(tmp_path / "pipe")
-    for other in (tmp_path, tmp_path / "missing", tmp_path / "pipe"):
-        assert Reread.of(other) is None
+    read, write = os.pipe()
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        assert Reread.of(pipe) is None
+    assert Reread.of(io.BytesIO()) is None
 
 
 @pytest.mark.parametrize(("limit", "again"), [(b"max\n", True), (b"40000\n", False)])
