@@ -25,7 +25,8 @@ __all__ = [
     "within_transfer",
 ]
 
-_TRANSFERS = ("transfer_to_", "handoff_to_")
+_TRANSFERS = ("transfer_to_", "handoff_to_", "Handoff-transfer_to_")
+"""How such tools' names begin; Semantic Kernel puts the plugin's name before the tool's."""
 _TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", "transfer"})
 _APART = re.compile(r"[^0-9a-z]+")
 

@@ -257,6 +257,14 @@ def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str) -> Non
     assert shape(trace) == ["handoff writer"]
 
 
+def test_a_transfer_may_bear_the_name_of_a_plugin_before_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="Handoff-transfer_to_writer", arguments={}), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+
+
 def test_a_transfer_inside_the_span_of_another_is_the_same_one() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
