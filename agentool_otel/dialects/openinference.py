@@ -18,6 +18,7 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
+from agentool_otel.dialects import _llama_index_values as llama_index
 from agentool_otel.dialects import _openinference_messages as flat
 from agentool_otel.dialects import _openinference_names as names
 from agentool_otel.dialects import _openinference_values as values
@@ -118,7 +119,8 @@ class OpenInference:
         if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):
             span.rest.pop(oi.SPAN_KIND, None)
             return _GEN_AI.read(span)
-        operation = _read_kind(span, kind)
+        inner = kind != oi.TOOL and llama_index.is_inner(span.span)
+        operation = None if inner else _read_kind(span, kind)
         if operation is None:
             return _unclassified(span)
         if said and kind != oi.RERANKER:
@@ -307,7 +309,7 @@ def _read_tool(span: Reader) -> ToolExecution:
             arguments=UNSET,
             result=UNSET,
         )
-    return values.unwrapped(operation)
+    return llama_index.unwrapped(span.span, values.unwrapped(operation))
 
 
 def _read_agent(span: Reader) -> Operation:
@@ -359,6 +361,10 @@ def _read_chain(span: Reader) -> Operation | None:
         return _invocation(span)
     if span.rest.get(gen_ai.OPERATION_NAME) == "invoke_workflow":
         return _read_workflow(span, "")
+    if llama_index.is_workflow(span.span):
+        span.rest.setdefault(gen_ai.WORKFLOW_NAME, span.span.name)
+        run: WorkflowInvocation = _as(span, "invoke_workflow")
+        return run
     if span.span.parent_id is None or span.span.name == "LangGraph":
         return _read_workflow(span, span.span.name)
     return None

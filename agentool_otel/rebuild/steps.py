@@ -227,6 +227,8 @@ class StepBuilder:
 
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
         for call in self._calls.by_id.get(str(part.get("id")), ()):
+            if call.dropped:  # a handoff, which has no result
+                return
             if call.node is not None:
                 if call.told is UNSET and not has_result(call.node.operation):
                     call.told = unpacked(response)

@@ -248,11 +248,30 @@ def test_the_report_names_attributes_that_nothing_was_made_of() -> None:
     assert found.fidelity.unread == {"app.mood": 1}
 
 
-@pytest.mark.parametrize("name", ["transfer_to_agent", "handoff_to_agent"])
-def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("transfer_to_agent", "agent_name"),
+        ("handoff_to_agent", "agent_name"),
+        ("handoff", "to_agent"),
+    ],
+)
+def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str, argument: str) -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    seen.add(ToolExecution(name=name, arguments={"agent_name": "writer"}), parent=root)
+    seen.add(ToolExecution(name=name, arguments={argument: "writer"}), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+
+
+def test_what_a_model_is_told_of_a_handoff_is_not_the_result_of_a_tool() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = [message("assistant", [tool_call("handoff", {"to_agent": "writer"}, "c")])]
+    seen.add(Inference(output=asked), parent=root)
+    seen.add(ToolExecution(name="handoff", call_id="c"), parent=root)
+    told = [message("tool", [tool_response("Go on.", "c")])]
+    seen.add(Inference(input=[*asked, *told]), parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == ["handoff writer"]
 
