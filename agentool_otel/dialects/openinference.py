@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from agentool_otel.dialects import _llama_index_values as llama_index
+from agentool_otel.dialects import _method_calls as calls
 from agentool_otel.dialects import _openinference_messages as flat
 from agentool_otel.dialects import _openinference_names as names
 from agentool_otel.dialects import _openinference_values as values
@@ -119,7 +119,7 @@ class OpenInference:
         if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):
             span.rest.pop(oi.SPAN_KIND, None)
             return _GEN_AI.read(span)
-        inner = kind != oi.TOOL and llama_index.is_inner(span.span)
+        inner = kind != oi.TOOL and calls.is_inner(span.span)
         operation = None if inner else _read_kind(span, kind)
         if operation is None:
             return _unclassified(span)
@@ -289,7 +289,8 @@ def _read_tool(span: Reader) -> ToolExecution:
     values.take_call(span)
     _rename(span, names.TOOL)
     if gen_ai.TOOL_NAME not in rest and span.span.name:
-        rest[gen_ai.TOOL_NAME] = span.span.name.removeprefix("execute_tool ")
+        name = span.span.name.removeprefix("execute_tool ")
+        rest[gen_ai.TOOL_NAME] = name.removesuffix(".__call__")  # DSPy's
     arguments, result = values.arguments(span), values.result(span)
     operation: ToolExecution = _as(span, "execute_tool")
     operation = structs.replace(
@@ -309,7 +310,7 @@ def _read_tool(span: Reader) -> ToolExecution:
             arguments=UNSET,
             result=UNSET,
         )
-    return llama_index.unwrapped(span.span, values.unwrapped(operation))
+    return calls.unwrapped(span.span, values.unwrapped(operation))
 
 
 def _read_agent(span: Reader) -> Operation:
@@ -361,7 +362,7 @@ def _read_chain(span: Reader) -> Operation | None:
         return _invocation(span)
     if span.rest.get(gen_ai.OPERATION_NAME) == "invoke_workflow":
         return _read_workflow(span, "")
-    if llama_index.is_workflow(span.span):
+    if calls.is_workflow(span.span):
         span.rest.setdefault(gen_ai.WORKFLOW_NAME, span.span.name)
         run: WorkflowInvocation = _as(span, "invoke_workflow")
         return run
@@ -373,6 +374,7 @@ def _read_chain(span: Reader) -> Operation | None:
 def _read_workflow(span: Reader, name: str) -> WorkflowInvocation:
     if name:
         span.rest.setdefault(gen_ai.WORKFLOW_NAME, name)
+    calls.unwrap_input(span)
     given, answered = _messages(span)
     operation: WorkflowInvocation = _as(span, "invoke_workflow")
     return structs.replace(
