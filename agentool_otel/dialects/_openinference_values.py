@@ -17,7 +17,7 @@ from agentool_otel.dialects._flattened import members, tree
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
-from agentool_otel.model.messages import Message, message, parts_of, text
+from agentool_otel.model.messages import Message, Part, message, parts_of, text
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv import gen_ai
@@ -28,6 +28,7 @@ __all__ = [
     "arguments",
     "completions",
     "drop",
+    "fuller",
     "handoff_target",
     "is_whole_run",
     "joined",
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 _MIME = {oi.INPUT_VALUE: oi.INPUT_MIME_TYPE, oi.OUTPUT_VALUE: oi.OUTPUT_MIME_TYPE}
+_CALLS = ("tool_call", "tool_call_response")
 _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
 
 
@@ -108,6 +110,21 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
     return [] if value is UNSET else spoken(value, role)
+
+
+def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
+    """Return the same messages as the value has them, where calls lack their ids or a message its
+    content: LangChain JS."""
+    if all(parts_of(it) and all(map(_has_id, parts_of(it))) for it in said):
+        return said
+    value = json_or_text(span.rest.get(key))
+    told = spoken(value, "user") if isinstance(value, (dict, list)) else []
+    same = [it.get("role") for it in told] == [it.get("role") for it in said]
+    return told if same else said
+
+
+def _has_id(part: Part) -> bool:
+    return part.get("id") is not None or part.get("type") not in _CALLS
 
 
 def task(span: Reader) -> list[Message]:
@@ -214,6 +231,8 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
     if not isinstance(given, Deferred) or not _looks_wrapped(given.text):
         return operation
     value = given.value
+    if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
+        value = value["output"]
     if not isinstance(value, dict):
         return operation
     inner = value.get("data", value) if value.get("type") == "tool" else value.get("kwargs")

@@ -273,6 +273,8 @@ def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
     answered = flat.messages_from_tree(tree(span, oi.LLM_OUTPUT_MESSAGES), "assistant")
     if not answered:
         answered = values.completions(span)
+    given = values.fuller(span, oi.INPUT_VALUE, given)
+    answered = values.fuller(span, oi.OUTPUT_VALUE, answered)
     if given:
         values.drop(span, oi.INPUT_VALUE)
     else:

@@ -93,9 +93,12 @@ class StepBuilder:
                 self._read_input(node)
         if self._root is None:
             self._read_what_came_before()
-        for call in self._calls:
+        for n, call in enumerate(self._calls):
             if not call.dropped:
                 self._finish_call(call)
+                for draft in (call.call, call.result):
+                    if draft is not None and call.asked_by is not None:
+                        draft.turn = n
         self._tie_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]

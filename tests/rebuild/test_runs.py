@@ -276,6 +276,19 @@ def test_what_a_model_is_told_of_a_handoff_is_not_the_result_of_a_tool() -> None
     assert shape(trace) == ["handoff writer"]
 
 
+def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_them() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    calls = [tool_call("second", {}, "c2"), tool_call("first", {}, "c1")]
+    seen.add(Inference(output=[message("assistant", calls)]), parent=root)
+    one = seen.add(ToolExecution(name="first", call_id="c1"), parent=root)
+    at_once = {"start_ns": one.start_ns, "end_ns": one.end_ns}
+    seen.add(ToolExecution(name="second", call_id="c2"), parent=root, **at_once)
+    [trace] = seen.rebuilt()
+    names = [step["tool_call"]["name"] for step in trace["steps"] if step["type"] == "tool_call"]
+    assert names == ["second", "first"]
+
+
 def test_a_transfer_may_bear_the_name_of_a_plugin_before_its_own() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
