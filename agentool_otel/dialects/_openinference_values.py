@@ -47,6 +47,10 @@ __all__ = [
 ]
 
 _MIME = {oi.INPUT_VALUE: oi.INPUT_MIME_TYPE, oi.OUTPUT_VALUE: oi.OUTPUT_MIME_TYPE}
+_OPENAI_AGENTS = (
+    "openinference.instrumentation.openai_agents",
+    "@arizeai/openinference-instrumentation-openai-agents",
+)
 _CALLS = ("tool_call", "tool_call_response")
 _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
 
@@ -266,9 +270,7 @@ def handoff_target(span: SpanRecord) -> str | None:
 
 def is_whole_run(span: SpanRecord) -> bool:
     """Whether this is openai-agents' span of a whole run, which is an AGENT without a name."""
-    return span.scope == "openinference.instrumentation.openai_agents" or (
-        span.name == "Agent workflow"
-    )
+    return span.scope in _OPENAI_AGENTS or span.name == "Agent workflow"
 
 
 def agent_of(name: str) -> str | None:

@@ -312,8 +312,9 @@ class StepBuilder:
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
-        if call is None and target is None:  # the span does not say where to, the model did
-            call = next((it for it in self._calls if it.node is None and is_transfer(it)), None)
+        if call is None:  # the span does not say where to, or spells the tool's name otherwise
+            waiting = (it for it in self._calls if it.node is None and is_transfer(it))
+            call = next((it for it in waiting if target is None or _goes_to(it, target)), None)
         if call is not None:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
@@ -502,6 +503,10 @@ class StepBuilder:
         draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
         self._drafts.append(draft)
         return draft
+
+
+def _goes_to(call: ToolCall, target: str) -> bool:
+    return same_agent(transfer_target(call.name or "", call.arguments), target)
 
 
 def _end(node: Node) -> int | None:

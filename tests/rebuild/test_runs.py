@@ -190,6 +190,17 @@ def test_a_failed_tools_error_is_its_result() -> None:
     assert shape(seen.rebuilt()[0])[1] == "result c no luck"
 
 
+def test_a_transfer_is_the_call_that_spells_its_target_otherwise() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = [message("assistant", [tool_call("transfer_to_Refund_Agent", {}, "c")])]
+    seen.add(Inference(output=asked), parent=root)
+    done = ToolExecution(name="transfer_to_refund_agent", transfer_target="Refund Agent")
+    seen.add(done, parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff Refund Agent"]
+
+
 def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
