@@ -25,10 +25,10 @@ def take_exception(span: Reader) -> None:
     if record.status != STATUS_ERROR:
         return
     if record.status_message is not None and _STACK in record.status_message:
-        message, kind = _before_stack(record.status_message)
-        if kind is not None:
-            span.rest.setdefault(core.ERROR_TYPE, kind)
-            span.span = msgspec.structs.replace(record, status_message=message)
+        words, thrown = _before_stack(record.status_message)
+        if thrown is not None:
+            span.rest.setdefault(core.ERROR_TYPE, thrown)
+            span.span = msgspec.structs.replace(record, status_message=words)
             return
     said = next((it for it in reversed(record.events) if it.name == core.EXCEPTION_EVENT), None)
     if said is None:

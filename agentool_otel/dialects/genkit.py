@@ -99,8 +99,12 @@ def _words(document: Any) -> Any:
     content = document.get("content") if isinstance(document, dict) else document
     if not isinstance(content, list):
         return content
-    words = [part.get("text") for part in content if isinstance(part, dict)]
-    return "".join(words) if all(isinstance(it, str) for it in words) else content
+    words: list[str] = []
+    for part in content:
+        if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+            return content
+        words.append(part["text"])
+    return "".join(words)
 
 
 def _messages(said: Any) -> list[Message]:

@@ -1,13 +1,15 @@
 """LlamaIndex's own OpenTelemetry spans: methods by name, and what they did as events.
 
 Source: run-llama/llama_index `llama-index-observability-otel` 0.7, `base.py`; the events in
-`llama_index/core/instrumentation/events`. What an event holds is flattened with dots. The input and
-output of a workflow are printed and cut; those of the calls inside are whole.
+`llama_index/core/instrumentation/events`. What an event holds is flattened with dots. The output of
+a workflow is printed and cut at 200 characters; that of the calls inside is whole, except that of a
+stream, which ends after its span and is lost.
 """
 
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
@@ -27,6 +29,12 @@ __all__ = ["LlamaIndex"]
 _SCOPE = "llamaindex.opentelemetry"
 _STEP = "llamaindex.step."
 _USAGE = "response.raw.usage."
+_PRINTED = re.compile(
+    r"StopEvent\(result=AgentOutput\(response=ChatMessage\("
+    r"role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, "
+    r"blocks=\[TextBlock\(block_type='text', "
+    r"text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\]"
+)
 _NAMED = re.compile(r"ToolCall\(tool_name='([^']+)'")
 
 
@@ -67,6 +75,8 @@ class LlamaIndex:
         if method == "run" and span.span.parent_id is None:
             is_agent = owner.endswith("Agent")
             onto.put(span, gen_ai.AGENT_NAME if is_agent else gen_ai.WORKFLOW_NAME, owner)
+            answer = _printed_answer(said.get("workflow.output", {}).get("output"))
+            onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(answer, "assistant") or None)
             return onto.as_operation(span, "invoke_agent" if is_agent else "invoke_workflow")
         return onto.unclassified(span)
 
@@ -107,6 +117,15 @@ def _read_tool(span: Reader) -> Operation:
     if call:
         onto.drop(span, f"{_STEP}input_summary")
     return onto.as_operation(span, "execute_tool")
+
+
+def _printed_answer(printed: Any) -> str | None:
+    """The text in the `repr` of an agent's output, where it ends before the cut."""
+    found = _PRINTED.match(printed) if isinstance(printed, str) else None
+    try:
+        return str(literal_eval(found[1])) if found is not None else None
+    except (ValueError, SyntaxError):  # no text that Python printed
+        return None
 
 
 def _usage(given: Attributes) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.dialects.spelled import event, span, spelled, text
 
 OWN, OPENINFERENCE = "llamaindex.opentelemetry.tracer", "openinference.instrumentation.llama_index"
@@ -46,6 +48,28 @@ def test_a_tool_call_that_was_cut_has_no_arguments() -> None:
         scope=OWN,
     )
     assert spelled(said) == "llama_index: tool look"
+
+
+ANSWER = (
+    "StopEvent(result=AgentOutput(response=ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, "
+    "additional_kwargs={}, blocks=[TextBlock(block_type='text', text="
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer"),
+    [
+        (ANSWER + "'Here.')]), structured_respo...", "  < assistant: Here."),
+        (ANSWER + '"It\'s \\\\ here.")]), struc...', "  < assistant: It's \\ here."),
+        (ANSWER + "'\\N')]), struc...", ""),
+        (ANSWER + "'It is a long answer tha...", ""),
+        ("StopEvent(result='Here.')", ""),
+    ],
+)
+def test_the_printed_answer_of_a_run_is_read_where_it_is_whole(printed: str, answer: str) -> None:
+    said = span({}, event("workflow.output", output=printed), name="FunctionAgent.run", scope=OWN)
+    head = "llama_index: agent agent=FunctionAgent"
+    assert spelled(said) == "\n".join(filter(None, (head, answer)))
 
 
 def test_openinferences_tool_span_has_the_arguments_and_result_of_a_method() -> None:

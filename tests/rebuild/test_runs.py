@@ -293,8 +293,8 @@ def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_th
     calls = [tool_call("second", {}, "c2"), tool_call("first", {}, "c1")]
     seen.add(Inference(output=[message("assistant", calls)]), parent=root)
     one = seen.add(ToolExecution(name="first", call_id="c1"), parent=root)
-    at_once = {"start_ns": one.start_ns, "end_ns": one.end_ns}
-    seen.add(ToolExecution(name="second", call_id="c2"), parent=root, **at_once)
+    other = seen.add(ToolExecution(name="second", call_id="c2"), parent=root)
+    other.start_ns, other.end_ns = one.start_ns, one.end_ns
     [trace] = seen.rebuilt()
     names = [step["tool_call"]["name"] for step in trace["steps"] if step["type"] == "tool_call"]
     assert names == ["second", "first"]
