@@ -72,7 +72,7 @@ class LlamaIndex:
             return onto.as_operation(span, "invoke_workflow")
         if method in ("call", "acall") and owner.endswith("Tool"):
             return _read_tool(span)
-        if method == "run" and span.span.parent_id is None:
+        if method == "run" and ("workflow.output" in said or span.span.parent_id is None):
             is_agent = owner.endswith("Agent")
             onto.put(span, gen_ai.AGENT_NAME if is_agent else gen_ai.WORKFLOW_NAME, owner)
             answer = _printed_answer(said.get("workflow.output", {}).get("output"))

@@ -72,6 +72,12 @@ def test_the_printed_answer_of_a_run_is_read_where_it_is_whole(printed: str, ans
     assert spelled(said) == "\n".join(filter(None, (head, answer)))
 
 
+def test_a_workflow_below_another_span_is_a_run_too() -> None:
+    said = event("workflow.output", output="StopEvent()")
+    below = span({}, said, name="AgentWorkflow.run", scope=OWN, parent_id="3" * 16)
+    assert spelled(below) == "llama_index: workflow AgentWorkflow"
+
+
 def test_openinferences_tool_span_has_the_arguments_and_result_of_a_method() -> None:
     gave = {"raw_input": {"kwargs": {"at": 1}}, "raw_output": {"found": 2}, "is_error": False}
     said = span(
