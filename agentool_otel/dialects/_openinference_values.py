@@ -17,7 +17,7 @@ from agentool_otel.dialects._flattened import members, tree
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
-from agentool_otel.model.messages import Message, Part, message, parts_of, text
+from agentool_otel.model.messages import Message, message, parts_of, text
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv import gen_ai
@@ -119,7 +119,7 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
 def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
     """Return the same messages as the value has them, where calls lack their ids or a message its
     content: LangChain JS."""
-    if all(parts_of(it) and all(map(_has_id, parts_of(it))) for it in said):
+    if _complete(said):
         return said
     value = json_or_text(span.rest.get(key))
     told = spoken(value, "user") if isinstance(value, (dict, list)) else []
@@ -127,8 +127,15 @@ def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
     return told if same else said
 
 
-def _has_id(part: Part) -> bool:
-    return part.get("id") is not None or part.get("type") not in _CALLS
+def _complete(said: list[Message]) -> bool:
+    for it in said:
+        parts = parts_of(it)
+        if not parts:
+            return False
+        for part in parts:
+            if part.get("id") is None and part.get("type") in _CALLS:
+                return False
+    return True
 
 
 def task(span: Reader) -> list[Message]:
