@@ -54,7 +54,8 @@ _MESSAGES = {
     gen_ai.INPUT_MESSAGES: "user",
     gen_ai.OUTPUT_MESSAGES: "assistant",
 }
-_AZURE = "gen_ai.event.content"
+_BODIES = ("gen_ai.event.content", "body")
+"""Where Azure's SDKs, and log records whose body is a text, have the body of an event."""
 _ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.response.tool_calls"
 """Sentry's and OpenLIT's names for the parts of an answer."""
 _ROLES = {
@@ -246,9 +247,9 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
     outputs: list[Message] = []
     for event in sorted(events, key=lambda e: e.time_ns or 0):
         body = event.attributes
-        if _AZURE in body:  # the body of the event, as JSON text
-            content = json_or_text(body[_AZURE])
-            body = content if isinstance(content, dict) else body
+        for key in _BODIES:
+            if isinstance(content := json_or_text(body.get(key)), dict):
+                body = content
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             for key, value in body.items():
                 if key.startswith("gen_ai."):

@@ -28,6 +28,7 @@ __all__ = [
     "arguments",
     "completions",
     "drop",
+    "fuller",
     "handoff_target",
     "is_whole_run",
     "joined",
@@ -46,6 +47,11 @@ __all__ = [
 ]
 
 _MIME = {oi.INPUT_VALUE: oi.INPUT_MIME_TYPE, oi.OUTPUT_VALUE: oi.OUTPUT_MIME_TYPE}
+_OPENAI_AGENTS = (
+    "openinference.instrumentation.openai_agents",
+    "@arizeai/openinference-instrumentation-openai-agents",
+)
+_CALLS = ("tool_call", "tool_call_response")
 _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
 
 
@@ -108,6 +114,28 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
     return [] if value is UNSET else spoken(value, role)
+
+
+def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
+    """Return the same messages as the value has them, where calls lack their ids or a message its
+    content: LangChain JS."""
+    if _complete(said):
+        return said
+    value = json_or_text(span.rest.get(key))
+    told = spoken(value, "user") if isinstance(value, (dict, list)) else []
+    same = [it.get("role") for it in told] == [it.get("role") for it in said]
+    return told if same else said
+
+
+def _complete(said: list[Message]) -> bool:
+    for it in said:
+        parts = parts_of(it)
+        if not parts:
+            return False
+        for part in parts:
+            if part.get("id") is None and part.get("type") in _CALLS:
+                return False
+    return True
 
 
 def task(span: Reader) -> list[Message]:
@@ -214,6 +242,8 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
     if not isinstance(given, Deferred) or not _looks_wrapped(given.text):
         return operation
     value = given.value
+    if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
+        value = value["output"]
     if not isinstance(value, dict):
         return operation
     inner = value.get("data", value) if value.get("type") == "tool" else value.get("kwargs")
@@ -247,9 +277,7 @@ def handoff_target(span: SpanRecord) -> str | None:
 
 def is_whole_run(span: SpanRecord) -> bool:
     """Whether this is openai-agents' span of a whole run, which is an AGENT without a name."""
-    return span.scope == "openinference.instrumentation.openai_agents" or (
-        span.name == "Agent workflow"
-    )
+    return span.scope in _OPENAI_AGENTS or span.name == "Agent workflow"
 
 
 def agent_of(name: str) -> str | None:

@@ -1,4 +1,5 @@
-"""Values that were printed rather than encoded: LangChain passes on the `str` of a tool's input."""
+"""Values that were printed rather than encoded: LangChain passes on the `str` of a tool's input,
+LlamaIndex the `repr` of its events."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 from agentool_otel._json import dumps
 from agentool_otel.dialects._provider_messages import json_or_text
 
-__all__ = ["object_in"]
+__all__ = ["call_in", "object_in"]
 
 _LONGEST = 100_000
 """Characters of Python text that are parsed, which takes far longer than JSON."""
@@ -25,3 +26,17 @@ def object_in(value: Any) -> Any:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return value
     return read if isinstance(read, dict) else value
+
+
+def call_in(value: Any, name: str) -> dict[str, Any]:
+    """Return the named arguments in the `repr` of an object of a class; none if it is not whole."""
+    if not isinstance(value, str) or len(value) > _LONGEST or not value.startswith(f"{name}("):
+        return {}
+    try:
+        read = ast.parse(value, mode="eval").body
+        keywords = read.keywords if isinstance(read, ast.Call) else []
+        named = {it.arg: ast.literal_eval(it.value) for it in keywords if it.arg is not None}
+        dumps(named)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return {}
+    return named

@@ -21,24 +21,27 @@ __all__ = ["AnyAgent"]
 
 _OUTPUT, _OUTPUT_TYPE = "gen_ai.output", gen_ai.OUTPUT_TYPE
 _COSTS = ("gen_ai.usage.input_cost", "gen_ai.usage.output_cost")
+_OWN = ("any_agent.version", _OUTPUT, *_COSTS)
+_ARGUMENTS, _SCOPE = "gen_ai.tool.args", "any_agent"
+"""The former is OpenLIT's too."""
 
 
 class AnyAgent:
     """The dialect."""
 
     name = "any_agent"
-    signs = Signs(keys=("any_agent.version", _OUTPUT, *_COSTS))
+    signs = Signs(keys=(*_OWN, _ARGUMENTS), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
-        for key in self.signs.keys:
+        for key in _OWN:
             if key in span.attributes:
                 return Confidence(EXTENDS, f"has {key}")
-        return NOT_MINE
+        return Confidence(EXTENDS, "scope any_agent") if span.scope == _SCOPE else NOT_MINE
 
     def read(self, span: Reader) -> Operation:
         operation = span.rest.get(gen_ai.OPERATION_NAME)
         if operation == "execute_tool":
-            onto.rename(span, {"gen_ai.tool.args": gen_ai.TOOL_CALL_ARGUMENTS})
+            onto.rename(span, {_ARGUMENTS: gen_ai.TOOL_CALL_ARGUMENTS})
             output = span.json(_OUTPUT)
             onto.set_result(span, output)
             onto.drop(span, _OUTPUT_TYPE)

@@ -1,6 +1,8 @@
 """AutoGen's runtime: GenAI names for agents and tools without content, and plumbing for messages.
 
-Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`.
+Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. The events of
+a team are the `message` of spans that process them, each in a trace of its own: they stay there,
+since such a span does not say which run it belongs to.
 """
 
 from __future__ import annotations

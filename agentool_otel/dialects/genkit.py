@@ -53,6 +53,8 @@ class Genkit:
             onto.put(span, gen_ai.REQUEST_MODEL, name)
             _read_request(span)
             _read_response(span)
+        elif operation == "retrieval":
+            _read_retrieval(span)
         return read_call(span, operation, name, _INPUT, _OUTPUT)
 
 
@@ -74,6 +76,35 @@ def _read_response(span: Reader) -> None:
         reason = response.get("finishReason")
         onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [reason] if reason else None)
         set_usage(span, response.get("usage"))
+        raw = response.get("raw")  # the provider's own, where it was a chat completion
+        if isinstance(raw, dict) and isinstance(raw.get("model"), str):
+            onto.put(span, gen_ai.RESPONSE_MODEL, raw["model"])
+            onto.put(span, gen_ai.RESPONSE_ID, raw.get("id"))
+            set_usage(span, raw.get("usage"))
+
+
+def _read_retrieval(span: Reader) -> None:
+    request = span.json(_INPUT)
+    asked = request.get("query") if isinstance(request, dict) else request
+    onto.set_query(span, _words(asked))
+    response = span.json(_OUTPUT)
+    found = response.get("documents") if isinstance(response, dict) else None
+    if isinstance(found, list):
+        documents = [{**it, "content": _words(it)} for it in found if isinstance(it, dict)]
+        onto.set_documents(span, documents)
+
+
+def _words(document: Any) -> Any:
+    """The text of a document, which a query is too; of one that is not only text, its content."""
+    content = document.get("content") if isinstance(document, dict) else document
+    if not isinstance(content, list):
+        return content
+    words: list[str] = []
+    for part in content:
+        if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+            return content
+        words.append(part["text"])
+    return "".join(words)
 
 
 def _messages(said: Any) -> list[Message]:

@@ -1,8 +1,9 @@
 """Microsoft's Agent Framework, Semantic Kernel and Microsoft.Extensions.AI: GenAI names and more.
 
 Source: microsoft/agent-framework `python/packages/core/agent_framework/observability.py`;
-dotnet/extensions `src/Libraries/Microsoft.Extensions.AI`. Semantic Kernel's older content events
-are read by the `gen_ai` dialect.
+dotnet/extensions `src/Libraries/Microsoft.Extensions.AI`; microsoft/semantic-kernel
+`python/semantic_kernel/utils/telemetry`. Semantic Kernel's content events and log records are read
+by the `gen_ai` dialect.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 from agentool_otel._json import dumps
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import json_or_text
+from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.messages import text
 from agentool_otel.model.operations import Operation
@@ -24,9 +25,10 @@ __all__ = ["Microsoft"]
 _FRAMEWORK = "microsoft.agent_framework"
 _SCOPES = (
     *("agent_framework", "Microsoft.Agents", "Experimental.Microsoft.", "Microsoft.SemanticKernel"),
-    "Microsoft.Extensions.AI",
+    *("Microsoft.Extensions.AI", "semantic_kernel.", "agent_runtime "),
 )
 _PLUMBING = ("workflow.build", "executor.process", "edge_group.process")
+_REASON = "gen_ai.response.finish_reason"
 _SOURCE, _TARGET = "message.source_id", "message.target_id"
 _STRUCTURED = "final_result"
 _OLDER = {
@@ -86,7 +88,20 @@ class Microsoft:
         seconds = span.number("agent_framework.function.invocation.duration")
         onto.put(span, agentool.TOOL_DURATION_MS, None if seconds is None else seconds * 1000)
         _unpack_structured(span)
+        if span.span.scope.startswith("semantic_kernel."):
+            _read_kernel(span)
         return onto.as_operation(span, _OLDER.get(str(span.rest.get(gen_ai.OPERATION_NAME))))
+
+
+def _read_kernel(span: Reader) -> None:
+    """Semantic Kernel's tool definitions are OpenAI's, and reasons to stop are printed members of
+    an enumeration: `FinishReason.TOOL_CALLS`."""
+    if tools := onto.definitions(span.rest.get(gen_ai.TOOL_DEFINITIONS)):
+        span.rest[gen_ai.TOOL_DEFINITIONS] = tools
+    if isinstance(reasons := span.rest.get(_REASON), str):
+        words = reasons.replace("FinishReason.", "").lower().split(",")
+        onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [finish_reason(word) for word in words])
+        onto.drop(span, _REASON)
 
 
 def _read_message(span: Reader) -> Operation:

@@ -18,6 +18,7 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
+from agentool_otel.dialects import _method_calls as calls
 from agentool_otel.dialects import _openinference_messages as flat
 from agentool_otel.dialects import _openinference_names as names
 from agentool_otel.dialects import _openinference_values as values
@@ -118,7 +119,8 @@ class OpenInference:
         if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):
             span.rest.pop(oi.SPAN_KIND, None)
             return _GEN_AI.read(span)
-        operation = _read_kind(span, kind)
+        inner = kind != oi.TOOL and calls.is_inner(span.span)
+        operation = None if inner else _read_kind(span, kind)
         if operation is None:
             return _unclassified(span)
         if said and kind != oi.RERANKER:
@@ -271,6 +273,8 @@ def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
     answered = flat.messages_from_tree(tree(span, oi.LLM_OUTPUT_MESSAGES), "assistant")
     if not answered:
         answered = values.completions(span)
+    given = values.fuller(span, oi.INPUT_VALUE, given)
+    answered = values.fuller(span, oi.OUTPUT_VALUE, answered)
     if given:
         values.drop(span, oi.INPUT_VALUE)
     else:
@@ -287,7 +291,8 @@ def _read_tool(span: Reader) -> ToolExecution:
     values.take_call(span)
     _rename(span, names.TOOL)
     if gen_ai.TOOL_NAME not in rest and span.span.name:
-        rest[gen_ai.TOOL_NAME] = span.span.name.removeprefix("execute_tool ")
+        name = span.span.name.removeprefix("execute_tool ")
+        rest[gen_ai.TOOL_NAME] = name.removesuffix(".__call__")  # DSPy's
     arguments, result = values.arguments(span), values.result(span)
     operation: ToolExecution = _as(span, "execute_tool")
     operation = structs.replace(
@@ -307,7 +312,7 @@ def _read_tool(span: Reader) -> ToolExecution:
             arguments=UNSET,
             result=UNSET,
         )
-    return values.unwrapped(operation)
+    return calls.unwrapped(span.span, values.unwrapped(operation))
 
 
 def _read_agent(span: Reader) -> Operation:
@@ -359,6 +364,10 @@ def _read_chain(span: Reader) -> Operation | None:
         return _invocation(span)
     if span.rest.get(gen_ai.OPERATION_NAME) == "invoke_workflow":
         return _read_workflow(span, "")
+    if calls.is_workflow(span.span):
+        span.rest.setdefault(gen_ai.WORKFLOW_NAME, span.span.name)
+        run: WorkflowInvocation = _as(span, "invoke_workflow")
+        return run
     if span.span.parent_id is None or span.span.name == "LangGraph":
         return _read_workflow(span, span.span.name)
     return None
@@ -367,6 +376,7 @@ def _read_chain(span: Reader) -> Operation | None:
 def _read_workflow(span: Reader, name: str) -> WorkflowInvocation:
     if name:
         span.rest.setdefault(gen_ai.WORKFLOW_NAME, name)
+    calls.unwrap_input(span)
     given, answered = _messages(span)
     operation: WorkflowInvocation = _as(span, "invoke_workflow")
     return structs.replace(

@@ -38,6 +38,8 @@ class Draft(msgspec.Struct, eq=False):
     time_ns: int | None
     rank: int
     node: Node | None
+    turn: int = 0
+    """Place among the calls that models asked for, for those that begin or end at once."""
     index: int | None = None
     id: str | None = None
     residue: Any = None
@@ -94,7 +96,8 @@ def notes_of(drafts: list[Draft]) -> list[Note]:
 def in_order(drafts: list[Draft]) -> list[Draft]:
     """Order steps: by their index where every one has it, else causes first, then time, then rank.
 
-    Ties are broken by span id, so that the order does not depend on how the spans arrived.
+    Ties are broken by the order in which a model asked for calls (JavaScript's clock tells
+    milliseconds), then by span id, so that the order does not depend on how the spans arrived.
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
@@ -102,7 +105,7 @@ def in_order(drafts: list[Draft]) -> list[Draft]:
         return sorted(drafts, key=_TIME)
     times = _times(drafts)
     keys = [
-        (time, draft.rank, draft.node.span.span_id if draft.node else "", n)
+        (time, draft.rank, draft.turn, draft.node.span.span_id if draft.node else "", n)
         for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
     ]
     by_time = [drafts[n] for *_, n in sorted(keys)]
@@ -120,7 +123,7 @@ def in_order(drafts: list[Draft]) -> list[Draft]:
     heapq.heapify(ready)
     ordered: list[Draft] = []
     while ready:
-        n = heapq.heappop(ready)[3]
+        n = heapq.heappop(ready)[4]
         ordered.append(drafts[n])
         for freed in frees[n]:
             blocked[freed] -= 1

@@ -25,23 +25,25 @@ __all__ = [
     "within_transfer",
 ]
 
-_TRANSFERS = ("transfer_to_", "handoff_to_")
-_TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", "transfer"})
+_TRANSFERS = ("transfer_to_", "handoff_to_", "Handoff-transfer_to_")
+"""How such tools' names begin; Semantic Kernel puts the plugin's name before the tool's."""
+_TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", "transfer", "handoff"})
 _APART = re.compile(r"[^0-9a-z]+")
 
 
 @lru_cache(maxsize=1024)
 def transfers(name: str) -> bool:
     """True for the name of a tool that hands over to another agent."""
-    return name.startswith(_TRANSFERS) or name == "transfer"
+    return name.startswith(_TRANSFERS) or name in ("transfer", "handoff")
 
 
 def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
-    """Return the agent that a tool hands over to: the one tool of ADK's and Strands' agents is told
-    so by an argument, others say it by their name."""
+    """Return the agent that a tool hands over to: the one tool of ADK's, Strands' and LlamaIndex's
+    agents is told so by an argument, others say it by their name."""
     if name in _TOLD:
         said = plain(arguments)
-        agent = said.get("agent_name") if isinstance(said, Mapping) else None
+        said = said if isinstance(said, Mapping) else {}
+        agent = said.get("agent_name", said.get("to_agent"))
         return agent if isinstance(agent, str) else None
     for prefix in _TRANSFERS:
         if name.startswith(prefix):

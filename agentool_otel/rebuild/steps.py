@@ -93,9 +93,12 @@ class StepBuilder:
                 self._read_input(node)
         if self._root is None:
             self._read_what_came_before()
-        for call in self._calls:
+        for n, call in enumerate(self._calls):
             if not call.dropped:
                 self._finish_call(call)
+                for draft in (call.call, call.result):
+                    if draft is not None and call.asked_by is not None:
+                        draft.turn = n
         self._tie_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
@@ -227,6 +230,8 @@ class StepBuilder:
 
     def _answered(self, node: Node, part: dict[str, Any], response: Any) -> None:
         for call in self._calls.by_id.get(str(part.get("id")), ()):
+            if call.dropped:  # a handoff, which has no result
+                return
             if call.node is not None:
                 if call.told is UNSET and not has_result(call.node.operation):
                     call.told = unpacked(response)
@@ -307,8 +312,9 @@ class StepBuilder:
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
-        if call is None and target is None:  # the span does not say where to, the model did
-            call = next((it for it in self._calls if it.node is None and is_transfer(it)), None)
+        if call is None:  # the span does not say where to, or spells the tool's name otherwise
+            waiting = (it for it in self._calls if it.node is None and is_transfer(it))
+            call = next((it for it in waiting if target is None or _goes_to(it, target)), None)
         if call is not None:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
@@ -497,6 +503,10 @@ class StepBuilder:
         draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
         self._drafts.append(draft)
         return draft
+
+
+def _goes_to(call: ToolCall, target: str) -> bool:
+    return same_agent(transfer_target(call.name or "", call.arguments), target)
 
 
 def _end(node: Node) -> int | None:

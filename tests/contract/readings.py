@@ -22,6 +22,8 @@ from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import Message, parts_of
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import open_source
+from agentool_otel.sources.containers.log_record import is_fragment
+from agentool_otel.sources.grouping import by_trace
 
 SPANS = Path(__file__).parent.parent / "fixtures" / "spans"
 
@@ -40,7 +42,10 @@ def expected(path: Path) -> Path:
 
 
 def spans_of(path: Path) -> list[SpanRecord]:
+    """Return the spans of a fixture in order of start, with the log records that belong to them."""
     found = list(open_source(str(path)).spans())
+    if any(map(is_fragment, found)):
+        found = [span for trace in by_trace(found) for span in trace]
     return sorted(found, key=lambda span: (span.start_ns or 0, span.span_id))
 
 

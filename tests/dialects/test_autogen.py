@@ -1,4 +1,4 @@
-"""AutoGen's runtime, written from its source: there is no public recording here."""
+"""AutoGen's runtime, what is not in our recording of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Genkit, written from its source: there is no public recording here."""
+"""Genkit, what is not in our recording of it."""
 
 from __future__ import annotations
 
@@ -56,3 +56,18 @@ def test_spans_are_read() -> None:
         genkit: unclassified
     """)
     assert coverage(SPANS) == 1.0
+
+
+def test_queries_and_documents_are_their_text() -> None:
+    document = {"content": [{"text": "There "}, {"text": "it is."}], "metadata": {"page": 1}}
+    said = span(
+        {
+            "genkit:metadata:subtype": "retriever",
+            "genkit:input": json.dumps({"query": {"content": [{"text": "Where?"}]}}),
+            "genkit:output": json.dumps({"documents": [document]}),
+        }
+    )
+    assert spelled(said) == text("""
+        genkit: retrieval query=Where? documents=[{"content":"There it
+            is.","metadata":{"page":1}}]
+    """)

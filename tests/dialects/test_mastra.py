@@ -1,6 +1,8 @@
-"""Mastra, written from a reader's source: there is no public recording here."""
+"""Mastra, older versions and what else is not in our recording of it."""
 
 from __future__ import annotations
+
+import json
 
 from tests.dialects.spelled import coverage, span, spelled, text
 
@@ -48,3 +50,38 @@ def test_spans_are_read() -> None:
         mastra: unclassified
     """)
     assert coverage(SPANS) == 0.93
+
+
+def test_an_inference_that_called_tools_leaves_its_answer_to_the_step_around_it() -> None:
+    said = {
+        "mastra.span.type": "model_inference",
+        "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"A"}]}]',
+    }
+    called = span({**said, "gen_ai.response.finish_reasons": '["tool-calls"]'})
+    answered = span({**said, "gen_ai.response.finish_reasons": '["stop"]'})
+    assert spelled(called, answered) == text("""
+        mastra: chat finish=tool_call
+        mastra: chat finish=stop
+          < assistant: A
+    """)
+
+
+def test_a_step_thinks_says_and_calls() -> None:
+    output = {
+        "reasoningText": "Hm.",
+        "text": "I look.",
+        "toolCalls": [{"toolCallId": "c1", "toolName": "look", "args": {"at": 1}}],
+    }
+    said = {"mastra.span.type": "model_step", "mastra.model_step.output": json.dumps(output)}
+    assert spelled(span(said)) == text("""
+        mastra: chat
+          < assistant: [thinks] Hm. | I look. | [call c1] look {"at":1}
+    """)
+
+
+def test_a_structured_answer_is_an_answer() -> None:
+    said = {"mastra.span.type": "agent_run", "mastra.agent_run.output": '{"object": {"n": 1}}'}
+    assert spelled(span(said, name="agent run: 'guide'")) == text("""
+        mastra: agent agent=guide
+          < assistant: {"n":1}
+    """)

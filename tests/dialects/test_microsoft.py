@@ -1,4 +1,4 @@
-"""Agent Framework, Semantic Kernel and M.E.AI, written from their sources: no public recording."""
+"""Agent Framework, Semantic Kernel and M.E.AI, what is not in our recordings of them."""
 
 from __future__ import annotations
 
@@ -83,3 +83,42 @@ def test_spans_are_read() -> None:
 def test_a_run_of_azures_agent_service_is_an_agents() -> None:
     said = span({"gen_ai.operation.name": "process_thread_run", "gen_ai.thread.id": "t1"})
     assert spelled(said) == "microsoft: agent session=t1"
+
+
+def test_semantic_kernels_tools_and_reasons_to_stop_get_the_words_of_the_conventions() -> None:
+    tool = {"type": "function", "function": {"name": "Map-look", "parameters": {}}}
+    spans = [
+        span(
+            {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "guide",
+                "gen_ai.tool.definitions": json.dumps([tool]),
+            },
+            scope="semantic_kernel.utils.telemetry.agent_diagnostics.decorators",
+        ),
+        span(
+            {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.response.finish_reason": "FinishReason.TOOL_CALLS,FinishReason.STOP",
+            },
+            scope="semantic_kernel.utils.telemetry.model_diagnostics.decorators",
+        ),
+    ]
+    assert spelled(*spans) == text("""
+        microsoft: agent agent=guide tools=Map-look
+        microsoft: chat finish=tool_call,stop
+    """)
+
+
+def test_the_bodies_of_semantic_kernels_log_records_are_messages() -> None:
+    said = span(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.user.message", body='{"role": "user", "content": "Where?"}'),
+        event("gen_ai.choice", body='{"message": {"role": "assistant", "content": "Here."}}'),
+        scope="semantic_kernel.utils.telemetry.model_diagnostics.decorators",
+    )
+    assert spelled(said) == text("""
+        microsoft: chat
+          > user: Where?
+          < assistant: Here.
+    """)

@@ -271,6 +271,34 @@ def test_an_exception_event_tells_the_error_that_the_status_buries(described: st
     assert (operation.error_type, operation.error_message) == ("ValueError", "no")
 
 
+def test_a_stack_of_javascript_is_no_part_of_the_message() -> None:
+    said = "no map\n\nTypeError: no map\n    at look (file.mjs:1:2)\n    at run (file.mjs:3:4)"
+    operation = read("TOOL", {"tool.name": "f"}, status="ERROR", status_message=said)
+    assert (operation.error_type, operation.error_message) == ("TypeError", "no map")
+
+
+def test_a_result_may_be_wrapped_as_langchain_for_javascript_does() -> None:
+    kwargs = {"content": "18", "tool_call_id": "c1", "status": "success"}
+    made = {"output": {"type": "constructor", "kwargs": kwargs}}
+    operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(made)})
+    assert (operation.call_id, operation.result) == ("c1", "18")
+
+
+def test_calls_without_ids_are_those_of_the_value_which_has_them() -> None:
+    call = {"id": "c1", "name": "f", "args": {"a": 1}}
+    kwargs = {"content": "", "tool_calls": [call]}
+    given = {"type": "constructor", "id": ["AIMessage"], "kwargs": kwargs}
+    operation = read(
+        "LLM",
+        {
+            "output.value": json.dumps({"generations": [[{"message": given}]]}),
+            "llm.output_messages.0.message.role": "assistant",
+            "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "f",
+        },
+    )
+    assert operation.output == [message("assistant", [tool_call("f", {"a": 1}, "c1")])]
+
+
 # --------------------------------------------------------------------- agents, chains, the others
 
 

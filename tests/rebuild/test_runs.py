@@ -190,6 +190,17 @@ def test_a_failed_tools_error_is_its_result() -> None:
     assert shape(seen.rebuilt()[0])[1] == "result c no luck"
 
 
+def test_a_transfer_is_the_call_that_spells_its_target_otherwise() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = [message("assistant", [tool_call("transfer_to_Refund_Agent", {}, "c")])]
+    seen.add(Inference(output=asked), parent=root)
+    done = ToolExecution(name="transfer_to_refund_agent", transfer_target="Refund Agent")
+    seen.add(done, parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff Refund Agent"]
+
+
 def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
@@ -248,11 +259,51 @@ def test_the_report_names_attributes_that_nothing_was_made_of() -> None:
     assert found.fidelity.unread == {"app.mood": 1}
 
 
-@pytest.mark.parametrize("name", ["transfer_to_agent", "handoff_to_agent"])
-def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("transfer_to_agent", "agent_name"),
+        ("handoff_to_agent", "agent_name"),
+        ("handoff", "to_agent"),
+    ],
+)
+def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str, argument: str) -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    seen.add(ToolExecution(name=name, arguments={"agent_name": "writer"}), parent=root)
+    seen.add(ToolExecution(name=name, arguments={argument: "writer"}), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+
+
+def test_what_a_model_is_told_of_a_handoff_is_not_the_result_of_a_tool() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = [message("assistant", [tool_call("handoff", {"to_agent": "writer"}, "c")])]
+    seen.add(Inference(output=asked), parent=root)
+    seen.add(ToolExecution(name="handoff", call_id="c"), parent=root)
+    told = [message("tool", [tool_response("Go on.", "c")])]
+    seen.add(Inference(input=[*asked, *told]), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff writer"]
+
+
+def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_them() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    calls = [tool_call("second", {}, "c2"), tool_call("first", {}, "c1")]
+    seen.add(Inference(output=[message("assistant", calls)]), parent=root)
+    one = seen.add(ToolExecution(name="first", call_id="c1"), parent=root)
+    other = seen.add(ToolExecution(name="second", call_id="c2"), parent=root)
+    other.start_ns, other.end_ns = one.start_ns, one.end_ns
+    [trace] = seen.rebuilt()
+    names = [step["tool_call"]["name"] for step in trace["steps"] if step["type"] == "tool_call"]
+    assert names == ["second", "first"]
+
+
+def test_a_transfer_may_bear_the_name_of_a_plugin_before_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="Handoff-transfer_to_writer", arguments={}), parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == ["handoff writer"]
 

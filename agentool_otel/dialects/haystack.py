@@ -1,0 +1,201 @@
+"""deepset's Haystack: agents, their steps, pipelines and components, told by the span's name.
+
+Source: deepset-ai/haystack `haystack/components/agents/agent.py`, `.../agents/tool_calling.py`,
+`haystack/core/pipeline` and `haystack/dataclasses/chat_message.py` at v3.4, spans by
+`opentelemetry-haystack` 2.0. What a component does is said by its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentool_otel.dialects import _onto_gen_ai as onto
+from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
+from agentool_otel.dialects._provider_messages import finish_reason
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._stored_calls import set_parameters, set_usage
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import tool_call as call_part
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["Haystack"]
+
+_PREFIX = "haystack."
+_COMPONENT = "haystack.component"
+_TYPE = "haystack.component.type"
+_SPANS = {
+    "haystack.agent.run": ("invoke_agent", "haystack.agent"),
+    "haystack.agent.step.llm": ("chat", "haystack.agent.step.llm"),
+    "haystack.agent.step.tool": ("execute_tool", "haystack.agent.step.tool"),
+    "haystack.chat_generator.run": ("chat", _COMPONENT),
+    "haystack.pipeline.run": ("invoke_workflow", "haystack.pipeline"),
+    "haystack.async_pipeline.run": ("invoke_workflow", "haystack.pipeline"),
+}
+"""What a span of this name is, and what the names of its input and output begin with."""
+_COMPONENTS = {
+    "Generator": "chat",
+    "Retriever": "retrieval",
+    "TextEmbedder": "embeddings",
+    "DocumentEmbedder": "embeddings",
+}
+"""What a component is whose class's name ends so; any other prepares or passes on."""
+
+
+class Haystack:
+    """The dialect."""
+
+    name = "haystack"
+    signs = Signs(
+        keys=("haystack.agent.", "haystack.component.", "haystack.pipeline.", "haystack.tool."),
+        names=(_PREFIX,),
+    )
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        if not span.name.startswith(_PREFIX):
+            return NOT_MINE
+        if any(key.startswith(_PREFIX) for key in span.attributes):
+            return Confidence(OWN_ROLE, f"is called {span.name}, with attributes of Haystack's")
+        return Confidence(SPAN_NAME, f"is called {span.name}")
+
+    def read(self, span: Reader) -> Operation:
+        operation, about = _SPANS.get(span.span.name, (None, _COMPONENT))
+        if span.span.name == "haystack.component.run":
+            kind = str(span.rest.get(_TYPE))
+            operation = next((it for end, it in _COMPONENTS.items() if kind.endswith(end)), None)
+        if operation is None:
+            return onto.unclassified(span)
+        onto.drop(span, _TYPE)
+        data = "_data" if operation == "invoke_workflow" else ""
+        given, gave = f"{about}.input{data}", f"{about}.output{data}"
+        match operation:
+            case "invoke_agent":
+                _read_agent(span, span.json(given), span.json(gave))
+            case "invoke_workflow":
+                _read_pipeline(span, span.json(given), span.json(gave))
+            case "chat":
+                _read_model(span, span.json(given), span.json(gave))
+            case "execute_tool":
+                _read_tool(span, given, gave)
+            case "retrieval":
+                onto.set_query(span, span.json(given))
+                onto.set_documents(span, span.json(gave))
+            case _:  # embeddings, whose content no field takes
+                pass
+        return onto.as_operation(span, operation)
+
+
+def _read_agent(span: Reader, put_in: Any, put_out: Any) -> None:
+    said = _messages(_member(put_in, "messages"))
+    said = [it for it in said if it.get("role") != "system"]
+    onto.put(span, gen_ai.INPUT_MESSAGES, said or None)
+    answered = _messages(_member(put_out, "messages"))
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, answered[-1:] or None)
+    onto.put(span, gen_ai.SYSTEM_INSTRUCTIONS, _system(answered) or None)
+    onto.put(span, gen_ai.TOOL_DEFINITIONS, _definitions(span.json("haystack.agent.tools")) or None)
+    set_usage(span, _member(put_out, "token_usage"))
+
+
+def _read_pipeline(span: Reader, put_in: Any, put_out: Any) -> None:
+    onto.put(span, gen_ai.WORKFLOW_NAME, _member(span.json("haystack.pipeline.metadata"), "name"))
+    onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(put_in, "user") or None)
+    outputs = put_out.values() if isinstance(put_out, dict) else ()
+    answered = _messages([reply for output in outputs for reply in _replies(output)])
+    answered = answered or onto.said(put_out, "assistant")
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
+
+
+def _read_model(span: Reader, put_in: Any, put_out: Any) -> None:
+    """A chat, or a completion, which is given a prompt and tells of itself beside its replies."""
+    sent = _messages(_member(put_in, "messages"))
+    sent = sent or onto.said(_member(put_in, "prompt"), "user")
+    onto.put(span, gen_ai.INPUT_MESSAGES, sent or None)
+    onto.put(span, gen_ai.TOOL_DEFINITIONS, _definitions(_member(put_in, "tools")) or None)
+    set_parameters(span, _member(put_in, "generation_kwargs"))
+    replies = _replies(put_out)
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, _messages(replies) or None)
+    told = _member(put_out, "meta") or [_member(reply, "meta") for reply in replies]
+    for meta in told if isinstance(told, list) else ():
+        onto.put(span, gen_ai.RESPONSE_MODEL, _member(meta, "model"))
+        onto.put(span, gen_ai.RESPONSE_ID, _member(meta, "id"))
+        if reason := finish_reason(_member(meta, "finish_reason")):
+            onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [reason])
+        set_usage(span, _member(meta, "usage"))
+
+
+def _read_tool(span: Reader, given: str, gave: str) -> None:
+    onto.rename(
+        span,
+        {
+            "haystack.tool.name": gen_ai.TOOL_NAME,
+            "haystack.tool.description": gen_ai.TOOL_DESCRIPTION,
+            given: gen_ai.TOOL_CALL_ARGUMENTS,
+        },
+    )
+    put_out = span.json(gave)
+    if span.boolean("haystack.tool.error"):
+        onto.put(span, agentool.TOOL_ERROR, _member(put_out, "error") or "failed")
+    else:
+        onto.set_result(span, put_out)
+
+
+def _member(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _replies(output: Any) -> list[Any]:
+    replies = _member(output, "replies")
+    return replies if isinstance(replies, list) else []
+
+
+def _system(said: list[Message]) -> list[Part]:
+    first = next((it for it in said if it.get("role") == "system"), None)
+    return list(first["parts"]) if first else []
+
+
+def _messages(said: Any) -> list[Message]:
+    made: list[Message] = []
+    for one in said if isinstance(said, list) else ():
+        if isinstance(one, str):  # a completion's reply
+            made.append(message("assistant", [text(one)]))
+        elif isinstance(one, dict):
+            content = one.get("content")
+            parts = [_part(part) for part in content] if isinstance(content, list) else []
+            reason = finish_reason(_member(one.get("meta"), "finish_reason"))
+            made.append(message(str(one.get("role", "user")), parts, reason))
+    return made
+
+
+def _part(part: Any) -> Part:
+    match part:
+        case {"text": str(words)}:
+            return text(words)
+        case {"tool_call": {"tool_name": str(name), **call}}:
+            return call_part(name, call.get("arguments"), _id(call))
+        case {"tool_call_result": {"origin": {**origin}, **given}}:
+            return tool_response(given.get("result"), _id(origin))
+        case {"reasoning": {"reasoning_text": str(thought)}}:
+            return reasoning(thought)
+        case _:
+            return {"type": "unknown", "content": part}
+
+
+def _id(call: dict[Any, Any]) -> str | None:
+    call_id = call.get("id")
+    return call_id if isinstance(call_id, str) else None
+
+
+def _definitions(tools: Any) -> list[dict[str, Any]]:
+    return [made for tool in _each(tools) for made in onto.definitions([tool])]
+
+
+def _each(tools: Any) -> Iterator[Any]:
+    """Tools, and those of sets of tools: a class and its data."""
+    for tool in tools if isinstance(tools, list) else [tools]:
+        inner = _member(tool, "data")
+        if isinstance(listed := _member(inner, "tools"), list):
+            yield from _each(listed)
+        elif isinstance(inner, dict):
+            yield inner

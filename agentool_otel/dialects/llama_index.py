@@ -1,0 +1,189 @@
+"""LlamaIndex's own OpenTelemetry spans: methods by name, and what they did as events.
+
+Source: run-llama/llama_index `llama-index-observability-otel` 0.7, `base.py`; the events in
+`llama_index/core/instrumentation/events`. What an event holds is flattened with dots. The output of
+a workflow is printed and cut at 200 characters; that of the calls inside is whole, except that of a
+stream, which ends after its span and is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from ast import literal_eval
+from typing import Any
+
+from agentool_otel.dialects import _onto_gen_ai as onto
+from agentool_otel.dialects._dialect import NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects._python_text import call_in
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._stored_calls import set_usage
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import tool_call as call_part
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["LlamaIndex"]
+
+_SCOPE = "llamaindex.opentelemetry"
+_STEP = "llamaindex.step."
+_USAGE = "response.raw.usage."
+_PRINTED = re.compile(
+    r"StopEvent\(result=AgentOutput\(response=ChatMessage\("
+    r"role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, "
+    r"blocks=\[TextBlock\(block_type='text', "
+    r"text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\]"
+)
+_NAMED = re.compile(r"ToolCall\(tool_name='([^']+)'")
+
+
+class LlamaIndex:
+    """The dialect."""
+
+    name = "llama_index"
+    signs = Signs(keys=("llamaindex.run_id", _STEP), scopes=(_SCOPE,))
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        if span.scope.startswith(_SCOPE):
+            return Confidence(SCOPE, f"scope {span.scope}")
+        if "llamaindex.run_id" in span.attributes:
+            return Confidence(SCOPE, "has llamaindex.run_id")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        said = {event.name: event.attributes for event in span.span.events}
+        owner, _, method = span.span.name.rpartition(".")
+        if "LLMChatStartEvent" in said or "LLMCompletionStartEvent" in said:
+            return _read_model(span, said)
+        if (asked := said.get("RetrievalStartEvent")) is not None:
+            onto.put(span, gen_ai.RETRIEVAL_QUERY_TEXT, _query(asked, "str_or_query_bundle"))
+            found = said.get("RetrievalEndEvent", {})
+            onto.set_documents(span, _documents(found.get("nodes")))
+            return onto.as_operation(span, "retrieval")
+        if (asked := said.get("EmbeddingStartEvent")) is not None:
+            onto.put(span, gen_ai.REQUEST_MODEL, asked.get("model_dict.model_name"))
+            return onto.as_operation(span, "embeddings")
+        if (asked := said.get("QueryStartEvent")) is not None:
+            answer = said.get("QueryEndEvent", {}).get("response.response")
+            onto.put(span, gen_ai.WORKFLOW_NAME, owner)
+            onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(_query(asked, "query"), "user") or None)
+            onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(answer, "assistant") or None)
+            return onto.as_operation(span, "invoke_workflow")
+        if method in ("call", "acall") and owner.endswith("Tool"):
+            return _read_tool(span)
+        if method == "run" and ("workflow.output" in said or span.span.parent_id is None):
+            is_agent = owner.endswith("Agent")
+            onto.put(span, gen_ai.AGENT_NAME if is_agent else gen_ai.WORKFLOW_NAME, owner)
+            answer = _printed_answer(said.get("workflow.output", {}).get("output"))
+            onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(answer, "assistant") or None)
+            return onto.as_operation(span, "invoke_agent" if is_agent else "invoke_workflow")
+        return onto.unclassified(span)
+
+
+def _read_model(span: Reader, said: dict[str, Attributes]) -> Operation:
+    asked = said.get("LLMChatStartEvent") or said.get("LLMCompletionStartEvent") or {}
+    given = said.get("LLMChatEndEvent") or said.get("LLMCompletionEndEvent") or {}
+    onto.put(span, gen_ai.REQUEST_MODEL, asked.get("model_dict.model_name"))
+    onto.put(span, gen_ai.REQUEST_TEMPERATURE, asked.get("model_dict.temperature"))
+    sent = _messages(asked.get("messages")) or onto.said(asked.get("prompt"), "user")
+    onto.put(span, gen_ai.INPUT_MESSAGES, sent or None)
+    answer = {
+        "role": given.get("response.message.role", "assistant"),
+        "blocks": given.get("response.message.blocks"),
+    }
+    answered = [it for it in _messages([answer]) if it["parts"]]
+    answered = answered or onto.said(given.get("response.text"), "assistant")
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
+    onto.put(span, gen_ai.RESPONSE_MODEL, given.get("response.raw.model"))
+    onto.put(span, gen_ai.RESPONSE_ID, given.get("response.raw.id"))
+    match json_or_text(given.get("response.raw.choices")):
+        case [{"finish_reason": str(reason)}, *_]:
+            onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [finish_reason(reason)])
+        case _:
+            pass
+    set_usage(span, _usage(given))
+    return onto.as_operation(span, "chat")
+
+
+def _read_tool(span: Reader) -> Operation:
+    """Of the model's call, which the workflow's step was given; the result is in the next call."""
+    summary = span.rest.get(f"{_STEP}input_summary")
+    call = call_in(summary, "ToolCall")
+    named = _NAMED.match(summary) if isinstance(summary, str) else None  # also where it is cut
+    onto.put(span, gen_ai.TOOL_NAME, named[1] if named else None)
+    onto.put(span, gen_ai.TOOL_CALL_ID, call.get("tool_id"))
+    onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, call.get("tool_kwargs"))
+    if call:
+        onto.drop(span, f"{_STEP}input_summary")
+    return onto.as_operation(span, "execute_tool")
+
+
+def _printed_answer(printed: Any) -> str | None:
+    """The text in the `repr` of an agent's output, where it ends before the cut."""
+    found = _PRINTED.match(printed) if isinstance(printed, str) else None
+    try:
+        return str(literal_eval(found[1])) if found is not None else None
+    except (ValueError, SyntaxError):  # no text that Python printed
+        return None
+
+
+def _usage(given: Attributes) -> dict[str, Any]:
+    """The counts of a provider's response, with their details as the objects they were."""
+    made: dict[str, Any] = {}
+    for key, value in given.items():
+        if key.startswith(_USAGE):
+            outer, _, inner = key.removeprefix(_USAGE).partition(".")
+            if not inner:
+                made[outer] = value
+            elif isinstance(details := made.setdefault(outer, {}), dict):
+                details[inner] = value
+    return made
+
+
+def _query(asked: Attributes, name: str) -> Any:
+    return asked.get(f"{name}.query_str", asked.get(name))
+
+
+def _documents(nodes: Any) -> Any:
+    nodes = json_or_text(nodes)
+    if not isinstance(nodes, list):
+        return onto.UNSET
+    made: list[dict[str, Any]] = []
+    for one in nodes:
+        node = one.get("node") if isinstance(one, dict) else None
+        if isinstance(node, dict):
+            fields = {"id": node.get("id_"), "content": node.get("text"), "score": one.get("score")}
+            made.append({key: value for key, value in fields.items() if value is not None})
+    return made
+
+
+def _messages(said: Any) -> list[Message]:
+    made: list[Message] = []
+    said = json_or_text(said)
+    for one in said if isinstance(said, list) else ():
+        if not isinstance(one, dict):
+            continue
+        blocks = json_or_text(one.get("blocks"))
+        parts = [_part(block) for block in blocks] if isinstance(blocks, list) else []
+        more = one.get("additional_kwargs")
+        call_id = more.get("tool_call_id") if isinstance(more, dict) else None
+        if one.get("role") == "tool":
+            words = "".join(str(part.get("content", "")) for part in parts)
+            parts = [tool_response(words, call_id if isinstance(call_id, str) else None)]
+        made.append(message(str(one.get("role", "user")), parts))
+    return made
+
+
+def _part(block: Any) -> Part:
+    match block:
+        case {"block_type": "text", "text": str(words)}:
+            return text(words)
+        case {"block_type": "thinking", "content": str(thought)}:
+            return reasoning(thought)
+        case {"block_type": "tool_call", "tool_name": str(name), **call}:
+            call_id = call.get("tool_call_id")
+            arguments = json_or_text(call.get("tool_kwargs"))
+            return call_part(name, arguments, call_id if isinstance(call_id, str) else None)
+        case _:
+            return {"type": "unknown", "content": block}

@@ -1,0 +1,30 @@
+"""DSPy by OpenInference: modules and tools are told by their methods."""
+
+from __future__ import annotations
+
+from tests.dialects.spelled import span, spelled, text
+
+
+def test_a_tool_of_dspy_has_its_own_name_and_arguments() -> None:
+    said = span(
+        {"openinference.span.kind": "TOOL", "input.value": '{"kwargs": {"at": 1}}'},
+        name="look.__call__",
+        scope="openinference.instrumentation.dspy",
+    )
+    assert spelled(said) == 'openinference: tool look arguments={"at":1}'
+
+
+def test_a_module_of_dspy_was_asked_what_its_forward_was_given() -> None:
+    said = span(
+        {
+            "openinference.span.kind": "CHAIN",
+            "input.value": '{"input_args": {"question": "Where?"}}',
+            "input.mime_type": "application/json",
+        },
+        name="ReAct.forward",
+        scope="openinference.instrumentation.dspy",
+    )
+    assert spelled(said) == text("""
+        openinference: workflow ReAct.forward
+          > user: Where?
+    """)

@@ -1,0 +1,64 @@
+"""Haystack, what is not in our recording of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.dialects.spelled import span, spelled, text
+
+THOUGHT = {"role": "assistant", "content": [{"reasoning": {"reasoning_text": "Hm."}}]}
+COUNTS = {"model": "m", "finish_reason": "stop", "usage": {"prompt_tokens": 5}}
+
+
+def component(kind: str, put_in: Any, put_out: Any) -> str:
+    said = {
+        "haystack.component.type": kind,
+        "haystack.component.input": json.dumps(put_in),
+        "haystack.component.output": json.dumps(put_out),
+    }
+    return spelled(span(said, name="haystack.component.run"))
+
+
+def test_a_generator_of_text_is_a_model_call_that_tells_of_itself_beside_its_replies() -> None:
+    replies = {"replies": ["Here."], "meta": [COUNTS]}
+    assert component("OpenAIGenerator", {"prompt": "Where?"}, replies) == text("""
+        haystack: chat answered_by=m finish=stop in=5
+          > user: Where?
+          < assistant: Here.
+    """)
+
+
+def test_thoughts_and_settings_of_a_chat_are_read() -> None:
+    put_in = {"messages": [], "generation_kwargs": {"temperature": 0.5}}
+    assert component("OpenAIChatGenerator", put_in, {"replies": [THOUGHT]}) == text("""
+        haystack: chat temperature=0.5
+          < assistant: [thinks] Hm.
+    """)
+
+
+def test_components_that_prepare_or_pass_on_are_no_operations() -> None:
+    assert component("PromptBuilder", {}, {}) == "haystack: unclassified"
+    assert component("OpenAITextEmbedder", {"text": "x"}, {}) == "haystack: embeddings"
+
+
+def test_sets_of_tools_are_their_tools() -> None:
+    tools = {"type": "Toolset", "data": {"tools": [{"type": "Tool", "data": {"name": "look"}}]}}
+    said = span({"haystack.agent.tools": json.dumps([tools])}, name="haystack.agent.run")
+    assert spelled(said) == "haystack: agent tools=look"
+
+
+def test_a_tool_that_failed_says_so_in_its_output() -> None:
+    said = span(
+        {
+            "haystack.tool.name": "look",
+            "haystack.tool.error": True,
+            "haystack.agent.step.tool.output": '{"error": "no map"}',
+        },
+        name="haystack.agent.step.tool",
+    )
+    assert spelled(said) == "haystack: tool look tool_error=no map"
+
+
+def test_without_content_a_model_call_has_nothing_but_its_name() -> None:
+    assert spelled(span({}, name="haystack.agent.step.llm")) == "haystack: chat"

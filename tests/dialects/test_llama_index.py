@@ -1,0 +1,119 @@
+"""LlamaIndex by its own instrumentation and OpenInference's, what is not in our recordings."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.dialects.spelled import event, span, spelled, text
+
+OWN, OPENINFERENCE = "llamaindex.opentelemetry.tracer", "openinference.instrumentation.llama_index"
+
+
+def test_a_completion_is_a_model_call_with_a_prompt_and_a_text() -> None:
+    said = span(
+        {"llamaindex.run_id": "r"},
+        event("LLMCompletionStartEvent", prompt="Where?", **{"model_dict.model_name": "m"}),
+        event("LLMCompletionEndEvent", **{"response.text": "Here."}),
+        name="OpenAI.complete",
+        scope=OWN,
+    )
+    assert spelled(said) == text("""
+        llama_index: chat model=m
+          > user: Where?
+          < assistant: Here.
+    """)
+
+
+def test_thoughts_are_read() -> None:
+    blocks = [{"block_type": "thinking", "content": "Hm."}]
+    said = span(
+        {},
+        event("LLMChatStartEvent", messages="[]"),
+        event("LLMChatEndEvent", **{"response.message.blocks": json.dumps(blocks)}),
+        name="Anthropic.chat",
+        scope=OWN,
+    )
+    assert spelled(said) == text("""
+        llama_index: chat
+          < assistant: [thinks] Hm.
+    """)
+
+
+def test_a_tool_call_that_was_cut_has_no_arguments() -> None:
+    said = span(
+        {"llamaindex.step.input_summary": "ToolCall(tool_name='look', tool_kwargs={'at': '..."},
+        name="FunctionTool.acall",
+        scope=OWN,
+    )
+    assert spelled(said) == "llama_index: tool look"
+
+
+ANSWER = (
+    "StopEvent(result=AgentOutput(response=ChatMessage(role=<MessageRole.ASSISTANT: 'assistant'>, "
+    "additional_kwargs={}, blocks=[TextBlock(block_type='text', text="
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "answer"),
+    [
+        (ANSWER + "'Here.')]), structured_respo...", "  < assistant: Here."),
+        (ANSWER + '"It\'s \\\\ here.")]), struc...', "  < assistant: It's \\ here."),
+        (ANSWER + "'\\N')]), struc...", ""),
+        (ANSWER + "'It is a long answer tha...", ""),
+        ("StopEvent(result='Here.')", ""),
+    ],
+)
+def test_the_printed_answer_of_a_run_is_read_where_it_is_whole(printed: str, answer: str) -> None:
+    said = span({}, event("workflow.output", output=printed), name="FunctionAgent.run", scope=OWN)
+    head = "llama_index: agent agent=FunctionAgent"
+    assert spelled(said) == "\n".join(filter(None, (head, answer)))
+
+
+def test_a_workflow_below_another_span_is_a_run_too() -> None:
+    said = event("workflow.output", output="StopEvent()")
+    below = span({}, said, name="AgentWorkflow.run", scope=OWN, parent_id="3" * 16)
+    assert spelled(below) == "llama_index: workflow AgentWorkflow"
+
+
+def test_openinferences_tool_span_has_the_arguments_and_result_of_a_method() -> None:
+    gave = {"raw_input": {"kwargs": {"at": 1}}, "raw_output": {"found": 2}, "is_error": False}
+    said = span(
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "look",
+            "input.value": json.dumps({"kwargs": {"at": 1, "ctx": "<Context object>"}}),
+            "input.mime_type": "application/json",
+            "output.value": json.dumps(gave),
+            "output.mime_type": "application/json",
+        },
+        scope=OPENINFERENCE,
+    )
+    assert spelled(said) == 'openinference: tool look arguments={"at":1} result={"found":2}'
+
+
+def test_a_tool_that_gave_an_error_failed() -> None:
+    said = span(
+        {
+            "openinference.span.kind": "TOOL",
+            "tool.name": "look",
+            "input.value": '{"kwargs": {}}',
+            "output.value": '{"raw_output": "no map", "is_error": true}',
+        },
+        scope=OPENINFERENCE,
+    )
+    assert spelled(said) == (
+        'openinference: tool look tool_error=no map arguments={} result="no map"'
+    )
+
+
+def test_the_inner_half_of_a_method_is_no_operation_of_its_own() -> None:
+    said = {"openinference.span.kind": "RETRIEVER", "input.value": "Where?"}
+    outer = span(said, name="VectorIndexRetriever.retrieve", scope=OPENINFERENCE)
+    inner = span(said, name="VectorIndexRetriever._retrieve", scope=OPENINFERENCE)
+    assert spelled(outer, inner) == text("""
+        openinference: retrieval query=Where?
+        openinference: unclassified
+    """)
