@@ -14,6 +14,7 @@ from typing import NamedTuple
 from agentool_otel._json import canonical
 from agentool_otel.model.messages import Message, parts_of, role_of
 from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.rebuild.calls import is_record
 from agentool_otel.rebuild.tree import Node
 
 __all__ = ["Joining", "Keys", "keys_of"]
@@ -44,6 +45,8 @@ def keys_of(node: Node) -> Keys:
         return Keys(needed=[hash(("call", operation.call_id, operation.name))])
     if not isinstance(operation, Inference):
         return Keys()
+    if is_record(node) and operation.response_id is not None:
+        return Keys(needed=[hash(("response", operation.response_id))])
     state = 0
     states: list[Key] = []
     asked: list[Key] = []
@@ -59,6 +62,9 @@ def keys_of(node: Node) -> Keys:
         needed.append(hash(("response", operation.previous_response_id)))
     needed += states[: -_STATES - 1 : -1]
     needed += asked
+    if not states:  # results alone, as the responses API takes them: the calls are on the server
+        for message in operation.input or ():
+            needed += _ids(message, "tool_call_response")
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
@@ -66,7 +72,14 @@ def keys_of(node: Node) -> Keys:
         after, calls = _folded(state, message)
         offered.append(after)
         offered += calls
+        offered += _ids(message, "tool_call")
     return Keys(offered, needed)
+
+
+def _ids(message: Message, kind: str) -> list[Key]:
+    """Return the keys of the parts of a kind by their call ids alone: results do not name tools."""
+    ids = [part.get("id") for part in parts_of(message) if part.get("type") == kind]
+    return [hash(("id", call_id)) for call_id in ids if isinstance(call_id, str) and call_id]
 
 
 def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:

@@ -43,6 +43,7 @@ from agentool_otel.rebuild.tool_calls import (
     has_result,
     is_only_value,
     is_transfer,
+    only_asks,
     parsed,
     reranks,
     tool_error,
@@ -71,6 +72,8 @@ class StepBuilder:
         self._by_id: dict[str, list[ToolCall]] = defaultdict(list)
         self._asked_for: dict[str | None, list[ToolCall]] = defaultdict(list)
         """By name, the calls models asked for."""
+        self._noted: list[ToolCall] = []
+        """The calls of which a span tells no more than that the model asked for them."""
         self._run_by: dict[int, ToolCall] = {}
         """By the id() of its node, the call a tool span executes."""
         self._thoughts: dict[int, tuple[Draft, ...]] = {}
@@ -98,7 +101,7 @@ class StepBuilder:
         if not self._spans_tell_all():
             for node in self._inferences:
                 self._read_input(node)
-        if self._root is None:
+        if self._root is None or not self._calls:
             self._read_what_came_before()
         for call in self._calls:
             if not call.dropped:
@@ -199,8 +202,10 @@ class StepBuilder:
 
     def _read_what_came_before(self) -> None:
         """Take what a run begins with: the results of calls that were not recorded, and those
-        calls as far as the first model call repeats them."""
-        for node in self._inferences[:1]:
+        calls as far as the first model call repeats them. A run of which no call was recorded
+        begins anew with every model call."""
+        told: set[str] = set()
+        for node in self._inferences[:1] if self._calls else tuple(self._inferences):
             operation = node.operation
             assert isinstance(operation, Inference)
             said = operation.input or ()
@@ -215,6 +220,10 @@ class StepBuilder:
                     call_id = text(part.get("id"))
                     if part.get("type") != "tool_call_response" or call_id in self._by_id:
                         continue
+                    if call_id is not None:
+                        if call_id in told:
+                            continue
+                        told.add(call_id)
                     known = asked.get(call_id)
                     arguments = parsed(known.get("arguments", UNSET)) if known else UNSET
                     call = ToolCall(text(known.get("name")) if known else None, call_id, arguments)
@@ -295,6 +304,8 @@ class StepBuilder:
         call_id: str | None,
     ) -> None:
         call = self._matching(name, call_id, operation.arguments)
+        if call is None and call_id is None and self._noted:
+            call = self._asked_by_span(name, operation.arguments)
         if call is None:
             if call_id in self._by_id and (other := self._told_by(node, call_id)) is not None:
                 self._repeat(other, operation)
@@ -303,6 +314,8 @@ class StepBuilder:
             self._remember(call)
         call.node = node
         self._run_by[id(node)] = call
+        if only_asks(node):
+            self._noted.append(call)
         if call.id is None and call_id is not None:
             call.id = call_id
             self._by_id[call_id].append(call)
@@ -312,6 +325,18 @@ class StepBuilder:
             operation.arguments, call.arguments
         ):
             call.arguments = operation.arguments
+
+    def _asked_by_span(self, name: str | None, arguments: Any) -> ToolCall | None:
+        """Find the call that a span below the model's has told of and another one executes."""
+        if arguments is UNSET:
+            return None
+        wanted = canonical(plain(arguments))
+        for call in self._noted:
+            known = call.arguments
+            if call.name == name and known is not UNSET and canonical(plain(known)) == wanted:
+                self._noted.remove(call)
+                return call
+        return None
 
     def _told_by(self, node: Node, call_id: str) -> Node | None:
         """Return the span that has told already of the call that a tool span is of."""

@@ -9,7 +9,13 @@ import msgspec
 from msgspec import UNSET
 
 from agentool_otel._json import canonical, loads
-from agentool_otel.model.operations import McpRequest, Operation, Retrieval, ToolExecution
+from agentool_otel.model.operations import (
+    Inference,
+    McpRequest,
+    Operation,
+    Retrieval,
+    ToolExecution,
+)
 from agentool_otel.rebuild._values import plain
 from agentool_otel.rebuild.drafts import Draft
 from agentool_otel.rebuild.handoffs import transfers
@@ -23,6 +29,7 @@ __all__ = [
     "has_result",
     "is_only_value",
     "is_transfer",
+    "only_asks",
     "parsed",
     "reranks",
     "tool_error",
@@ -131,6 +138,18 @@ def tool_error(operation: Operation) -> str | None:
 
 def has_result(operation: Operation) -> bool:
     return isinstance(operation, (ToolExecution, McpRequest)) and operation.result is not UNSET
+
+
+def only_asks(node: Node) -> bool:
+    """True for a tool span inside the model's that tells of no outcome: AgentOps makes one for each
+    tool call of an answer."""
+    operation = node.operation
+    return (
+        node.parent is not None
+        and isinstance(node.parent.operation, Inference)
+        and not has_result(operation)
+        and operation.error_type is None
+    )
 
 
 def reranks(operation: Retrieval) -> bool:
