@@ -15,7 +15,13 @@ from msgspec import UNSET
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects._errors import take_exception
-from agentool_otel.dialects._provider_messages import json_or_text, messages_from, parts_from
+from agentool_otel.dialects._flattened import tree
+from agentool_otel.dialects._provider_messages import (
+    json_or_text,
+    messages_from,
+    parts_from,
+    tool_definition,
+)
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.model.messages import Message, message, parts_of, text
@@ -31,7 +37,9 @@ __all__ = [
     "dumps",
     "failed",
     "include_cache",
+    "mend_definitions",
     "mend_responses",
+    "move_functions",
     "move_messages",
     "move_milliseconds",
     "put",
@@ -137,6 +145,12 @@ def set_from_events(span: Reader, key: str) -> None:
             (answered if chosen else asked).extend(made)
     put(span, gen_ai.INPUT_MESSAGES, asked or None)
     put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
+
+
+def move_functions(span: Reader, prefix: str) -> None:
+    """Set tool definitions from `<prefix>.0.name`, `.description` and `.parameters`."""
+    if functions := definitions(tree(span, prefix)):
+        put(span, gen_ai.TOOL_DEFINITIONS, functions)
 
 
 def move_milliseconds(span: Reader, key: str, target: str) -> None:
@@ -257,7 +271,8 @@ def definitions(tools: Any) -> list[dict[str, Any]]:
         one: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": said["name"]}
         if isinstance(said.get("description"), str):
             one["description"] = said["description"]
-        schema = next((said[key] for key in _SCHEMAS if isinstance(said.get(key), dict)), None)
+        schemas = (json_or_text(said.get(key)) for key in _SCHEMAS)
+        schema = next((it for it in schemas if isinstance(it, dict)), None)
         if schema is not None:
             one["parameters"] = schema
         made.append(one)
@@ -287,6 +302,15 @@ def set_result(span: Reader, value: Any) -> None:
     if value is None or isinstance(value, str):
         value = dumps(value)
     span.rest[gen_ai.TOOL_CALL_RESULT] = value
+
+
+def mend_definitions(span: Reader) -> None:
+    """Make tool definitions flat, where an SDK has left them in OpenAI's shape."""
+    tools = span.rest.get(gen_ai.TOOL_DEFINITIONS)
+    if isinstance(tools, str) and '"function":' in tools:
+        tools = json_or_text(tools)
+        if isinstance(tools, list):
+            span.rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
 
 
 def mend_responses(span: Reader) -> None:

@@ -76,11 +76,13 @@ class TruLens:
             failure = failure or str(json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT, "error")))
         if kind == "eval_root":
             return _read_evaluation(span)
-        if operation == "chat":
-            if span.rest.get(_COST + "cost_currency") == "USD":
+        if operation in ("chat", "invoke_agent"):  # the latter with the sum of what it used
+            if operation == "chat" and span.rest.get(_COST + "cost_currency") == "USD":
                 onto.drop(span, _COST + "cost_currency")
                 onto.rename(span, {_COST + "cost": agentool.COST_USD})
             onto.rename(span, _USAGE)
+        if span.rest.get(gen_ai.TOOL_NAME) == span.span.name:  # of the function, with its module
+            onto.drop(span, gen_ai.TOOL_NAME)
         if operation is not None and not (
             operation in ("chat", "invoke_agent") and _set_question(span)
         ):

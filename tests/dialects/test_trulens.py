@@ -111,3 +111,24 @@ def test_a_tool_called_through_mcp_says_so_under_names_of_its_own() -> None:
         "no numbers",
     )
     assert (operation.error_message, operation.duration_ms) == ("no numbers", 5.0)
+
+
+def test_what_the_model_calls_in_an_agent_used_is_the_agents() -> None:
+    ran = span(
+        {
+            OF + "span_type": "agent",
+            OF + "call.kwargs.question": "Weather?",
+            OF + "cost.num_prompt_tokens": 183,
+            OF + "cost.num_completion_tokens": 27,
+        },
+        name="app.Weather.ask",
+    )
+    assert spelled(ran) == text("""
+        trulens: agent agent=app.Weather.ask in=183 out=27
+          > user: Weather?
+    """)
+
+
+def test_a_tool_is_called_without_its_module() -> None:
+    called = span({OF + "span_type": "tool", "gen_ai.tool.name": "app.look"}, name="app.look")
+    assert spelled(called) == "trulens: tool look"
