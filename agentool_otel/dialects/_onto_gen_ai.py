@@ -24,7 +24,7 @@ from agentool_otel.dialects._provider_messages import (
 )
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.model.messages import Message, message, parts_of, text
+from agentool_otel.model.messages import Message, message, parts_of, text, tool_response
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.spans import STATUS_ERROR
 from agentool_otel.semconv import core, gen_ai
@@ -39,6 +39,7 @@ __all__ = [
     "include_cache",
     "mend_definitions",
     "mend_responses",
+    "mend_tool_messages",
     "move_functions",
     "move_messages",
     "move_milliseconds",
@@ -324,6 +325,27 @@ def mend_responses(span: Reader) -> None:
                 if part.get("type") == "tool_call_response" and "result" in part:
                     part.setdefault("response", part.pop("result"))
                     span.rest[key] = value
+
+
+def mend_tool_messages(span: Reader) -> None:
+    """Make what a tool said its response, where an SDK has put it as text and left out the id."""
+    said = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(said, str) and '"tool"' in said:
+        said = json_or_text(said)
+    if not isinstance(said, list):
+        return
+    made = [
+        _response(it) if isinstance(it, dict) and it.get("role") == "tool" else it for it in said
+    ]
+    if made != said:
+        span.rest[gen_ai.INPUT_MESSAGES] = made
+
+
+def _response(said: dict[str, Any]) -> dict[str, Any]:
+    parts = parts_of(said)
+    if len(parts) != 1 or parts[0].get("type") != "text":
+        return said
+    return {**said, "parts": [tool_response(json_or_text(parts[0].get("content")), None)]}
 
 
 def total(*counts: Any) -> int | None:

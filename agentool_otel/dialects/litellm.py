@@ -37,6 +37,7 @@ _OPERATIONS = {
     "embeddings": "embeddings",
 }
 """By the function that was called; each has an asynchronous twin with an `a` before its name."""
+_PROVIDER = ("gen_ai.system", gen_ai.PROVIDER_NAME)
 _RAW = re.compile(r"llm\.([^.]+)\.([^.]+)")
 _OF_CALLS = frozenset({"request", "usage"})
 """What follows `llm.` in names of the call's own span."""
@@ -72,14 +73,14 @@ def _read_request(span: Reader) -> Operation:
     if operation is None:
         return onto.unclassified(span)
     onto.drop(span, _TYPE)
-    if rest.get("gen_ai.system") == "":
-        onto.drop(span, "gen_ai.system")
+    onto.drop(span, *(key for key in _PROVIDER if rest.get(key) == ""))
     if rest.get(gen_ai.RESPONSE_ID) == rest[_CALL_ID]:  # what stands for one
         onto.drop(span, gen_ai.RESPONSE_ID)
     onto.rename(span, {"gen_ai.cost.total_cost": agentool.COST_USD})
     used = rest.get("metadata.usage_object")
     set_usage(span, value_in(used) if isinstance(used, str) else None)
     onto.move_functions(span, "llm.request.functions")
+    onto.mend_tool_messages(span)
     _add_calls(span)
     return onto.as_operation(span, operation)
 

@@ -76,12 +76,12 @@ class OpenLIT:
         return Confidence(SCOPE, "OpenLIT's scope") if scope else Confidence(CENSUS, "its names")
 
     def read(self, span: Reader) -> Operation:
-        if _SOURCE in span.rest and _TARGET in span.rest:
+        if _SOURCE in span.rest and (_TARGET in span.rest or gen_ai.AGENT_NAME in span.rest):
             return _read_handoff(span)
         if _ARGS in span.rest:  # of `@openlit.trace`
             return _read_function(span)
         operation = _operation(span)
-        if operation is None or _is_node(span, operation):
+        if operation is None or (operation == "invoke_agent" and _is_machinery(span)):
             return onto.unclassified(span)
         onto.rename(span, _NAMES)
         if operation in ("invoke_agent", "invoke_workflow"):
@@ -108,13 +108,12 @@ def _operation(span: Reader) -> str | None:
     return _OPERATIONS.get(str(said), str(said))
 
 
-def _is_node(span: Reader, operation: str) -> bool:
-    name = str(span.rest.get(gen_ai.AGENT_NAME))
-    return (
-        operation == "invoke_agent"
-        and span.span.scope.endswith(".langgraph")
-        and (name in _NODES or name.endswith(_HOOKS))
-    )
+def _is_machinery(span: Reader) -> bool:
+    """Whether what is said to be an agent is a part of one: a node, or a turn without a name."""
+    name = span.rest.get(gen_ai.AGENT_NAME)
+    if span.span.scope.endswith(".langgraph"):
+        return name in _NODES or str(name).endswith(_HOOKS)
+    return span.span.scope.endswith(".openai_agents") and name is None
 
 
 def _read_function(span: Reader) -> Operation:
@@ -129,7 +128,7 @@ def _read_function(span: Reader) -> Operation:
 
 
 def _read_handoff(span: Reader) -> Operation:
-    target = span.text(_TARGET)
+    target = span.text(_TARGET) or span.text(gen_ai.AGENT_NAME)
     onto.rename(span, {_SOURCE: gen_ai.AGENT_NAME})
     span.rest[gen_ai.TOOL_NAME] = f"transfer_to_{target}"
     onto.put(span, agentool.TRANSFER_TARGET, target)
@@ -137,6 +136,8 @@ def _read_handoff(span: Reader) -> Operation:
 
 
 def _read_run(span: Reader) -> None:
+    if str(span.rest.get(gen_ai.AGENT_ID)).isdecimal():  # where the object is in memory
+        onto.drop(span, gen_ai.AGENT_ID)
     onto.move_messages(
         span, gen_ai.INPUT_MESSAGES, "user", "gen_ai.agent.task", "gen_ai.workflow.input"
     )
@@ -169,8 +170,11 @@ def _read_tool(span: Reader) -> None:
 
 
 def _read_model_call(span: Reader) -> None:
+    if span.rest.get("gen_ai.usage.cost") == 0:  # of a model without a price
+        onto.drop(span, "gen_ai.usage.cost")
     onto.rename(span, {"gen_ai.usage.cost": agentool.COST_USD})
     onto.mend_definitions(span)
+    onto.mend_tool_messages(span)
     thoughts = [
         reasoning(value)
         for event in span.span.events

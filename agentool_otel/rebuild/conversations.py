@@ -50,21 +50,21 @@ def keys_of(node: Node) -> Keys:
     state = 0
     states: list[Key] = []
     asked: list[Key] = []
+    results: list[Key] = []
     for message in operation.input or ():
         state, calls = _folded(state, message)
         if role_of(message) == "assistant":
             states.append(state)
             asked = calls  # of the last turn, which this call answers
+            results = []
         else:
             asked += calls
+            results += _ids(message, "tool_call_response")
     needed: list[Key] = []
     if operation.previous_response_id is not None:
         needed.append(hash(("response", operation.previous_response_id)))
     needed += states[: -_STATES - 1 : -1]
-    needed += asked
-    if not states:  # results alone, as the responses API takes them: the calls are on the server
-        for message in operation.input or ():
-            needed += _ids(message, "tool_call_response")
+    needed += asked or results
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
@@ -73,11 +73,22 @@ def keys_of(node: Node) -> Keys:
         offered.append(after)
         offered += calls
         offered += _ids(message, "tool_call")
+        offered += _spoken(state, message)
     return Keys(offered, needed)
 
 
+def _spoken(state: Key, message: Message) -> list[Key]:
+    """Fold an answer without its tool calls, which several tracers leave out of the history."""
+    parts = parts_of(message)
+    said = [part for part in parts if part.get("type") == "text"]
+    if not said or all(part.get("type") != "tool_call" for part in parts):
+        return []
+    return [_folded(state, {"role": role_of(message), "parts": said})[0]]
+
+
 def _ids(message: Message, kind: str) -> list[Key]:
-    """Return the keys of the parts of a kind by their call ids alone: results do not name tools."""
+    """Return keys by the call ids alone: results do not name tools, and the responses API keeps
+    the calls they are of."""
     ids = [part.get("id") for part in parts_of(message) if part.get("type") == kind]
     return [hash(("id", call_id)) for call_id in ids if isinstance(call_id, str) and call_id]
 

@@ -385,8 +385,8 @@ class StepBuilder:
             return
         call = self._matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
-        if call is None and target is None:  # the span does not say where to, the model did
-            call = next((it for it in self._calls if it.node is None and is_transfer(it)), None)
+        if call is None:
+            call = next((it for it in self._calls if _leads_to(it, target)), None)
         if call is not None:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
@@ -581,3 +581,10 @@ class StepBuilder:
 
 def _end(node: Node) -> int | None:
     return node.end_ns if node.end_ns is not None else node.start_ns
+
+
+def _leads_to(call: ToolCall, target: str | None) -> bool:
+    """Whether the model asked for a transfer, to where a span says, if it says so."""
+    if call.node is not None or call.dropped or not is_transfer(call):
+        return False
+    return target is None or same_agent(target, transfer_target(call.name or "", call.arguments))

@@ -1,4 +1,4 @@
-"""AgentOps, written from its attribute names: there is no public recording here."""
+"""AgentOps, written from its attribute names and after a recording (`spans/agentops-*.jsonl`)."""
 
 from __future__ import annotations
 

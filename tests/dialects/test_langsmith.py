@@ -1,4 +1,4 @@
-"""LangSmith, written from its exporter: there is no public recording here."""
+"""LangSmith, written from its exporter and after a recording (`spans/langsmith-*.jsonl`)."""
 
 from __future__ import annotations
 

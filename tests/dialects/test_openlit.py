@@ -1,4 +1,4 @@
-"""OpenLIT, written from its attribute names: there is no public recording here."""
+"""OpenLIT, written from its attribute names and after recordings (`spans/openlit-*.jsonl`)."""
 
 from __future__ import annotations
 
@@ -184,3 +184,53 @@ def test_tools_nested_as_openai_nests_them_are_flat() -> None:
         scope="openlit",
     )
     assert spelled(asked) == "openlit: chat tools=look"
+
+
+def test_turns_of_the_agents_sdk_are_no_agents() -> None:
+    turn = span(
+        {"gen_ai.operation.name": "invoke_agent"}, scope="openlit.instrumentation.openai_agents"
+    )
+    assert spelled(turn) == "openlit: unclassified"
+
+
+def test_an_agent_that_has_a_source_is_what_that_hands_over_to() -> None:
+    handoff = span(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "booker",
+            "gen_ai.agent.source": "planner",
+        },
+        scope="openlit.instrumentation.openai_agents",
+    )
+    assert spelled(handoff) == text("""
+        openlit: tool transfer_to_booker agent=planner transfer_to=booker
+    """)
+
+
+def test_where_an_agent_is_in_memory_is_not_its_id() -> None:
+    ran = span(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "planner",
+            "gen_ai.agent.id": "140350308301712",
+        },
+        scope="openlit.instrumentation.openai_agents",
+    )
+    assert spelled(ran) == "openlit: agent agent=planner"
+
+
+def test_a_model_without_a_price_is_not_free() -> None:
+    asked = span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": 0}, scope="openlit")
+    assert spelled(asked) == "openlit: chat"
+
+
+def test_the_text_of_a_tool_is_its_response() -> None:
+    told = [{"role": "tool", "parts": [{"type": "text", "content": '{"degrees": 18}'}]}]
+    asked = span(
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)},
+        scope="openlit",
+    )
+    assert spelled(asked) == text("""
+        openlit: chat
+          > tool: [result None] {"degrees":18}
+    """)

@@ -152,3 +152,14 @@ def test_a_log_record_of_a_call_without_a_span_is_a_call() -> None:
     seen.add(chat([ASKED], SAID, response_id="r1"))
     seen.add(chat([ASKED], SAID, response_id="r2"), name=gen_ai.EVENT_INFERENCE_DETAILS)
     assert len(seen.rebuilt()) == 2
+
+
+def test_a_history_that_leaves_tool_calls_out_is_known_by_what_was_said() -> None:
+    """LiteLLM's and OpenLIT's."""
+    seen = Collected()
+    looks = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"})])
+    told = message("tool", [tool_response("sunny")])
+    seen.add(chat([ASKED], looks))
+    seen.add(chat([ASKED, message("assistant", [text("I look.")]), told], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace)[1:] == ["call None weather {'c': 'Paris'}", "result None sunny"]

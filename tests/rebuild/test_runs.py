@@ -370,3 +370,13 @@ def test_results_of_calls_that_nobody_recorded_are_kept_once() -> None:
         seen.add(Inference(provider="p", input=history), parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == ["result c1 one", "result c2 two"]
+
+
+def test_a_handoff_that_the_model_spells_otherwise_is_one() -> None:
+    seen = Collected()
+    root = seen.add(agent("triage"), seconds=9)
+    seen.add(asks(("c1", "transfer_to_refund_agent")), parent=root)
+    span = ToolExecution(name="transfer_to_Refund Agent", transfer_target="Refund Agent")
+    seen.add(span, parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff Refund Agent"]
