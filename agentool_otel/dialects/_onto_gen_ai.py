@@ -249,7 +249,10 @@ def set_system(span: Reader, value: Any) -> None:
         span.rest[gen_ai.SYSTEM_INSTRUCTIONS] = parts
 
 
-_SCHEMAS = ("parameters", "inputSchema", "input_schema", "parameters_json_schema", "json_schema")
+_SCHEMAS = (
+    *("parameters", "inputSchema", "input_schema", "parameters_json_schema", "json_schema"),
+    "arguments",
+)
 
 
 def definitions(tools: Any) -> list[dict[str, Any]]:

@@ -29,6 +29,8 @@ _OPERATIONS = {
 named like the member of the enumeration, because an answer's tool calls are nowhere else."""
 _RUNS = ("session", "workflow", "operation", "task")
 _FUNCTIONS = "gen_ai.request.functions"
+_TOOLS = "gen_ai.request.tools"
+_INSTRUMENTATION = "instrumentation.name"
 _NAMES = {
     "agent.name": gen_ai.AGENT_NAME,
     "agent.id": gen_ai.AGENT_ID,
@@ -44,13 +46,15 @@ class AgentOps:
     """The dialect."""
 
     name = "agentops"
-    signs = Signs(keys=("agentops.", _FUNCTIONS + "."))
+    signs = Signs(keys=("agentops.", _FUNCTIONS + ".", _INSTRUMENTATION))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _KIND in span.attributes:
             return Confidence(OWN_ROLE, f"has {_KIND}")
         if any(key.startswith("agentops.entity.") for key in span.attributes):
             return Confidence(CENSUS, "has agentops.entity.*")
+        if span.attributes.get(_INSTRUMENTATION) == "agentops":
+            return Confidence(SCOPE, f"{_INSTRUMENTATION} is AgentOps")
         if any(key.startswith(_FUNCTIONS) for key in span.attributes):
             return Confidence(SCOPE, f"has {_FUNCTIONS}")
         return NOT_MINE
@@ -60,8 +64,12 @@ class AgentOps:
         if "from_agent" in span.rest and "to_agent" in span.rest:
             return _read_handoff(span)
         operation = _OPERATIONS.get(kind)
+        onto.move_functions(span, _FUNCTIONS)
+        onto.move_functions(span, _TOOLS)
+        if not kind and span.rest.get("workflow.step.type") == "trace":  # of the Agents SDK
+            onto.rename(span, {"workflow.name": gen_ai.WORKFLOW_NAME})
+            return onto.as_operation(span, "invoke_workflow")
         if not kind and _INPUT not in span.rest and _OUTPUT not in span.rest:
-            onto.move_functions(span, _FUNCTIONS)
             return onto.as_operation(span)  # of its own instrumentors
         if operation is None and (kind not in _RUNS or span.span.parent_id is not None):
             return onto.unclassified(span)

@@ -136,7 +136,8 @@ def _read_handoff(span: Reader) -> Operation:
 
 
 def _read_run(span: Reader) -> None:
-    if str(span.rest.get(gen_ai.AGENT_ID)).isdecimal():  # where the object is in memory
+    in_memory = str(span.rest.get(gen_ai.AGENT_ID)).isdecimal()
+    if in_memory and span.span.scope.endswith(".openai_agents"):  # the place of the object
         onto.drop(span, gen_ai.AGENT_ID)
     onto.move_messages(
         span, gen_ai.INPUT_MESSAGES, "user", "gen_ai.agent.task", "gen_ai.workflow.input"

@@ -95,3 +95,29 @@ def test_tools_are_read_from_functions_by_number() -> None:
         scope="openai",
     )
     assert spelled(asked) == "agentops: chat model=gpt-5 tools=look"
+
+
+def test_spans_of_the_agents_sdk_are_known_by_who_made_them() -> None:
+    made = {"instrumentation.name": "agentops", "trace.id": "trace_1"}
+    workflow = {"workflow.step.type": "trace", "workflow.name": "refunds"}
+    assert spelled(
+        span({**made, **workflow}, scope="openai-agents"),
+        span({**made, "from_agent": "triage", "to_agent": "clerk"}, scope="openai-agents"),
+        span(made, scope="openai-agents", name="turn"),
+    ) == text("""
+        agentops: workflow refunds
+        agentops: tool transfer_to_clerk agent=triage transfer_to=clerk
+        agentops: unclassified
+    """)
+
+
+def test_tools_of_the_agents_sdk_have_their_schema_as_arguments() -> None:
+    asked = span(
+        {
+            "agentops.span.kind": "llm",
+            "gen_ai.request.tools.0.type": "function",
+            "gen_ai.request.tools.0.name": "look",
+            "gen_ai.request.tools.0.arguments": '{"type": "object"}',
+        }
+    )
+    assert spelled(asked) == "agentops: chat tools=look"
