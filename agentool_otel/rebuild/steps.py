@@ -203,12 +203,14 @@ class StepBuilder:
     def _read_what_came_before(self) -> None:
         """Take what a run begins with: the results of calls that were not recorded, and those
         calls as far as the first model call repeats them. A run of which no call was recorded
-        begins anew with every model call."""
+        begins anew with every model call. Below an agent, what is repeated was another one's."""
         told: set[str] = set()
         for node in self._inferences[:1] if self._calls else tuple(self._inferences):
             operation = node.operation
             assert isinstance(operation, Inference)
             said = operation.input or ()
+            if isinstance(said, Deferred) and "tool_call_response" not in said.text:
+                continue  # parsing it would be for nothing
             turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
             asked = {
                 part.get("id"): part
@@ -225,6 +227,8 @@ class StepBuilder:
                             continue
                         told.add(call_id)
                     known = asked.get(call_id)
+                    if known is not None and self._root is not None:
+                        continue
                     arguments = parsed(known.get("arguments", UNSET)) if known else UNSET
                     call = ToolCall(text(known.get("name")) if known else None, call_id, arguments)
                     if known is not None:

@@ -380,3 +380,14 @@ def test_a_handoff_that_the_model_spells_otherwise_is_one() -> None:
     seen.add(span, parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == ["handoff Refund Agent"]
+
+
+def test_an_agent_that_is_told_of_anothers_call_did_not_make_it() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("transfer_to_clerk", {}, "c1")])
+    history = [asked, message("tool", [tool_response("transferred", "c1")])]
+    said = [message("assistant", [text("Here I am.")])]
+    seen.add(Inference(provider="p", input=history, output=said), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == []
