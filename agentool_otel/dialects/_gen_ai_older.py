@@ -251,6 +251,8 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
             if isinstance(content := json_or_text(body.get(key)), dict):
                 body = content
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
+            body = dict(body)
+            _rename(body)
             for key, value in body.items():
                 if key.startswith("gen_ai."):
                     rest.setdefault(key, value)
@@ -267,7 +269,8 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
         said = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
         if said:  # the whole run, told on its own span
             inputs, outputs = inputs[: said[0]], inputs[said[0] :]
-    if inputs and gen_ai.INPUT_MESSAGES not in rest:
+    embeds = rest.get(gen_ai.OPERATION_NAME) == "embeddings"  # which has no messages
+    if inputs and gen_ai.INPUT_MESSAGES not in rest and not embeds:
         rest[gen_ai.INPUT_MESSAGES] = inputs
     if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
         rest[gen_ai.OUTPUT_MESSAGES] = outputs

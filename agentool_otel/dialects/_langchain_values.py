@@ -6,12 +6,19 @@ stores with LangChain callbacks (Langfuse, LangSmith, MLflow) keep these as they
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from agentool_otel.dialects._provider_messages import json_or_text
-from agentool_otel.dialects._python_text import object_in
+from agentool_otel.dialects._python_text import object_in, value_in
 
 __all__ = ["ToolMessage", "tool_message", "unwrapped_call"]
+
+_TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_PRINTED = re.compile(
+    rf"content=({_TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.S
+)
+"""The `str` of a tool message, which has no name of a class."""
 
 
 class ToolMessage(NamedTuple):
@@ -26,6 +33,8 @@ class ToolMessage(NamedTuple):
 def tool_message(value: Any) -> ToolMessage | None:
     """Return the tool message that an output is, in any of its wrappings; None if it is none."""
     value = json_or_text(value)
+    if isinstance(value, str):
+        return _printed(value)
     if isinstance(value, dict) and isinstance(value.get("output"), dict):
         value = value["output"]
     if not isinstance(value, dict):
@@ -43,6 +52,14 @@ def tool_message(value: Any) -> ToolMessage | None:
         value.get("content"),
         value.get("status") == "error",
     )
+
+
+def _printed(value: str) -> ToolMessage | None:
+    said = _PRINTED.fullmatch(value) if value.startswith("content=") else None
+    if said is None:
+        return None
+    failed = " status='error'" in said[4]
+    return ToolMessage(said[3], said[2], value_in(said[1]), failed)
 
 
 def unwrapped_call(value: Any) -> Any:

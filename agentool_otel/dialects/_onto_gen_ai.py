@@ -15,10 +15,16 @@ from msgspec import UNSET
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects._errors import take_exception
-from agentool_otel.dialects._provider_messages import json_or_text, messages_from, parts_from
+from agentool_otel.dialects._flattened import tree
+from agentool_otel.dialects._provider_messages import (
+    json_or_text,
+    messages_from,
+    parts_from,
+    tool_definition,
+)
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.model.messages import Message, message, parts_of, text
+from agentool_otel.model.messages import Message, message, parts_of, text, tool_response
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.spans import STATUS_ERROR
 from agentool_otel.semconv import core, gen_ai
@@ -31,7 +37,10 @@ __all__ = [
     "dumps",
     "failed",
     "include_cache",
+    "mend_definitions",
     "mend_responses",
+    "mend_tool_messages",
+    "move_functions",
     "move_messages",
     "move_milliseconds",
     "put",
@@ -139,6 +148,12 @@ def set_from_events(span: Reader, key: str) -> None:
     put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
 
 
+def move_functions(span: Reader, prefix: str) -> None:
+    """Set tool definitions from `<prefix>.0.name`, `.description` and `.parameters`."""
+    if functions := definitions(tree(span, prefix)):
+        put(span, gen_ai.TOOL_DEFINITIONS, functions)
+
+
 def move_milliseconds(span: Reader, key: str, target: str) -> None:
     """Set an attribute in seconds from one in milliseconds."""
     if target not in span.rest and (value := span.number(key)) is not None:
@@ -234,7 +249,10 @@ def set_system(span: Reader, value: Any) -> None:
         span.rest[gen_ai.SYSTEM_INSTRUCTIONS] = parts
 
 
-_SCHEMAS = ("parameters", "inputSchema", "input_schema", "parameters_json_schema", "json_schema")
+_SCHEMAS = (
+    *("parameters", "inputSchema", "input_schema", "parameters_json_schema", "json_schema"),
+    "arguments",
+)
 
 
 def definitions(tools: Any) -> list[dict[str, Any]]:
@@ -257,7 +275,8 @@ def definitions(tools: Any) -> list[dict[str, Any]]:
         one: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": said["name"]}
         if isinstance(said.get("description"), str):
             one["description"] = said["description"]
-        schema = next((said[key] for key in _SCHEMAS if isinstance(said.get(key), dict)), None)
+        schemas = (json_or_text(said.get(key)) for key in _SCHEMAS)
+        schema = next((it for it in schemas if isinstance(it, dict)), None)
         if schema is not None:
             one["parameters"] = schema
         made.append(one)
@@ -289,6 +308,15 @@ def set_result(span: Reader, value: Any) -> None:
     span.rest[gen_ai.TOOL_CALL_RESULT] = value
 
 
+def mend_definitions(span: Reader) -> None:
+    """Make tool definitions flat, where an SDK has left them in OpenAI's shape."""
+    tools = span.rest.get(gen_ai.TOOL_DEFINITIONS)
+    if isinstance(tools, str) and '"function":' in tools:
+        tools = json_or_text(tools)
+        if isinstance(tools, list):
+            span.rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
+
+
 def mend_responses(span: Reader) -> None:
     """Give tool results in messages the name of the conventions; some SDKs call them `result`."""
     for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
@@ -300,6 +328,27 @@ def mend_responses(span: Reader) -> None:
                 if part.get("type") == "tool_call_response" and "result" in part:
                     part.setdefault("response", part.pop("result"))
                     span.rest[key] = value
+
+
+def mend_tool_messages(span: Reader) -> None:
+    """Make what a tool said its response, where an SDK has put it as text and left out the id."""
+    said = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(said, str) and '"tool"' in said:
+        said = json_or_text(said)
+    if not isinstance(said, list):
+        return
+    made = [
+        _response(it) if isinstance(it, dict) and it.get("role") == "tool" else it for it in said
+    ]
+    if made != said:
+        span.rest[gen_ai.INPUT_MESSAGES] = made
+
+
+def _response(said: dict[str, Any]) -> dict[str, Any]:
+    parts = parts_of(said)
+    if len(parts) != 1 or parts[0].get("type") != "text":
+        return said
+    return {**said, "parts": [tool_response(json_or_text(parts[0].get("content")), None)]}
 
 
 def total(*counts: Any) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 from agentool_otel._json import dumps
 from agentool_otel.dialects._provider_messages import json_or_text
 
-__all__ = ["call_in", "object_in"]
+__all__ = ["call_in", "object_in", "value_in"]
 
 _LONGEST = 100_000
 """Characters of Python text that are parsed, which takes far longer than JSON."""
@@ -18,14 +18,22 @@ _LONGEST = 100_000
 def object_in(value: Any) -> Any:
     """Return the object in JSON text, or in Python's; any other value as it is."""
     value = json_or_text(value)
-    if not isinstance(value, str) or value[:1] != "{" or len(value) > _LONGEST:
+    if not isinstance(value, str) or value[:1] != "{":
         return value
+    read = value_in(value)
+    return read if isinstance(read, dict) else value
+
+
+def value_in(text: str) -> Any:
+    """Return the value that a text is Python's literal of; any other text as it is."""
+    if len(text) > _LONGEST:
+        return text
     try:
-        read = ast.literal_eval(value)
+        read = ast.literal_eval(text)
         dumps(read)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return value
-    return read if isinstance(read, dict) else value
+        return text
+    return read
 
 
 def call_in(value: Any, name: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from agentool_otel.dialects import _langchain_values as langchain
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._reading import Reader
-from agentool_otel.model.messages import Message, text_of
+from agentool_otel.model.messages import Message, message, parts_of, text_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.semconv import agentool, gen_ai
 
@@ -159,13 +159,22 @@ def _without_definitions(sent: Any) -> tuple[Any, list[Any]]:
 def _read_response(span: Reader, put_out: Any) -> None:
     if put_out == "None":  # what some SDKs write for an answer that was only a tool call
         return
-    onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(_messages_in(put_out), "assistant") or None)
+    answered = onto.said(_messages_in(put_out), "assistant")
     if isinstance(put_out, dict):
+        if isinstance(put_out.get("output"), list):  # its items are parts of one answer
+            answered = _as_one(answered)
         if isinstance(put_out.get("model"), str):
             onto.put(span, gen_ai.RESPONSE_MODEL, put_out["model"])
         if isinstance(put_out.get("id"), str) and "choices" in put_out:
             onto.put(span, gen_ai.RESPONSE_ID, put_out["id"])
         set_usage(span, put_out.get("usage"))
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
+
+
+def _as_one(said: list[Message]) -> list[Message]:
+    if len(said) < 2 or any(it.get("role") != "assistant" for it in said):
+        return said
+    return [message("assistant", [part for it in said for part in parts_of(it)])]
 
 
 def _messages_in(put_out: Any) -> Any:

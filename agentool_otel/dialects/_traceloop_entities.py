@@ -113,7 +113,7 @@ def asked(said: Any) -> Any:
         case {"args": [only], "kwargs": named} if not named:
             return only
         case {"args": [], "kwargs": dict(named)}:
-            return named
+            return named or None
         case _:
             return said
 

@@ -7,7 +7,7 @@ GenAI form, which the `gen_ai` dialect reads.
 from __future__ import annotations
 
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects._dialect import CENSUS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import read_call, run_at_root
 from agentool_otel.model.operations import Operation
@@ -23,12 +23,20 @@ _OPERATIONS = {
     "tool": "execute_tool",
     "llm": "chat",
     "llm.call": "chat",
+    "agentopsspankindvalues.tool": "execute_tool",
 }
+"""The last is how the model's request for a call is told: by a span of its own below the model's,
+named like the member of the enumeration, because an answer's tool calls are nowhere else."""
+_RUNS = ("session", "workflow", "operation", "task")
+_FUNCTIONS = "gen_ai.request.functions"
+_TOOLS = "gen_ai.request.tools"
+_INSTRUMENTATION = "instrumentation.name"
 _NAMES = {
     "agent.name": gen_ai.AGENT_NAME,
     "agent.id": gen_ai.AGENT_ID,
     "tool.name": gen_ai.TOOL_NAME,
     "tool.id": gen_ai.TOOL_CALL_ID,
+    "tool.call.id": gen_ai.TOOL_CALL_ID,
     "tool.description": gen_ai.TOOL_DESCRIPTION,
     "workflow.session_id": gen_ai.CONVERSATION_ID,
 }
@@ -38,19 +46,33 @@ class AgentOps:
     """The dialect."""
 
     name = "agentops"
-    signs = Signs(keys=("agentops.",))
+    signs = Signs(keys=("agentops.", _FUNCTIONS + ".", _INSTRUMENTATION))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _KIND in span.attributes:
             return Confidence(OWN_ROLE, f"has {_KIND}")
         if any(key.startswith("agentops.entity.") for key in span.attributes):
             return Confidence(CENSUS, "has agentops.entity.*")
+        if span.attributes.get(_INSTRUMENTATION) == "agentops":
+            return Confidence(SCOPE, f"{_INSTRUMENTATION} is AgentOps")
+        if any(key.startswith(_FUNCTIONS) for key in span.attributes):
+            return Confidence(SCOPE, f"has {_FUNCTIONS}")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
         kind = (span.text(_KIND) or "").lower()
         if "from_agent" in span.rest and "to_agent" in span.rest:
             return _read_handoff(span)
+        operation = _OPERATIONS.get(kind)
+        onto.move_functions(span, _FUNCTIONS)
+        onto.move_functions(span, _TOOLS)
+        if not kind and span.rest.get("workflow.step.type") == "trace":  # of the Agents SDK
+            onto.rename(span, {"workflow.name": gen_ai.WORKFLOW_NAME})
+            return onto.as_operation(span, "invoke_workflow")
+        if not kind and _INPUT not in span.rest and _OUTPUT not in span.rest:
+            return onto.as_operation(span)  # of its own instrumentors
+        if operation is None and (kind not in _RUNS or span.span.parent_id is not None):
+            return onto.unclassified(span)
         onto.rename(
             span,
             {
@@ -63,8 +85,7 @@ class AgentOps:
                 "workflow.output": _OUTPUT,
             },
         )
-        operation = _OPERATIONS.get(kind)
-        if kind in ("session", "workflow", "operation", "task"):
+        if kind in _RUNS:
             operation = run_at_root(span, _INPUT, _OUTPUT)
             onto.rename(span, {"workflow.name": gen_ai.WORKFLOW_NAME})
         onto.rename(span, _NAMES)

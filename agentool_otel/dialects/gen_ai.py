@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from agentool_otel.dialects import _gen_ai_older as older
 from agentool_otel.dialects._dialect import NOT_MINE, Confidence, Shape, Signs, Written
+from agentool_otel.dialects._errors import take_exception
 from agentool_otel.dialects._gen_ai_fields import (
     COMMON_TABLE,
     FIELDS,
@@ -85,6 +86,8 @@ _CLASSES: dict[str, type] = {
 
 _EXCEPTION = "gen_ai.client.operation.exception"
 _HANDOFF = re.compile(r"handoff from (.+) to (.+)")
+_PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
+"""What contrib's openai-v2 2.4 sets `error.type` to."""
 _HAS_OPERATION = Confidence(0.9, "has gen_ai.operation.name")
 _HAS_METHOD = Confidence(0.9, "has mcp.method.name")
 
@@ -202,12 +205,15 @@ def _read_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
 
 
 def _read_error(span: Reader, values: dict[str, Any]) -> None:
+    if core.ERROR_TYPE not in span.rest:
+        take_exception(span)
     record = span.span
     error = span.text(core.ERROR_TYPE) if core.ERROR_TYPE in span.rest else None
     if error is None and record.status == STATUS_ERROR:
         error = "_OTHER"  # Spec: the fallback value of error.type
     if error is not None:
-        values["error_type"] = error
+        printed = _PRINTED_CLASS.fullmatch(error)
+        values["error_type"] = printed[1] if printed else error
         if record.status_message is not None:
             values["error_message"] = record.status_message
 

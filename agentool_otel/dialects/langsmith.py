@@ -7,13 +7,18 @@ span's kind decides, not its `gen_ai.operation.name`, which calls a retriever `e
 
 from __future__ import annotations
 
+import re
+
+from msgspec.structs import replace
+
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
-from agentool_otel.model.spans import SpanRecord
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
+from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["LangSmith"]
 
@@ -34,6 +39,10 @@ _NAMES = {
     "gen_ai.system": gen_ai.PROVIDER_NAME,
 }
 _RUNS = ("LangGraph", "claude.conversation")
+_LC_AGENT = "langsmith.metadata.lc_agent_name"
+_NOTHING = '{"output":null}'
+_TRACEBACK = "\n\nTraceback (most recent call last):"
+_RAISED = re.compile(r"([\w.]+)(?:: (.*))?")
 
 
 class LangSmith:
@@ -55,17 +64,39 @@ class LangSmith:
         name = span.text("langsmith.trace.name") or span.span.name
         if operation is None and kind in ("chain", None):
             operation = run_at_root(span, _INPUTS, _OUTPUTS)
-            if operation is not None and name in _RUNS:
+            if operation is not None and (name in _RUNS or name == span.rest.get(_LC_AGENT)):
                 operation = "invoke_agent"
+        _take_error(span)
         onto.drop(span, gen_ai.OPERATION_NAME)
         onto.rename(span, _NAMES)
         if operation == "execute_tool":
             name = span.text("gen_ai.serialized.name") or name
         elif operation in ("chat", "embeddings"):
             details = ("input_token_details", "output_token_details")
-            told = {it: span.json(f"gen_ai.usage.{it}", keep_text=False) for it in details}
+            told = {it: object_in(span.rest.get(f"gen_ai.usage.{it}")) for it in details}
             set_usage(span, told)
+            onto.drop(span, *(f"gen_ai.usage.{it}" for it in told if isinstance(told[it], dict)))
+            onto.mend_definitions(span)
             onto.put(span, agentool.COST_USD, read_costs(span.json("langsmith.cost.total")))
         elif operation is None:  # the conventions' older names would make a model call of it
             return onto.unclassified(span)
         return read_call(span, operation, name, _INPUTS, _OUTPUTS)
+
+
+def _take_error(span: Reader) -> None:
+    """Take the error of a failed run from the traceback in its message, and no output.
+
+    The type of the exception that is recorded is always `Exception`.
+    """
+    record = span.span
+    if record.status != STATUS_ERROR:
+        return
+    if span.rest.get(_OUTPUTS) == _NOTHING:
+        onto.drop(span, _OUTPUTS)
+    for event in record.events:
+        told = event.attributes.get(core.EXCEPTION_MESSAGE)
+        if isinstance(told, str) and _TRACEBACK in told:
+            raised = _RAISED.fullmatch(told.rstrip().rpartition("\n")[2])
+            if raised is not None:
+                onto.put(span, core.ERROR_TYPE, raised[1])
+                span.span = replace(record, status_message=raised[2])

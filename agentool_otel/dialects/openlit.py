@@ -5,12 +5,19 @@ Source: openlit/openlit `sdk/python/src/openlit/semcov/__init__.py`.
 
 from __future__ import annotations
 
+import re
+
+from msgspec.structs import replace
+
+from agentool_otel.dialects import _langchain_values as langchain
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects._dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import calls_from, messages_from
+from agentool_otel.dialects._python_text import object_in, value_in
 from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._stored_calls import read_call, run_at_root
 from agentool_otel.model.messages import Message, message, reasoning
-from agentool_otel.model.operations import Operation
+from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
 
@@ -31,17 +38,25 @@ _OPERATIONS = {
     "execute_task": None,
     "tool_coordination": None,
 }
+_NODES = frozenset({"agent", "model", "tools"})
+_HOOKS = (".before_agent", ".before_model", ".after_model", ".after_agent")
+"""Nodes that LangChain builds its agents of. Every node of a graph is said to be an agent."""
+_RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""LangChain's id of a run, which stands for the call's where a tool has failed."""
+_ARGS, _KWARGS = "function.args", "function.kwargs"
 _USAGE = "gen_ai.usage."
 _NAMES = {
     "gen_ai.agent.session_id": gen_ai.CONVERSATION_ID,
-    "gen_ai.tool.args": gen_ai.TOOL_CALL_ARGUMENTS,
-    "gen_ai.agent.action.tool": gen_ai.TOOL_NAME,
-    "gen_ai.agent.action.tool_input": gen_ai.TOOL_CALL_ARGUMENTS,
     "gen_ai.retrieval.query": gen_ai.RETRIEVAL_QUERY_TEXT,
     "gen_ai.retrieval.source": gen_ai.DATA_SOURCE_ID,
     _USAGE + "prompt_tokens_details.cached_tokens": gen_ai.USAGE_CACHE_READ_INPUT_TOKENS,
     _USAGE + "prompt_tokens_details.cache_creation_tokens": gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS,
     _USAGE + "completion_tokens_details.reasoning_tokens": gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
+}
+_TOOL_NAMES = {
+    "gen_ai.tool.args": gen_ai.TOOL_CALL_ARGUMENTS,
+    "gen_ai.agent.action.tool": gen_ai.TOOL_NAME,
+    "gen_ai.agent.action.tool_input": gen_ai.TOOL_CALL_ARGUMENTS,
 }
 
 
@@ -53,32 +68,67 @@ class OpenLIT:
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
-        ours = span.scope.startswith("openlit") or any(key in attributes for key in _OWN)
-        if ours:
-            said = gen_ai.OPERATION_NAME in attributes
-            return Confidence(EXTENDS if said else CENSUS, "OpenLIT's names or scope")
-        return NOT_MINE
+        scope = span.scope.startswith("openlit")
+        if not scope and not any(key in attributes for key in _OWN):
+            return NOT_MINE
+        if gen_ai.OPERATION_NAME in attributes:
+            return Confidence(EXTENDS, "OpenLIT's names or scope")
+        return Confidence(SCOPE, "OpenLIT's scope") if scope else Confidence(CENSUS, "its names")
 
     def read(self, span: Reader) -> Operation:
-        said = str(span.rest.get(gen_ai.OPERATION_NAME))
-        operation = _OPERATIONS.get(said, said)
-        if _SOURCE in span.rest and _TARGET in span.rest:
+        if _SOURCE in span.rest and (_TARGET in span.rest or gen_ai.AGENT_NAME in span.rest):
             return _read_handoff(span)
-        if operation is None or said == "None":
+        if _ARGS in span.rest:  # of `@openlit.trace`
+            return _read_function(span)
+        operation = _operation(span)
+        if operation is None or (operation == "invoke_agent" and _is_machinery(span)):
             return onto.unclassified(span)
         onto.rename(span, _NAMES)
         if operation in ("invoke_agent", "invoke_workflow"):
             _read_run(span)
+        elif operation == "execute_tool":
+            _read_tool(span)
         elif operation == "retrieval":
             if gen_ai.RETRIEVAL_DOCUMENTS in span.rest:
                 onto.set_documents(span, span.json(gen_ai.RETRIEVAL_DOCUMENTS))
-        elif operation != "execute_tool":
+        else:
             _read_model_call(span)
-        return onto.as_operation(span, operation)
+        read = onto.as_operation(span, operation)
+        if isinstance(read, Inference) and read.max_tokens == -1:  # for none
+            return replace(read, max_tokens=None)
+        return read
+
+
+def _operation(span: Reader) -> str | None:
+    """What the span stands for; one of LangGraph's that has failed says it in its name only."""
+    said = span.rest.get(gen_ai.OPERATION_NAME)
+    if said is None:
+        said = span.span.name.partition(" ")[0]
+        return said if said in ("invoke_agent", "invoke_workflow") else None
+    return _OPERATIONS.get(str(said), str(said))
+
+
+def _is_machinery(span: Reader) -> bool:
+    """Whether what is said to be an agent is a part of one: a node, or a turn without a name."""
+    name = span.rest.get(gen_ai.AGENT_NAME)
+    if span.span.scope.endswith(".langgraph"):
+        return name in _NODES or str(name).endswith(_HOOKS)
+    return span.span.scope.endswith(".openai_agents") and name is None
+
+
+def _read_function(span: Reader) -> Operation:
+    """Read a call of a function, which is a run where it is the root; its arguments are printed."""
+    operation = run_at_root(span, _ARGS)
+    if operation is not None:
+        given, named = value_in(span.text(_ARGS) or ""), value_in(span.text(_KWARGS) or "")
+        if isinstance(given, tuple):
+            given = {"args": list(given), "kwargs": named}
+        span.rest[_ARGS] = given
+    return read_call(span, operation, None, _ARGS, gen_ai.OUTPUT_MESSAGES)
 
 
 def _read_handoff(span: Reader) -> Operation:
-    target = span.text(_TARGET)
+    target = span.text(_TARGET) or span.text(gen_ai.AGENT_NAME)
     onto.rename(span, {_SOURCE: gen_ai.AGENT_NAME})
     span.rest[gen_ai.TOOL_NAME] = f"transfer_to_{target}"
     onto.put(span, agentool.TRANSFER_TARGET, target)
@@ -86,6 +136,9 @@ def _read_handoff(span: Reader) -> Operation:
 
 
 def _read_run(span: Reader) -> None:
+    in_memory = str(span.rest.get(gen_ai.AGENT_ID)).isdecimal()
+    if in_memory and span.span.scope.endswith(".openai_agents"):  # the place of the object
+        onto.drop(span, gen_ai.AGENT_ID)
     onto.move_messages(
         span, gen_ai.INPUT_MESSAGES, "user", "gen_ai.agent.task", "gen_ai.workflow.input"
     )
@@ -102,8 +155,27 @@ def _read_run(span: Reader) -> None:
         onto.put(span, gen_ai.TOOL_DEFINITIONS, tools or None)
 
 
+def _read_tool(span: Reader) -> None:
+    rest = span.rest
+    onto.rename(span, _TOOL_NAMES)
+    if gen_ai.TOOL_CALL_ARGUMENTS in rest:
+        rest[gen_ai.TOOL_CALL_ARGUMENTS] = object_in(rest[gen_ai.TOOL_CALL_ARGUMENTS])
+    if _RUN_ID.fullmatch(str(rest.get(gen_ai.TOOL_CALL_ID))):
+        onto.drop(span, gen_ai.TOOL_CALL_ID)
+    given = langchain.tool_message(rest.get(gen_ai.TOOL_CALL_RESULT))
+    if given is not None:
+        del rest[gen_ai.TOOL_CALL_RESULT]
+        onto.put(span, gen_ai.TOOL_CALL_ID, given.call_id)
+        onto.put(span, agentool.TOOL_ERROR, str(given.content) if given.failed else None)
+        onto.set_result(span, given.content)
+
+
 def _read_model_call(span: Reader) -> None:
+    if span.rest.get("gen_ai.usage.cost") == 0:  # of a model without a price
+        onto.drop(span, "gen_ai.usage.cost")
     onto.rename(span, {"gen_ai.usage.cost": agentool.COST_USD})
+    onto.mend_definitions(span)
+    onto.mend_tool_messages(span)
     thoughts = [
         reasoning(value)
         for event in span.span.events

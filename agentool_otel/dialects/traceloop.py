@@ -27,13 +27,8 @@ from agentool_otel.dialects._dialect import (
     Written,
 )
 from agentool_otel.dialects._errors import take_exception
-from agentool_otel.dialects._flattened import tree
-from agentool_otel.dialects._provider_messages import (
-    answer_in,
-    json_or_text,
-    spoken,
-    tool_definition,
-)
+from agentool_otel.dialects._onto_gen_ai import mend_definitions, move_functions
+from agentool_otel.dialects._provider_messages import answer_in, spoken
 from agentool_otel.dialects._reading import Deferred, Reader
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.model.operations import (
@@ -104,7 +99,8 @@ class Traceloop:
     def read(self, span: Reader) -> Operation:
         take_exception(span)
         _take_session(span)
-        _take_tools(span)
+        move_functions(span, tl.REQUEST_FUNCTIONS)
+        mend_definitions(span)
         for repeated, original in (
             (tl.TASK_INPUT, tl.ENTITY_INPUT),
             (tl.TASK_OUTPUT, tl.ENTITY_OUTPUT),
@@ -132,23 +128,6 @@ def _take_session(span: Reader) -> None:
                 return
     elif rest.get(tl.ASSOCIATION + "session_id") == rest[gen_ai.CONVERSATION_ID]:
         rest.pop(tl.ASSOCIATION + "session_id", None)
-
-
-def _take_tools(span: Reader) -> None:
-    """Take the tools offered to the model from forms of their own."""
-    rest = span.rest
-    functions = tree(span, tl.REQUEST_FUNCTIONS)
-    if isinstance(functions, list) and gen_ai.TOOL_DEFINITIONS not in rest:
-        rest[gen_ai.TOOL_DEFINITIONS] = [
-            {"type": "function", **it, "parameters": json_or_text(it.get("parameters"))}
-            for it in functions
-            if isinstance(it, dict)
-        ]
-    tools = rest.get(gen_ai.TOOL_DEFINITIONS)
-    if isinstance(tools, str) and '"function":' in tools:
-        tools = json_or_text(tools)
-        if isinstance(tools, list):
-            rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
 
 
 def _read_kind(span: Reader) -> Operation:

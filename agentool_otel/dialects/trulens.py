@@ -24,6 +24,8 @@ _TYPE = _OF + "span_type"
 _CALL, _RETURN = _OF + "call.kwargs", _OF + "call.return"
 _MESSAGES = (_CALL + ".messages", _CALL + ".contents", _CALL + ".input", _CALL + ".prompt")
 """How a provider's own function takes them, with the settings of the request beside."""
+_ROOT_INPUT, _ROOT_OUTPUT = _OF + "record_root.input", _OF + "record_root.output"
+_STATE, _PRINTED = _OF + "graph_node.output_state", _OF + "mcp.output_content"
 _COST = _OF + "cost."
 _OPERATIONS = {
     "record_root": "invoke_workflow",
@@ -70,14 +72,17 @@ class TruLens:
         if span.rest.get("name") == span.span.name:
             onto.drop(span, "name")
         operation = _OPERATIONS.get(kind)
+        _take_thread(span)
+        if operation == "execute_tool":
+            _take_langgraph_call(span)
         onto.rename(span, _NAMES)
         failure = span.text(_OF + "record_root.error") or span.text(_OF + "call.error")
         if span.boolean(_OF + "mcp.output_is_error"):
             failure = failure or str(json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT, "error")))
         if kind == "eval_root":
             return _read_evaluation(span)
-        if operation == "chat":
-            if span.rest.get(_COST + "cost_currency") == "USD":
+        if operation in ("chat", "invoke_agent"):  # the latter with the sum of what it used
+            if operation == "chat" and span.rest.get(_COST + "cost_currency") == "USD":
                 onto.drop(span, _COST + "cost_currency")
                 onto.rename(span, {_COST + "cost": agentool.COST_USD})
             onto.rename(span, _USAGE)
@@ -85,13 +90,41 @@ class TruLens:
             operation in ("chat", "invoke_agent") and _set_question(span)
         ):
             _set_arguments(span)
+        given, gave = _CALL, _RETURN
         if kind == "record_root":
-            onto.rename(
-                span, {_OF + "record_root.input": _CALL, _OF + "record_root.output": _RETURN}
-            )
+            given, gave = _ROOT_INPUT, _ROOT_OUTPUT
+            onto.rename(span, {_CALL: given, _RETURN: gave})
         name = span.span.name.rpartition(".")[2] if operation == "execute_tool" else None
-        read = read_call(span, operation, name, _CALL, _RETURN)
+        read = read_call(span, operation, name, given, gave)
         return onto.failed(read, None, failure)
+
+
+def _take_thread(span: Reader) -> None:
+    """Take the conversation from the configuration that a graph was called with."""
+    config = json_or_text(span.rest.get(_CALL + ".config"))
+    chosen = config.get("configurable") if isinstance(config, dict) else None
+    if isinstance(chosen, dict) and isinstance(chosen.get("thread_id"), str):
+        onto.put(span, gen_ai.CONVERSATION_ID, chosen["thread_id"])
+
+
+def _take_langgraph_call(span: Reader) -> None:
+    """Take the call of a tool from what LangGraph's tool node was given, and its result from the
+    state after it; other attributes have both printed, with the node's configuration."""
+    rest = span.rest
+    if rest.get(gen_ai.TOOL_NAME) == rest.get(_OF + "call.function"):
+        onto.drop(span, gen_ai.TOOL_NAME)
+    calls = json_or_text(rest.get(_CALL + ".input"))
+    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
+    if not isinstance(call, dict) or call.get("type") != "tool_call":
+        return
+    onto.drop(span, _OF + "mcp.input_arguments")
+    if _STATE in rest or rest.get(_PRINTED) == "":
+        onto.drop(span, _PRINTED, _RETURN)
+    onto.put(span, gen_ai.TOOL_NAME, call.get("name"))
+    onto.put(span, gen_ai.TOOL_CALL_ID, call.get("id"))
+    onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, call.get("args"))
+    if _STATE in rest:
+        onto.set_result(span, span.text(_STATE))
 
 
 def _set_question(span: Reader) -> bool:
@@ -106,7 +139,7 @@ def _set_question(span: Reader) -> bool:
 
 def _set_arguments(span: Reader) -> None:
     """Put the arguments of the call, an attribute each, into one; the root says its input apart."""
-    if _OF + "record_root.input" not in span.rest:
+    if _ROOT_INPUT not in span.rest:
         arguments: Any = tree(span, _CALL)
         if isinstance(arguments, dict):
             span.rest[_CALL] = arguments

@@ -20,8 +20,9 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import gen_ai
 
-__all__ = ["leaf_inferences"]
+__all__ = ["is_record", "leaf_inferences"]
 
 _BETWEEN = (ToolExecution, McpRequest, MemoryOperation)
 """What makes a model call below another one a call of its own: a tool that asks a model."""
@@ -33,11 +34,38 @@ def leaf_inferences(nodes: list[Node]) -> list[Node]:
     """Return the model calls in order, each once and with what every span of it says."""
     calls = [node for node in nodes if type(node.operation) is Inference]
     if len(calls) > 1:
-        calls = _beside(_nested(calls))
+        calls = _beside(_nested(_recorded(calls)))
         if len({node.start_ns for node in calls}) < len(calls):
             # At one and the same time, the call that was told more is the later one.
             calls.sort(key=lambda node: _told(node.operation))
     return sorted(calls, key=lambda node: node.start_ns or 0)
+
+
+def is_record(node: Node) -> bool:
+    """True for a log record of a call that does not name its span, which had ended by then."""
+    return node.span.name == gen_ai.EVENT_INFERENCE_DETAILS
+
+
+def _recorded(calls: list[Node]) -> list[Node]:
+    """Join such records to the calls whose response they tell of."""
+    records = [node for node in calls if is_record(node)]
+    if not records:
+        return calls
+    kept = [node for node in calls if not is_record(node)]
+    places = {_response_id(node): n for n, node in enumerate(kept)}
+    for record in records:
+        response_id = _response_id(record)
+        place = places.get(response_id) if response_id is not None else None
+        if place is None:
+            kept.append(record)
+        else:
+            kept[place] = _merged(kept[place], record)
+    return kept
+
+
+def _response_id(node: Node) -> str | None:
+    assert isinstance(node.operation, Inference)
+    return node.operation.response_id
 
 
 def _told(operation: Operation) -> int:
@@ -93,7 +121,7 @@ def _beside(calls: list[Node]) -> list[Node]:
 
 
 def _ids_repeat(calls: list[Node]) -> bool:
-    ids = [getattr(node.operation, "response_id", None) for node in calls]
+    ids = [_response_id(node) for node in calls]
     known = [response_id for response_id in ids if response_id is not None]
     return len(set(known)) < len(known)
 

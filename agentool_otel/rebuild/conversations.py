@@ -14,6 +14,7 @@ from typing import NamedTuple
 from agentool_otel._json import canonical
 from agentool_otel.model.messages import Message, parts_of, role_of
 from agentool_otel.model.operations import Inference, ToolExecution
+from agentool_otel.rebuild.calls import is_record
 from agentool_otel.rebuild.tree import Node
 
 __all__ = ["Joining", "Keys", "keys_of"]
@@ -44,21 +45,26 @@ def keys_of(node: Node) -> Keys:
         return Keys(needed=[hash(("call", operation.call_id, operation.name))])
     if not isinstance(operation, Inference):
         return Keys()
+    if is_record(node) and operation.response_id is not None:
+        return Keys(needed=[hash(("response", operation.response_id))])
     state = 0
     states: list[Key] = []
     asked: list[Key] = []
+    results: list[Key] = []
     for message in operation.input or ():
         state, calls = _folded(state, message)
         if role_of(message) == "assistant":
             states.append(state)
             asked = calls  # of the last turn, which this call answers
+            results = []
         else:
             asked += calls
+            results += _ids(message, "tool_call_response")
     needed: list[Key] = []
     if operation.previous_response_id is not None:
         needed.append(hash(("response", operation.previous_response_id)))
     needed += states[: -_STATES - 1 : -1]
-    needed += asked
+    needed += asked or results
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
@@ -66,7 +72,25 @@ def keys_of(node: Node) -> Keys:
         after, calls = _folded(state, message)
         offered.append(after)
         offered += calls
+        offered += _ids(message, "tool_call")
+        offered += _spoken(state, message)
     return Keys(offered, needed)
+
+
+def _spoken(state: Key, message: Message) -> list[Key]:
+    """Fold an answer without its tool calls, which several tracers leave out of the history."""
+    parts = parts_of(message)
+    said = [part for part in parts if part.get("type") == "text"]
+    if not said or all(part.get("type") != "tool_call" for part in parts):
+        return []
+    return [_folded(state, {"role": role_of(message), "parts": said})[0]]
+
+
+def _ids(message: Message, kind: str) -> list[Key]:
+    """Return keys by the call ids alone: results do not name tools, and the responses API keeps
+    the calls they are of."""
+    ids = [part.get("id") for part in parts_of(message) if part.get("type") == kind]
+    return [hash(("id", call_id)) for call_id in ids if isinstance(call_id, str) and call_id]
 
 
 def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel.dialects import Deferred
 from agentool_otel.model.messages import Message, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -91,7 +92,7 @@ class StepBuilder:
         if not self._spans_tell_all():
             for node in self._inferences:
                 self._read_input(node)
-        if self._root is None:
+        if self._root is None or not self._calls:
             self._read_what_came_before()
         for n, call in enumerate(self._calls):
             if not call.dropped:
@@ -189,11 +190,15 @@ class StepBuilder:
 
     def _read_what_came_before(self) -> None:
         """Take what a run begins with: the results of calls that were not recorded, and those
-        calls as far as the first model call repeats them."""
-        for node in self._inferences[:1]:
+        calls as far as the first model call repeats them. A run of which no call was recorded
+        begins anew with every model call. Below an agent, what is repeated was another one's."""
+        told: set[str] = set()
+        for node in self._inferences[:1] if self._calls else tuple(self._inferences):
             operation = node.operation
             assert isinstance(operation, Inference)
             said = operation.input or ()
+            if isinstance(said, Deferred) and "tool_call_response" not in said.text:
+                continue  # parsing it would be for nothing
             turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
             asked = {
                 part.get("id"): part
@@ -205,7 +210,13 @@ class StepBuilder:
                     call_id = text(part.get("id"))
                     if part.get("type") != "tool_call_response" or call_id in self._calls.by_id:
                         continue
+                    if call_id is not None:
+                        if call_id in told:
+                            continue
+                        told.add(call_id)
                     known = asked.get(call_id)
+                    if known is not None and self._root is not None:
+                        continue
                     arguments = parsed(known.get("arguments", UNSET)) if known else UNSET
                     call = ToolCall(text(known.get("name")) if known else None, call_id, arguments)
                     if known is not None:
@@ -287,6 +298,8 @@ class StepBuilder:
         call_id: str | None,
     ) -> None:
         call = self._calls.matching(name, call_id, operation.arguments)
+        if call is None and call_id is None:
+            call = self._calls.asked_by_span(name, operation.arguments)
         if call is None:
             if (other := self._calls.told_by(node, call_id)) is not None:
                 self._calls.repeat(other, operation)
@@ -312,9 +325,8 @@ class StepBuilder:
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
-        if call is None:  # the span does not say where to, or spells the tool's name otherwise
-            waiting = (it for it in self._calls if it.node is None and is_transfer(it))
-            call = next((it for it in waiting if target is None or _goes_to(it, target)), None)
+        if call is None:
+            call = next((it for it in self._calls if _leads_to(it, target)), None)
         if call is not None:
             call.dropped = True
         draft = self._draft("handoff", node.start_ns, 3, node)
@@ -505,9 +517,12 @@ class StepBuilder:
         return draft
 
 
-def _goes_to(call: ToolCall, target: str) -> bool:
-    return same_agent(transfer_target(call.name or "", call.arguments), target)
-
-
 def _end(node: Node) -> int | None:
     return node.end_ns if node.end_ns is not None else node.start_ns
+
+
+def _leads_to(call: ToolCall, target: str | None) -> bool:
+    """Whether the model asked for a transfer, to where a span says, if it says so."""
+    if call.node is not None or call.dropped or not is_transfer(call):
+        return False
+    return target is None or same_agent(target, transfer_target(call.name or "", call.arguments))

@@ -10,7 +10,13 @@ import msgspec
 from msgspec import UNSET
 
 from agentool_otel._json import canonical, loads
-from agentool_otel.model.operations import McpRequest, Operation, Retrieval, ToolExecution
+from agentool_otel.model.operations import (
+    Inference,
+    McpRequest,
+    Operation,
+    Retrieval,
+    ToolExecution,
+)
 from agentool_otel.rebuild._values import plain
 from agentool_otel.rebuild.drafts import Draft
 from agentool_otel.rebuild.handoffs import transfers
@@ -25,6 +31,7 @@ __all__ = [
     "has_result",
     "is_only_value",
     "is_transfer",
+    "only_asks",
     "parsed",
     "reranks",
     "tool_error",
@@ -60,6 +67,8 @@ class ToolCalls(list[ToolCall]):
         """By name, the calls models asked for."""
         self._run_by: dict[int, ToolCall] = {}
         """By the id() of its node, the call a tool span executes."""
+        self._noted: list[ToolCall] = []
+        """The calls of which a span tells no more than that the model asked for them."""
 
     def add(self, call: ToolCall) -> None:
         self.append(call)
@@ -75,6 +84,8 @@ class ToolCalls(list[ToolCall]):
         """Let a tool span execute a call, and name it where nobody else did."""
         call.node = node
         self._run_by[id(node)] = call
+        if only_asks(node):
+            self._noted.append(call)
         if call.id is None and call_id is not None:
             call.id = call_id
             self.by_id[call_id].append(call)
@@ -105,6 +116,18 @@ class ToolCalls(list[ToolCall]):
                     return call
         elif len(waiting) == 1:
             return waiting[0]
+        return None
+
+    def asked_by_span(self, name: str | None, arguments: Any) -> ToolCall | None:
+        """Find the call that a span below the model's has told of and another one executes."""
+        if arguments is UNSET or not self._noted:
+            return None
+        wanted = canonical(plain(arguments))
+        for call in self._noted:
+            known = call.arguments
+            if call.name == name and known is not UNSET and canonical(plain(known)) == wanted:
+                self._noted.remove(call)
+                return call
         return None
 
     def told_by(self, node: Node, call_id: str | None) -> Node | None:
@@ -206,6 +229,18 @@ def tool_error(operation: Operation) -> str | None:
 
 def has_result(operation: Operation) -> bool:
     return isinstance(operation, (ToolExecution, McpRequest)) and operation.result is not UNSET
+
+
+def only_asks(node: Node) -> bool:
+    """True for a tool span inside the model's that tells of no outcome: AgentOps makes one for each
+    tool call of an answer."""
+    operation = node.operation
+    return (
+        node.parent is not None
+        and isinstance(node.parent.operation, Inference)
+        and not has_result(operation)
+        and operation.error_type is None
+    )
 
 
 def reranks(operation: Retrieval) -> bool:

@@ -177,7 +177,7 @@ def test_the_fixture_speaks_the_dialect_it_is_named_after(path: Path) -> None:
 def test_each_attribute_is_read_or_kept(path: Path) -> None:
     """What is left over is what was there; a reader may take but not make up attributes."""
     for span in spans_of(path):
-        given = span.attributes.keys()
+        given = {*span.attributes, *(key for event in span.events for key in event.attributes)}
         renamed = {RENAMES[key].new for key in given & RENAMES.keys()}
         _, operation = classify(span)
         assert operation.extra.keys() <= given | renamed

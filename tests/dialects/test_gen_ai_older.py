@@ -360,3 +360,24 @@ def test_sentrys_names_of_request_and_answer_are_read() -> None:
     )
     assert operation.input == [ASKED]
     assert operation.output == [message("assistant", [text("hello"), CALL])]
+
+
+def test_a_details_event_in_older_names_is_read() -> None:
+    body = {"gen_ai.usage.cache_creation.input_tokens": 3}
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.client.inference.operation.details", **body),
+    )
+    assert operation.usage == Usage(cache_write_tokens=3)
+    assert operation.extra == {}
+
+
+def test_a_failed_span_has_the_type_of_its_exception() -> None:
+    raised = event("exception", **{"exception.type": "ValueError", "exception.message": "no"})
+    operation = read({"gen_ai.operation.name": "chat"}, raised, status="ERROR")
+    assert (operation.error_type, operation.error_message) == ("ValueError", "no")
+
+
+def test_the_printed_class_of_an_error_is_its_name() -> None:
+    operation = read({"gen_ai.operation.name": "chat", "error.type": "<class 'a.NotFound'>"})
+    assert operation.error_type == "a.NotFound"

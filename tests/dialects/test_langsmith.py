@@ -1,11 +1,11 @@
-"""LangSmith, written from its exporter: there is no public recording here."""
+"""LangSmith, written from its exporter and after a recording (`spans/langsmith-*.jsonl`)."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from tests.dialects.spelled import coverage, span, spelled, text
+from tests.dialects.spelled import coverage, event, span, spelled, text
 
 BELOW = {"parent_id": "3" * 16, "scope": "langsmith"}
 
@@ -109,3 +109,51 @@ def test_runs_are_read() -> None:
         langsmith: unclassified
     """)
     assert coverage(SPANS) == 0.85
+
+
+def test_an_error_is_the_last_line_of_the_traceback_and_no_output() -> None:
+    described = (
+        "ValueError('no station')\n\nTraceback (most recent call last):\n"
+        '  File "a.py", line 1, in look\n    raise\nValueError: no station\n'
+    )
+    failed = span(
+        said("tool", {"city": "Rome"}, {}, **{"gen_ai.tool.name": "look"}),
+        event("exception", **{"exception.type": "Exception", "exception.message": described}),
+        status="ERROR",
+        **BELOW,
+    )
+    failed.attributes["gen_ai.completion"] = '{"output":null}'
+    assert spelled(failed) == text("""
+        langsmith: tool look error=ValueError message=no station arguments={"city":"Rome"}
+    """)
+
+
+def test_details_of_usage_are_read_from_what_python_printed() -> None:
+    called = span(
+        said("llm", {}, {}, **{"gen_ai.usage.input_token_details": "{'cache_read': 8}"}), **BELOW
+    )
+    assert spelled(called) == "langsmith: chat cached=8"
+
+
+def test_a_graph_named_after_its_agent_is_one() -> None:
+    run = span(
+        said(
+            "chain",
+            {"messages": [["user", "Weather?"]]},
+            {"messages": [{"type": "ai", "content": "18"}]},
+            **{"langsmith.metadata.lc_agent_name": "weather"},
+        ),
+        name="weather",
+    )
+    assert spelled(run).startswith("langsmith: agent agent=weather")
+
+
+def test_the_items_of_a_response_are_one_answer() -> None:
+    words = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hm."}]}
+    call = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
+    called = span(said("llm", {"input": "Weather?"}, {"output": [words, call]}), **BELOW)
+    assert spelled(called) == text("""
+        langsmith: chat
+          > user: Weather?
+          < assistant: Hm. | [call c1] look {}
+    """)

@@ -1,8 +1,10 @@
-"""OpenLIT, written from its attribute names: there is no public recording here."""
+"""OpenLIT, written from its attribute names and after recordings (`spans/openlit-*.jsonl`)."""
 
 from __future__ import annotations
 
 import json
+
+import pytest
 
 from tests.dialects.spelled import coverage, event, span, spelled, text
 
@@ -81,3 +83,154 @@ def test_spans_are_read() -> None:
         openlit: unclassified
     """)
     assert coverage(SPANS) == 0.96
+
+
+def test_a_traced_function_is_a_run_and_no_model_call() -> None:
+    traced = span(
+        {
+            "gen_ai.output.messages": "It is 18.",
+            "function.args": "('Weather?',)",
+            "function.kwargs": "{}",
+        },
+        name="weather",
+        scope="openlit",
+    )
+    assert spelled(traced) == text("""
+        openlit: workflow weather
+          > user: Weather?
+          < assistant: It is 18.
+    """)
+    traced.parent_id = "3" * 16
+    assert spelled(traced) == "openlit: unclassified"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("researcher", "agent agent=researcher"),
+        ("model", "unclassified"),
+        ("Summary.before_model", "unclassified"),
+    ],
+)
+def test_nodes_that_langchain_builds_its_agents_of_are_no_agents(name: str, kind: str) -> None:
+    node = span(
+        {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name},
+        scope="openlit.instrumentation.langgraph",
+    )
+    assert spelled(node) == f"openlit: {kind}"
+
+
+def test_a_workflow_that_failed_says_what_it_is_in_its_name() -> None:
+    failed = span(
+        {"gen_ai.workflow.name": "weather", "error.type": "ValueError"},
+        name="invoke_workflow weather",
+        scope="openlit.instrumentation.langgraph",
+        status="ERROR",
+    )
+    assert spelled(failed) == "openlit: workflow weather error=ValueError"
+
+
+def test_a_tool_of_langchain_is_read_from_what_python_printed() -> None:
+    printed = "content='It\\'s 18' name='look' artifact={'a': 1} tool_call_id='c1'"
+    called = span(
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "look",
+            "gen_ai.tool.call.arguments": "{'city': 'Paris', 'near': None}",
+            "gen_ai.tool.call.result": printed,
+        },
+        scope="openlit.instrumentation.langchain",
+    )
+    assert spelled(called) == text("""
+        openlit: tool look call=c1 arguments={"city":"Paris","near":null} result="It's 18"
+    """)
+
+
+def test_a_tool_message_that_says_so_is_an_error() -> None:
+    called = span(
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "look",
+            "gen_ai.tool.call.result": "content='no' name='look' tool_call_id='c1' status='error'",
+        },
+        scope="openlit.instrumentation.langchain",
+    )
+    assert spelled(called) == 'openlit: tool look call=c1 tool_error=no result="no"'
+
+
+def test_the_id_of_a_langchain_run_is_no_tool_calls() -> None:
+    called = span(
+        {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "look",
+            "gen_ai.tool.call.id": "01a2000b-0a11-7192-9d42-6b199193c331",
+        },
+        scope="openlit.instrumentation.langchain",
+    )
+    assert spelled(called) == "openlit: tool look"
+
+
+def test_what_a_request_did_not_set_is_not_minus_one() -> None:
+    asked = span(
+        {"gen_ai.operation.name": "chat", "gen_ai.request.max_tokens": -1}, scope="openlit"
+    )
+    assert spelled(asked) == "openlit: chat"
+
+
+def test_tools_nested_as_openai_nests_them_are_flat() -> None:
+    offered = [{"type": "function", "function": {"name": "look", "parameters": {}}}]
+    asked = span(
+        {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(offered)},
+        scope="openlit",
+    )
+    assert spelled(asked) == "openlit: chat tools=look"
+
+
+def test_turns_of_the_agents_sdk_are_no_agents() -> None:
+    turn = span(
+        {"gen_ai.operation.name": "invoke_agent"}, scope="openlit.instrumentation.openai_agents"
+    )
+    assert spelled(turn) == "openlit: unclassified"
+
+
+def test_an_agent_that_has_a_source_is_what_that_hands_over_to() -> None:
+    handoff = span(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "booker",
+            "gen_ai.agent.source": "planner",
+        },
+        scope="openlit.instrumentation.openai_agents",
+    )
+    assert spelled(handoff) == text("""
+        openlit: tool transfer_to_booker agent=planner transfer_to=booker
+    """)
+
+
+def test_where_an_agent_is_in_memory_is_not_its_id() -> None:
+    ran = span(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": "planner",
+            "gen_ai.agent.id": "140350308301712",
+        },
+        scope="openlit.instrumentation.openai_agents",
+    )
+    assert spelled(ran) == "openlit: agent agent=planner"
+
+
+def test_a_model_without_a_price_is_not_free() -> None:
+    asked = span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": 0}, scope="openlit")
+    assert spelled(asked) == "openlit: chat"
+
+
+def test_the_text_of_a_tool_is_its_response() -> None:
+    told = [{"role": "tool", "parts": [{"type": "text", "content": '{"degrees": 18}'}]}]
+    asked = span(
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)},
+        scope="openlit",
+    )
+    assert spelled(asked) == text("""
+        openlit: chat
+          > tool: [result None] {"degrees":18}
+    """)

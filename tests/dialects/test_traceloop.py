@@ -273,3 +273,7 @@ def test_a_retrieval_of_bare_values_is_read() -> None:
         }
     )
     assert (operation.query, operation.documents) == ("what?", [{"content": "that"}])
+
+
+def test_a_function_without_arguments_was_asked_nothing() -> None:
+    assert read(entity("workflow", "report", input={"args": [], "kwargs": {}})).input is None

@@ -111,3 +111,68 @@ def test_a_tool_called_through_mcp_says_so_under_names_of_its_own() -> None:
         "no numbers",
     )
     assert (operation.error_message, operation.duration_ms) == ("no numbers", 5.0)
+
+
+def test_what_the_model_calls_in_an_agent_used_is_the_agents() -> None:
+    ran = span(
+        {
+            OF + "span_type": "agent",
+            OF + "call.kwargs.question": "Weather?",
+            OF + "cost.num_prompt_tokens": 183,
+            OF + "cost.num_completion_tokens": 27,
+        },
+        name="app.Weather.ask",
+    )
+    assert spelled(ran) == text("""
+        trulens: agent agent=app.Weather.ask in=183 out=27
+          > user: Weather?
+    """)
+
+
+def test_a_tool_is_called_without_its_module() -> None:
+    called = span(
+        {
+            OF + "span_type": "tool",
+            OF + "call.function": "app.look",
+            "gen_ai.tool.name": "app.look",
+        },
+        name="app.look",
+    )
+    assert spelled(called) == "trulens: tool look"
+
+
+def test_a_tool_of_a_graph_is_read_from_what_its_node_was_given() -> None:
+    called = span(
+        {
+            OF + "span_type": "tool",
+            OF + "call.function": "langgraph.prebuilt.tool_node.ToolNode.invoke",
+            OF + "call.kwargs.input": (
+                '[{"name": "look", "args": {"city": "Paris"}, "id": "c1", "type": "tool_call"}]'
+            ),
+            OF + "call.return": "{'messages': [ToolMessage(content='18', tool_call_id='c1')]}",
+            OF + "mcp.input_arguments": "([{'name': 'look'}], {'metadata': Runtime(None)})",
+            OF + "mcp.output_content": "{'messages': [ToolMessage(content='18')]}",
+            OF + "graph_node.output_state": "18",
+            "gen_ai.tool.name": "langgraph.prebuilt.tool_node.ToolNode.invoke",
+        },
+        name="look",
+    )
+    assert spelled(called) == 'trulens: tool look call=c1 arguments={"city":"Paris"} result="18"'
+
+
+def test_a_graph_is_in_the_thread_it_was_configured_with_and_answers_what_it_was_said_to() -> None:
+    ran = span(
+        {
+            OF + "span_type": "record_root",
+            OF + "record_root.input": "Weather?",
+            OF + "record_root.output": "18",
+            OF + "call.return": "{'messages': [AIMessage(content='18')]}",
+            OF + "call.kwargs.config": '{"configurable": {"thread_id": "t1"}}',
+        },
+        name="graph",
+    )
+    assert spelled(ran) == text("""
+        trulens: workflow graph session=t1
+          > user: Weather?
+          < assistant: 18
+    """)

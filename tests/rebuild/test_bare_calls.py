@@ -6,6 +6,7 @@ from typing import Any
 
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.operations import Inference, ToolExecution, Unclassified, Usage
+from agentool_otel.semconv import gen_ai
 from tests.records import Collected, shape
 
 ASKED = message("user", [text("weather in Paris?")])
@@ -125,3 +126,40 @@ def test_missing_usage_is_not_zero() -> None:
     seen = Collected()
     seen.add(Inference(provider="openai", input=[ASKED], output=[SAID]))
     assert "total_tokens" not in seen.rebuilt()[0]["metrics"]
+
+
+def test_results_alone_belong_to_the_call_that_asked_for_them() -> None:
+    """The responses API keeps the history, and not every tracer says which response goes on."""
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS))
+    seen.add(chat([TOLD], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace)[1:] == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
+
+
+def test_a_log_record_of_a_call_whose_span_had_ended_is_no_second_call() -> None:
+    """OpenLIT writes the event of a stream in no trace."""
+    seen = Collected()
+    said = chat([ASKED], SAID, response_id="r1")
+    seen.add(said)
+    seen.add(said, seconds=0, name=gen_ai.EVENT_INFERENCE_DETAILS)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 15
+
+
+def test_a_log_record_of_a_call_without_a_span_is_a_call() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], SAID, response_id="r1"))
+    seen.add(chat([ASKED], SAID, response_id="r2"), name=gen_ai.EVENT_INFERENCE_DETAILS)
+    assert len(seen.rebuilt()) == 2
+
+
+def test_a_history_that_leaves_tool_calls_out_is_known_by_what_was_said() -> None:
+    """LiteLLM's and OpenLIT's."""
+    seen = Collected()
+    looks = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"})])
+    told = message("tool", [tool_response("sunny")])
+    seen.add(chat([ASKED], looks))
+    seen.add(chat([ASKED, message("assistant", [text("I look.")]), told], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace)[1:] == ["call None weather {'c': 'Paris'}", "result None sunny"]

@@ -388,3 +388,57 @@ def test_a_span_around_the_run_names_its_session() -> None:
     seen.add(agent(), parent=request)
     [trace] = seen.rebuilt()
     assert trace["session_id"] == "s"
+
+
+def test_a_tool_span_in_the_models_and_the_one_that_executes_it_are_one_call() -> None:
+    """AgentOps writes a span for each tool call of an answer, and the tool has no call id."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = seen.add(Inference(provider="p"), parent=root)
+    seen.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=asked)
+    seen.add(ToolExecution(name="look", arguments={"n": 1}, result="found"), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c1 look {'n': 1}", "result c1 found"]
+
+
+def test_two_tool_spans_with_other_arguments_are_two_calls() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = seen.add(Inference(provider="p"), parent=root)
+    seen.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=asked)
+    seen.add(ToolExecution(name="look", arguments={"n": 2}, result="found"), parent=root)
+    [trace] = seen.rebuilt()
+    assert len([step for step in shape(trace) if step.startswith("call")]) == 2
+
+
+def test_results_of_calls_that_nobody_recorded_are_kept_once() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    question = message("user", [text("go")])
+    first = message("tool", [tool_response("one", "c1")])
+    second = message("tool", [tool_response("two", "c2")])
+    for history in ([question], [question, first], [question, first, second]):
+        seen.add(Inference(provider="p", input=history), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["result c1 one", "result c2 two"]
+
+
+def test_a_handoff_that_the_model_spells_otherwise_is_one() -> None:
+    seen = Collected()
+    root = seen.add(agent("triage"), seconds=9)
+    seen.add(asks(("c1", "transfer_to_refund_agent")), parent=root)
+    span = ToolExecution(name="transfer_to_Refund Agent", transfer_target="Refund Agent")
+    seen.add(span, parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["handoff Refund Agent"]
+
+
+def test_an_agent_that_is_told_of_anothers_call_did_not_make_it() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("transfer_to_clerk", {}, "c1")])
+    history = [asked, message("tool", [tool_response("transferred", "c1")])]
+    said = [message("assistant", [text("Here I am.")])]
+    seen.add(Inference(provider="p", input=history, output=said), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == []

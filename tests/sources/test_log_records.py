@@ -71,6 +71,8 @@ def test_the_name_of_an_event_is_found(written: Json, name: str) -> None:
         ({"a": 1}, "text", {"a": 1, "body": "text"}),
         ({"a": 1}, ["x"], {"a": 1, "body": ["x"]}),
         ({"a": 1}, None, {"a": 1}),
+        ({"a": 1}, "", {"a": 1}),
+        ({"a": None, "b": [None, {"c": None}]}, None, {"a": None, "b": [None, {"c": None}]}),
     ],
 )
 def test_attributes_and_body_become_one(attributes: Json, body: Json, found: Json) -> None:

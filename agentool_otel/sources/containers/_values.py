@@ -209,7 +209,7 @@ def attributes(value: Json) -> Attributes:
     if isinstance(value, list):
         for item in value:
             if isinstance(item, dict) and isinstance(item.get("key"), str):
-                found[item["key"]] = settled(_any_value(item.get("value")))
+                found[item["key"]] = settled(_stated(item.get("value")))
             elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
                 found[item[0]] = settled(_any_value(item[1]))
     return found
@@ -218,6 +218,11 @@ def attributes(value: Json) -> Attributes:
 _ARMS = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue",
          "bytesValue", "string_value", "int_value", "double_value", "bool_value", "array_value",
          "kvlist_value", "bytes_value"}  # fmt: skip
+
+
+def _stated(value: Json) -> Json:
+    """The same where OTLP has an AnyValue for certain: an empty one is null."""
+    return None if value == {} else _any_value(value)
 
 
 def _any_value(value: Json) -> Json:
@@ -241,10 +246,10 @@ def _any_value(value: Json) -> Json:
             except ValueError:
                 return inner
         if sort == "array":
-            return [_any_value(item) for item in array(obj(inner).get("values"))]
+            return [_stated(item) for item in array(obj(inner).get("values"))]
         if sort == "kvlist":
             return {
-                str(pair.get("key")): _any_value(pair.get("value"))
+                str(pair.get("key")): _stated(pair.get("value"))
                 for pair in array(obj(inner).get("values"))
                 if isinstance(pair, dict)
             }

@@ -82,7 +82,8 @@ def payload(attributes: Json, body: Json) -> Attributes:
         return found
     body = v.attributes([{"key": "body", "value": body}])["body"]
     if not isinstance(body, dict):
-        found.setdefault("body", body)
+        if body not in (None, ""):
+            found.setdefault("body", body)
         return found
     for key, value in body.items():
         if key in found and found[key] != value:

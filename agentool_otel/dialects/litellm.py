@@ -1,0 +1,122 @@
+"""LiteLLM: the spans of its OpenTelemetry callback.
+
+Source: BerriAI/litellm `litellm/integrations/opentelemetry.py` v1.106. A call is a span of mostly
+GenAI names. Where content is captured, another one below it has what went to the provider and what
+came back, each member printed by Python under `llm.<provider>.`; only there have tool calls ids.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agentool_otel.dialects import _onto_gen_ai as onto
+from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects._flattened import tree
+from agentool_otel.dialects._provider_messages import calls_from, json_or_text
+from agentool_otel.dialects._python_text import value_in
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._stored_calls import read_call, set_usage
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["LiteLLM"]
+
+_SCOPE = "litellm"
+_CALL_ID = "litellm.call_id"
+_TYPE = "llm.request.type"
+_OPERATIONS = {
+    "completion": "chat",
+    "responses": "chat",
+    "anthropic_messages": "chat",
+    "generate_content": "generate_content",
+    "text_completion": "text_completion",
+    "embedding": "embeddings",
+    "chat": "chat",
+    "embeddings": "embeddings",
+}
+"""By the function that was called; each has an asynchronous twin with an `a` before its name."""
+_PROVIDER = ("gen_ai.system", gen_ai.PROVIDER_NAME)
+_RAW = re.compile(r"llm\.([^.]+)\.([^.]+)")
+_OF_CALLS = frozenset({"request", "usage"})
+"""What follows `llm.` in names of the call's own span."""
+_ASKED = frozenset({"messages", "input", "contents"})
+_ANSWERED = frozenset({"choices", "output", "content", "candidates"})
+_REQUEST, _RESPONSE = "llm.request", "llm.response"
+
+
+class LiteLLM:
+    """The dialect."""
+
+    name = "litellm"
+    signs = Signs(keys=("litellm.",), scopes=(_SCOPE,))
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        if _CALL_ID in span.attributes:
+            return Confidence(OWN_ROLE, f"has {_CALL_ID}")
+        if span.scope == _SCOPE:
+            return Confidence(SCOPE, "LiteLLM's scope")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        if _CALL_ID in span.rest:
+            return _read_request(span)
+        raw = _raw_members(span)
+        return onto.unclassified(span) if raw.keys().isdisjoint(_ANSWERED) else _read_raw(span, raw)
+
+
+def _read_request(span: Reader) -> Operation:
+    rest = span.rest
+    called = str(rest.get(_TYPE) or rest.get(gen_ai.OPERATION_NAME))
+    operation = _OPERATIONS.get(called) or _OPERATIONS.get(called.removeprefix("a"))
+    if operation is None:
+        return onto.unclassified(span)
+    onto.drop(span, _TYPE)
+    onto.drop(span, *(key for key in _PROVIDER if rest.get(key) == ""))
+    if rest.get(gen_ai.RESPONSE_ID) == rest[_CALL_ID]:  # what stands for one
+        onto.drop(span, gen_ai.RESPONSE_ID)
+    onto.rename(span, {"gen_ai.cost.total_cost": agentool.COST_USD})
+    used = rest.get("metadata.usage_object")
+    set_usage(span, value_in(used) if isinstance(used, str) else None)
+    onto.move_functions(span, "llm.request.functions")
+    onto.mend_tool_messages(span)
+    _add_calls(span)
+    return onto.as_operation(span, operation)
+
+
+def _add_calls(span: Reader) -> None:
+    """Add the tool calls to the answer, which has its text only."""
+    told = tree(span, "gen_ai.completion")
+    calls = calls_from(
+        [it["function_call"] for it in told if "function_call" in it] if told else None
+    )
+    answer = json_or_text(span.rest.get(gen_ai.OUTPUT_MESSAGES))
+    if calls and isinstance(answer, list) and answer and isinstance(answer[-1], dict):
+        last = answer[-1]
+        span.rest[gen_ai.OUTPUT_MESSAGES] = [
+            *answer[:-1],
+            {**last, "parts": [*last.get("parts", ()), *calls]},
+        ]
+
+
+def _raw_members(span: Reader) -> dict[str, Any]:
+    """What the request and the response consist of; an empty text is a member that is null."""
+    found: dict[str, Any] = {}
+    for key, value in span.rest.items():
+        named = _RAW.fullmatch(key)
+        if named and named[1] not in _OF_CALLS and value not in ("", "None"):
+            printed = isinstance(value, str) and value[:1] in ("[", "{")
+            found[named[2]] = value_in(value) if printed else value
+    return found
+
+
+def _read_raw(span: Reader, raw: dict[str, Any]) -> Operation:
+    for key in [key for key in span.rest if _RAW.fullmatch(key)]:
+        del span.rest[key]
+    span.rest[_RESPONSE] = raw
+    if not raw.keys().isdisjoint(_ASKED):
+        span.rest[_REQUEST] = {key: raw[key] for key in raw.keys() - _ANSWERED - {"model"}}
+    else:  # of a response, whose request is told by the span above
+        onto.set_system(span, raw.get("instructions"))
+    return read_call(span, "chat", None, _REQUEST, _RESPONSE)
