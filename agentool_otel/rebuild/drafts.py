@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
+from collections.abc import Callable
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -38,8 +39,6 @@ class Draft(msgspec.Struct, eq=False):
     time_ns: int | None
     rank: int
     node: Node | None
-    turn: int = 0
-    """Place among the calls that models asked for, for those that begin or end at once."""
     index: int | None = None
     id: str | None = None
     residue: Any = None
@@ -93,19 +92,24 @@ def notes_of(drafts: list[Draft]) -> list[Note]:
     return notes
 
 
-def in_order(drafts: list[Draft]) -> list[Draft]:
+def in_order(drafts: list[Draft], turns: Callable[[], dict[int, int]]) -> list[Draft]:
     """Order steps: by their index where every one has it, else causes first, then time, then rank.
 
     Ties are broken by the order in which a model asked for calls (JavaScript's clock tells
     milliseconds), then by span id, so that the order does not depend on how the spans arrived.
+
+    Args:
+        drafts: the steps.
+        turns: gives the place of those that models asked for among the calls, by the id() of a
+            draft; called only where it is needed.
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
     if _clock_tells(drafts):
         return sorted(drafts, key=_TIME)
-    times = _times(drafts)
+    times, turn = _times(drafts), turns()
     keys = [
-        (time, draft.rank, draft.turn, draft.node.span.span_id if draft.node else "", n)
+        (time, draft.rank, turn.get(id(draft), 0), draft.node.span.span_id if draft.node else "", n)
         for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
     ]
     by_time = [drafts[n] for *_, n in sorted(keys)]

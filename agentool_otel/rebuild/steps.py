@@ -94,17 +94,22 @@ class StepBuilder:
                 self._read_input(node)
         if self._root is None or not self._calls:
             self._read_what_came_before()
-        for n, call in enumerate(self._calls):
+        for call in self._calls:
             if not call.dropped:
                 self._finish_call(call)
-                for draft in (call.call, call.result):
-                    if draft is not None and call.asked_by is not None:
-                        draft.turn = n
         self._tie_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
         self._drafts += untold(holders, self._drafts, self._merged)
-        return in_order(self._drafts)
+        return in_order(self._drafts, self._turns)
+
+    def _turns(self) -> dict[int, int]:
+        return {
+            id(draft): n
+            for n, call in enumerate(self._calls)
+            for draft in (call.call, call.result)
+            if draft is not None and call.asked_by is not None
+        }
 
     def _spans_tell_all(self) -> bool:
         """True where every call has a span with a result and the clock says what came when: then
