@@ -55,12 +55,13 @@ class LiteLLM:
     def recognise(self, span: SpanRecord) -> Confidence:
         if _CALL_ID in span.attributes:
             return Confidence(OWN_ROLE, f"has {_CALL_ID}")
-        if span.scope == _SCOPE:
-            return Confidence(SCOPE, "LiteLLM's scope")
-        return NOT_MINE
+        if span.scope != _SCOPE:
+            return NOT_MINE
+        called = _TYPE in span.attributes  # older releases give the call no id
+        return Confidence(OWN_ROLE if called else SCOPE, "LiteLLM's scope")
 
     def read(self, span: Reader) -> Operation:
-        if _CALL_ID in span.rest:
+        if _CALL_ID in span.rest or _TYPE in span.rest:
             return _read_request(span)
         raw = _raw_members(span)
         return onto.unclassified(span) if raw.keys().isdisjoint(_ANSWERED) else _read_raw(span, raw)
@@ -74,7 +75,7 @@ def _read_request(span: Reader) -> Operation:
         return onto.unclassified(span)
     onto.drop(span, _TYPE)
     onto.drop(span, *(key for key in _PROVIDER if rest.get(key) == ""))
-    if rest.get(gen_ai.RESPONSE_ID) == rest[_CALL_ID]:  # what stands for one
+    if rest.get(gen_ai.RESPONSE_ID) == rest.get(_CALL_ID):  # what stands for one
         onto.drop(span, gen_ai.RESPONSE_ID)
     onto.rename(span, {"gen_ai.cost.total_cost": agentool.COST_USD})
     used = rest.get("metadata.usage_object")

@@ -102,5 +102,10 @@ def test_the_function_that_was_called_says_what_it_is(called: str, cls: type) ->
     assert type(read({**attributes, "gen_ai.request.model": "m"})) is cls
 
 
+def test_a_call_of_an_older_release_has_no_id() -> None:
+    without = {key: value for key, value in CALL.items() if key != "litellm.call_id"}
+    assert read(without).cost_usd == 0.25
+
+
 def test_the_id_of_a_call_is_none_of_a_response() -> None:
     assert read({**CALL, "gen_ai.response.id": "call-1"}).response_id is None
