@@ -10,42 +10,12 @@ import pickle
 import pydoc
 import typing
 import weakref
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from agentool_otel import capture
-
-Decorator = Callable[[Any], Any]
-
-# Without their types: here they stand where type checkers would not have them.
-tool: Decorator = capture.tool
-
-
-@tool
-def plain(a: int, b: int = 2) -> int:
-    return a + b
-
-
-@tool
-async def coroutine(a: int, b: int = 2) -> int:
-    """Add later."""
-    return a + b
-
-
-@tool
-def generator(a: int, b: int = 2) -> Generator[int, Any, str]:
-    yield a
-    yield b
-    return "over"
-
-
-@tool
-async def async_generator(a: int, b: int = 2) -> AsyncGenerator[int, Any]:
-    yield a
-    yield b
-
+from tests.guest.decorated import async_generator, coroutine, generator, plain, tool
 
 KINDS: tuple[Any, ...] = (plain, coroutine, generator, async_generator)
 kinds = pytest.mark.parametrize("fn", KINDS, ids=lambda fn: fn.__name__)

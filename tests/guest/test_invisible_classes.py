@@ -8,18 +8,13 @@ import functools
 import inspect
 import pickle
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from agentool_otel import capture
 from agentool_otel.errors import ConfigurationError
-
-Decorator = Callable[[Any], Any]
-
-# Without their types: here they stand where type checkers would not have them.
-tool: Decorator = capture.tool
+from tests.guest.decorated import tool
 
 
 class Base:

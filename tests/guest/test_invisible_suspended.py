@@ -13,34 +13,13 @@ from typing import Any
 import pytest
 
 from agentool_otel import capture
+from tests.guest.decorated import Decorator, coroutine, generator, tool
 
-Decorator = Callable[[Any], Any]
-
-# Without their types: here they stand where type checkers would not have them.
-tool: Decorator = capture.tool
 agent: Decorator = capture.agent
 
 
 @tool
 def child() -> None: ...
-
-
-@tool
-def plain(a: int, b: int = 2) -> int:
-    return a + b
-
-
-@tool
-async def coroutine(a: int, b: int = 2) -> int:
-    """Add later."""
-    return a + b
-
-
-@tool
-def generator(a: int, b: int = 2) -> Generator[int, Any, str]:
-    yield a
-    yield b
-    return "over"
 
 
 def test_what_a_plain_wrapper_returns_is_covered_too(spans: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,21 +11,11 @@ import pytest
 from agentool_otel._json import loads
 from agentool_otel.emit.session import session
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
+from tests.instrument.langchain_agents import instrumented, no_span
+
+__all__ = ["instrumented"]
 
 pytest.importorskip("langchain_openai")
-
-
-@pytest.fixture(autouse=True)
-def instrumented(spans: Any) -> Iterator[None]:
-    from agentool_otel.instrument.langchain import LangChainInstrumentor, _runs
-    from agentool_otel.instrument.openai import OpenAIInstrumentor
-
-    LangChainInstrumentor().instrument()
-    OpenAIInstrumentor().instrument()
-    yield
-    LangChainInstrumentor().uninstrument()
-    OpenAIInstrumentor().uninstrument()
-    assert len(_runs) == 0, "a run was never forgotten"
 
 
 @pytest.fixture
@@ -39,12 +29,6 @@ def made(model: LoopbackModel) -> Callable[..., Any]:
         return ChatOpenAI(**given)
 
     return make
-
-
-def no_span() -> bool:
-    from opentelemetry.trace import get_current_span
-
-    return not get_current_span().get_span_context().is_valid
 
 
 def ask(chat: Any, way: str, asked: Any = "Hello") -> Any:
