@@ -118,8 +118,10 @@ def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
     return hash((state, role_of(message), said, *calls)), keys
 
 
-_PARTS = 8
+_PARTS = 16
 """Into how many parts keys are divided when they are looked up, so that one part is in memory."""
+_NUMBER = "I"
+"""What holds the number of a call: four thousand million are more than one process reads."""
 
 
 class Joining:
@@ -130,7 +132,7 @@ class Joining:
     """
 
     def __init__(self) -> None:
-        self._parent = array("q")
+        self._parent = array(_NUMBER)
         self._offered = _Pairs()
         self._needed = _Pairs()
 
@@ -177,7 +179,7 @@ class _Pairs:
 
     def __init__(self) -> None:
         self._keys = array("q")
-        self._numbers = array("q")
+        self._numbers = array(_NUMBER)
 
     def add(self, keys: Sequence[Key], number: int) -> None:
         self._keys.extend(keys)
