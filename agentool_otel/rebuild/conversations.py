@@ -128,7 +128,7 @@ class Joining:
     """Groups numbered calls by the keys they offer and need (union-find).
 
     Any later call may refer to any earlier one, so the keys of all are kept: in flat arrays, some
-    150 bytes a call.
+    250 bytes a call.
     """
 
     def __init__(self) -> None:
