@@ -175,6 +175,7 @@ class JsonReader:
                 yield list(self._values.spans(value, where))
             except Foreign as error:
                 self.report(where, str(error))
+        self._again = False  # where the rest lies is not known: it was read in windows
         if left := large.left:
             yield self._pieces(left, where)
 
