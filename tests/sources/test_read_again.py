@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import _reread, by_trace, span_files, undecoded
+from agentool_otel.sources import _otlp_json, _reread, by_trace, span_files, undecoded
 from agentool_otel.sources._reread import Reread, fits_in_memory
 from agentool_otel.sources._undecoded import UndecodedSpan
 from agentool_otel.sources.span_files import SpanFiles
@@ -155,6 +155,20 @@ def test_a_file_is_read_on_when_another_has_taken_its_name(tmp_path: Path) -> No
     file.rename(tmp_path / "spans.1.jsonl")
     file.write_text("")
     assert found + sum(map(len, traces)) == 99
+
+
+def test_behind_a_document_that_was_read_in_windows_no_span_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_otlp_json, "LARGE_LINE", 100_000)
+    file = tmp_path / "spans.jsonl"
+    made = [line(FRAMES[0], [span(number, "a" * 900, False)]) for number in range(1, 9000)]
+    file.write_text("[" * 200_000 + "\n" + "".join(made))  # nested too deeply, and left there
+    source = SpanFiles([file])
+    expected = shown(by_trace(source.spans()))
+    assert len(expected) == 5
+    assert shown(by_trace(undecoded(source), NOTHING)) == expected
+    assert not [it for it in source.problems if "has changed" in it.message]
 
 
 def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
