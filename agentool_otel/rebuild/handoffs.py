@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
@@ -27,14 +26,17 @@ __all__ = [
 
 _TRANSFERS = ("transfer_to_", "handoff_to_", "Handoff-transfer_to_")
 """How such tools' names begin; Semantic Kernel puts the plugin's name before the tool's."""
-_TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", "transfer", "handoff"})
+_BARE = frozenset({"transfer", "handoff"})
+_TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", *_BARE})
 _APART = re.compile(r"[^0-9a-z]+")
 
 
-@lru_cache(maxsize=1024)
-def transfers(name: str) -> bool:
-    """True for the name of a tool that hands over to another agent."""
-    return name.startswith(_TRANSFERS) or name in ("transfer", "handoff")
+def transfers(name: str, arguments: Any = UNSET) -> bool:
+    """True for a tool that hands over to another agent. One that is just called `transfer` may move
+    money: what it was given, where that is known, has to name an agent."""
+    if name not in _BARE:
+        return name.startswith(_TRANSFERS)
+    return arguments is UNSET or transfer_target(name, arguments) is not None
 
 
 def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
@@ -57,7 +59,9 @@ def within_transfer(node: Node) -> bool:
     for up in node.ancestors():
         operation = up.operation
         if isinstance(operation, ToolExecution):
-            return operation.transfer_target is not None or transfers(operation.name)
+            return operation.transfer_target is not None or transfers(
+                operation.name, operation.arguments
+            )
         if up.is_run:
             break
     return False

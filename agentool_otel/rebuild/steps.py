@@ -277,7 +277,9 @@ class StepBuilder:
         if type(operation) is Inference:
             return
         if isinstance(operation, ToolExecution):
-            if operation.transfer_target is not None or transfers(operation.name):
+            if operation.transfer_target is not None or transfers(
+                operation.name, operation.arguments
+            ):
                 self._read_transfer(node, operation)
             else:
                 self._read_tool(node, operation, operation.name, operation.call_id)
@@ -433,7 +435,7 @@ class StepBuilder:
     def _finish_call(self, call: ToolCall) -> None:
         node, operation = call.node, call.node.operation if call.node else None
         if node is None and call.name is not None:
-            if transfers(call.name):
+            if transfers(call.name, call.arguments):
                 self._handed_by_message(call)
                 return
             if may_delegate(call.name) and call.asked_by is not None:

@@ -259,4 +259,4 @@ def is_only_value(text: Any, arguments: Any) -> bool:
 
 
 def is_transfer(call: ToolCall) -> bool:
-    return not call.dropped and call.name is not None and transfers(call.name)
+    return not call.dropped and call.name is not None and transfers(call.name, call.arguments)

@@ -305,6 +305,26 @@ def test_a_task_told_by_a_message_and_by_the_run_itself_is_one_handoff() -> None
     assert steps == ["tool_call", "handoff"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "kinds"),
+    [
+        ({"to_agent": "clerk"}, ["handoff"]),
+        ({"agent_name": "clerk"}, ["handoff"]),
+        ({"amount": 5, "to": "savings"}, ["tool_call", "tool_result"]),
+    ],
+)
+@pytest.mark.parametrize("name", ["transfer", "handoff"])
+def test_a_tool_that_is_just_called_transfer_hands_over_where_it_names_an_agent(
+    name: str, arguments: dict[str, Any], kinds: list[str]
+) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asks = [message("assistant", [tool_call(name, arguments, "c")])]
+    seen.add(Inference(output=asks), parent=root)
+    seen.add(ToolExecution(name=name, call_id="c", arguments=arguments, result="ok"), parent=root)
+    assert [step["type"] for step in seen.rebuilt()[0]["steps"]] == kinds
+
+
 # -------------------------------------------------------------------------------------- status
 
 
