@@ -22,7 +22,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["is_record", "leaf_inferences"]
+__all__ = ["is_details", "leaf_inferences"]
 
 _BETWEEN = (ToolExecution, McpRequest, MemoryOperation)
 """What makes a model call below another one a call of its own: a tool that asks a model."""
@@ -41,17 +41,17 @@ def leaf_inferences(nodes: list[Node]) -> list[Node]:
     return sorted(calls, key=lambda node: node.start_ns or 0)
 
 
-def is_record(node: Node) -> bool:
+def is_details(node: Node) -> bool:
     """True for a log record of a call that does not name its span, which had ended by then."""
     return node.span.name == gen_ai.EVENT_INFERENCE_DETAILS
 
 
 def _recorded(calls: list[Node]) -> list[Node]:
     """Join such records to the calls whose response they tell of."""
-    records = [node for node in calls if is_record(node)]
+    records = [node for node in calls if is_details(node)]
     if not records:
         return calls
-    kept = [node for node in calls if not is_record(node)]
+    kept = [node for node in calls if not is_details(node)]
     places = {_response_id(node): n for n, node in enumerate(kept)}
     for record in records:
         response_id = _response_id(record)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from agentool_otel._json import canonical
 from agentool_otel.model.messages import Message, parts_of, role_of
 from agentool_otel.model.operations import Inference, ToolExecution
-from agentool_otel.rebuild.calls import is_record
+from agentool_otel.rebuild.calls import is_details
 from agentool_otel.rebuild.tree import Node
 
 __all__ = ["Joining", "Keys", "keys_of"]
@@ -45,7 +45,7 @@ def keys_of(node: Node) -> Keys:
         return Keys(needed=[hash(("call", operation.call_id, operation.name))])
     if not isinstance(operation, Inference):
         return Keys()
-    if is_record(node) and operation.response_id is not None:
+    if is_details(node) and operation.response_id is not None:
         return Keys(needed=[hash(("response", operation.response_id))])
     state = 0
     states: list[Key] = []

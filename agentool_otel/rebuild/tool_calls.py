@@ -31,7 +31,6 @@ __all__ = [
     "has_result",
     "is_only_value",
     "is_transfer",
-    "only_asks",
     "parsed",
     "reranks",
     "tool_error",
@@ -84,7 +83,7 @@ class ToolCalls(list[ToolCall]):
         """Let a tool span execute a call, and name it where nobody else did."""
         call.node = node
         self._run_by[id(node)] = call
-        if only_asks(node):
+        if _only_asks(node):
             self._noted.append(call)
         if call.id is None and call_id is not None:
             call.id = call_id
@@ -231,7 +230,7 @@ def has_result(operation: Operation) -> bool:
     return isinstance(operation, (ToolExecution, McpRequest)) and operation.result is not UNSET
 
 
-def only_asks(node: Node) -> bool:
+def _only_asks(node: Node) -> bool:
     """True for a tool span inside the model's that tells of no outcome: AgentOps makes one for each
     tool call of an answer."""
     operation = node.operation
