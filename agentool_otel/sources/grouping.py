@@ -68,7 +68,7 @@ def grouped(
     for span in spans:
         _add(traces, span)
         size += span_size(span)
-        if isinstance(span, UndecodedSpan) and span.at >= 0:
+        if isinstance(span, UndecodedSpan) and not span.data:
             size += span.length  # to sort all by start, all would be read once more
         if size > budget_bytes and len(traces) > 1:
             yield from _from_disk(chain(_drained(traces), spans), budget_bytes, 0)
