@@ -17,6 +17,9 @@ _TIME = re.compile(
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY_S = 86_400
 _SECOND_NS = 1_000_000_000
+_MINUTE_NS = 60 * _SECOND_NS
+_DIGITS = 100 * _SECOND_NS
+"""Added to the nanoseconds of a minute it makes twelve digits of them: 1, two of seconds, nine."""
 _FIRST_NS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_S * _SECOND_NS
 _END_NS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_S * _SECOND_NS
 
@@ -52,26 +55,17 @@ def from_ns(ns: int) -> str:
     Raises:
         ValueError: if the time lies outside the years 1 to 9999.
     """
-    digits = str(ns)
-    if ns >= _SECOND_NS:  # its digits are those of the seconds and nine more
-        text, fraction = _to_the_second(digits[:-9]), digits[-9:].rstrip("0")
-    else:
-        seconds, rest = divmod(ns, _SECOND_NS)
-        text, fraction = _to_the_second(str(seconds)), f"{rest:09}".rstrip("0")
-    return f"{text}.{fraction}Z" if fraction else f"{text}Z"
-
-
-@lru_cache(maxsize=1024)
-def _to_the_second(digits: str) -> str:
-    """Cached, because the times of a trace lie close together."""
-    minutes, second = divmod(int(digits), 60)
-    return f"{_to_the_minute(minutes)}:{second:02}"
+    minutes, rest = divmod(ns, _MINUTE_NS)
+    digits = str(rest + _DIGITS)
+    if fraction := digits[3:].rstrip("0"):
+        return f"{_to_the_minute(minutes)}:{digits[1:3]}.{fraction}Z"
+    return f"{_to_the_minute(minutes)}:{digits[1:3]}Z"
 
 
 @lru_cache(maxsize=4096)
 def _to_the_minute(minutes: int) -> str:
     """Cached, because the times of a file do."""
-    if not _FIRST_NS <= minutes * 60 * _SECOND_NS < _END_NS:
+    if not _FIRST_NS <= minutes * _MINUTE_NS < _END_NS:
         raise ValueError(f"time outside the years 1 to 9999: {minutes * 60} s")
     hours, minute = divmod(minutes, 60)
     days, hour = divmod(hours, 24)
