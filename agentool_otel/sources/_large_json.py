@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from agentool_otel._json import Json
+from agentool_otel.sources._pushback import Pushback
+from agentool_otel.sources._salvage import is_cut
 
 __all__ = ["LargeJson"]
 
@@ -47,7 +49,7 @@ class _Frame:
 class LargeJson:
     """Reads the documents of a stream from a place on, as long as they are JSON."""
 
-    def __init__(self, begun: bytes, stream: BinaryIO, window: int = _WINDOW):
+    def __init__(self, begun: bytes, stream: BinaryIO | Pushback, window: int = _WINDOW):
         """
         Args:
             begun: what has been read of the document already.
@@ -57,17 +59,31 @@ class LargeJson:
         self._window = window
         self._context = window // 4
         """Characters of members that are kept for the items behind them."""
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._stream = stream
         self._ended = False
-        self._text = self._decode(begun)
+        self._text = self._decoder.decode(begun)
         self._at = 0
+        self._size = 0
+        """Characters of the last value."""
+        self._key = ""
+        """Of the value that could not be read, as it stood before it."""
         self._frames: list[_Frame] = []
+        self._damaged = False
 
     @property
-    def left(self) -> bytes:
-        """What could not be read: empty unless the document is damaged."""
-        return self._text[self._at :].encode("utf-8", "surrogatepass")
+    def left(self) -> bytes | None:
+        """What has been taken from the stream and could not be read, as much as was looked at
+        together; None unless the document is damaged."""
+        if not self._damaged:
+            return None
+        pending, _ = self._decoder.getstate()
+        return (self._key + self._text[self._at :]).encode("utf-8", "surrogatepass") + pending
+
+    @property
+    def around(self) -> dict[str, Json]:
+        """Members of the objects around the place that was reached, as far as they are kept."""
+        return {key: value for frame in self._frames for key, value in frame.members.items()}
 
     def values(self) -> Iterator[Json]:
         """Yield the values, up to the end of the stream or to where it is damaged."""
@@ -80,28 +96,29 @@ class LargeJson:
                 if not frame.told:
                     yield self._within(frame.members)
                 continue
-            start = self._at
+            self._key = ""
             try:
                 if frame is not None and frame.is_object:
                     frame.key = str(self._value())
+                    self._key = f"{json.dumps(frame.key)}:"
                     self._more(self._window // 2)
-                    start = self._at
                 value = self._value()
             except _TooLarge:
                 self._frames.append(_Frame(self._text[self._at] == "{"))
                 self._at += 1
                 continue
             except ValueError:
-                self._at = start
+                self._damaged = True
                 return
             if frame is None or not frame.is_object:
                 yield self._within(value)
-            elif (size := self._at - start) + frame.size < self._context:
+            elif self._size + frame.size < self._context:
                 frame.members[frame.key] = value
-                frame.size += size
+                frame.size += self._size
             else:
                 yield self._within(value)
                 frame.members, frame.size = {}, 0
+        self._key, self._damaged = "", bool(self._frames)
 
     def _value(self) -> Json:
         """Return the value at the place reached, and go behind it.
@@ -115,12 +132,12 @@ class LargeJson:
             try:
                 value, end = _raw_decode(self._text, self._at)
                 if end < len(self._text) or self._ended:  # else it might be half a number
-                    self._at = end
+                    self._size, self._at = end - self._at, end
                     return value
             except RecursionError:
                 raise ValueError("nested too deeply") from None
-            except ValueError:
-                if self._ended:
+            except ValueError as error:
+                if self._ended or not is_cut(error, self._text):
                     raise
             if len(self._text) - self._at >= wanted:
                 if self._text[self._at] in "{[" and not _OF_A_SPAN.match(self._text, self._at):
@@ -143,7 +160,7 @@ class LargeJson:
         while missing > 0 and not self._ended:
             data = self._stream.read(missing)
             self._ended = not data
-            parts.append(self._decode(data, final=self._ended))
+            parts.append(self._decoder.decode(data, final=self._ended))
             missing -= len(parts[-1])
         self._text, self._at = "".join(parts), 0
 

@@ -8,11 +8,10 @@ searched for whole spans.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -27,8 +26,10 @@ from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._large_json import LargeJson
 from agentool_otel.sources._layout import LARGE_LINE, Line, located
 from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record, trace_id_of
-from agentool_otel.sources._pieces import Foreign, normal, scope_name
+from agentool_otel.sources._pieces import Foreign, normal
+from agentool_otel.sources._pushback import Pushback
 from agentool_otel.sources._reread import Reread
+from agentool_otel.sources._salvage import Salvage
 from agentool_otel.sources._trace_ids import HEAD, TraceIds
 from agentool_otel.sources._undecoded import Batches, Report, UndecodedSpan
 
@@ -84,11 +85,6 @@ _raw_decode = json.JSONDecoder().raw_decode
 _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
 one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
-_LANDMARK = re.compile(
-    r'"(?:(resource|scope)"\s*:\s*(?={)|(?:spans|observations|data|batches|events)"\s*:\s*(?=\[))'
-)
-"""A key, not text: inside a JSON string the quotes would be escaped."""
-_BETWEEN = re.compile(r"[\s,]*")
 _BETWEEN_DOCUMENTS = re.compile(r"[\s,\[\]]*")
 _PREFIX = re.compile(r'[^\n{\["]*')
 """What may stand before a document on its line: the time of a log."""
@@ -124,11 +120,12 @@ class JsonReader:
         read = self._undecoded if undecoded else self._decoded
         block: list[bytes] = []  # lines which are no documents by themselves
         start = size = tried = at = passed = 0
-        for number, line in enumerate(iter(partial(stream.readline, LARGE_LINE), b""), 1):
+        taken = Pushback(stream)
+        for number, line in enumerate(iter(lambda: taken.readline(LARGE_LINE), b""), 1):
             at, passed = passed, passed + len(line)
             if len(line) == LARGE_LINE or (block and size > _LARGE_BLOCK):
                 begun, block, size = b"".join([*block, line]), [], 0
-                yield from self._large(begun, stream, f"line {start or number} and on")
+                yield from self._large(begun, taken, f"line {start or number} and on")
                 continue
             if not block or line.startswith(b"{"):
                 try:
@@ -143,7 +140,7 @@ class JsonReader:
                         continue
                 else:
                     if block:
-                        yield self._pieces(b"".join(block), _lines(start, number - 1))
+                        yield self._pieces(b"".join(block), _numbers(start, number - 1))
                         block = []
                     yield batch
                     continue
@@ -157,17 +154,17 @@ class JsonReader:
                     yield read(b"".join(block), start, number, passed - size)
                     block = []
                 except Foreign as error:
-                    self.report(_lines(start, number), str(error))
+                    self.report(_numbers(start, number), str(error))
                     block = []
                 except ValueError:
                     tried = size
                     if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
-                        yield self._pieces(b"".join(block), _lines(start, number))
+                        yield self._pieces(b"".join(block), _numbers(start, number))
                         block = []
         if block:
-            yield self._pieces(b"".join(block), _lines(start, start + len(block) - 1))
+            yield self._pieces(b"".join(block), _numbers(start, start + len(block) - 1))
 
-    def _large(self, begun: bytes, stream: BinaryIO, where: str) -> Batches:
+    def _large(self, begun: bytes, stream: Pushback, where: str) -> Batches:
         """Yield the spans of a document that is too large to be held in memory."""
         large = LargeJson(begun, stream)
         for value in large.values():
@@ -176,8 +173,29 @@ class JsonReader:
             except Foreign as error:
                 self.report(where, str(error))
         self._again = False  # where the rest lies is not known: it was read in windows
-        if left := large.left:
-            yield self._pieces(left, where)
+        if (left := large.left) is not None:
+            salvage = Salvage(self._values, where)
+            salvage.around(large.around)
+            yield from self._salvaged(left, stream, salvage)
+            self.recognised = self.recognised or salvage.count > 0
+            self.report(where, f"cut short or damaged: {_saved(salvage.count)}")
+
+    def _salvaged(self, left: bytes, stream: Pushback, salvage: Salvage) -> Batches:
+        """Yield what can be read of the rest of a damaged document, up to where another begins."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        text = decoder.decode(left)
+        while True:
+            if resume := _RESUME.search(text, 1):
+                yield list(salvage.spans(text[: resume.end()]))
+                pending, _ = decoder.getstate()
+                stream.push(text[resume.end() :].encode("utf-8", "surrogatepass") + pending)
+                return
+            data = stream.read(_LARGE_BLOCK)
+            yield list(salvage.spans(text, more=bool(data)))
+            if not data:
+                return
+            begun = salvage.rest if len(salvage.rest) < LARGE_LINE else ""
+            text = begun + decoder.decode(data)
 
     def laid_out(self, stream: BinaryIO, lines: Iterable[Line]) -> Batches:
         """Yield the spans of lines whose spans have been found before, undecoded."""
@@ -308,7 +326,7 @@ class JsonReader:
 
         Raises: as `_document`.
         """
-        return self._document(data, _lines(first, last))
+        return self._document(data, _numbers(first, last))
 
     def _document(self, data: bytes, where: str) -> list[SpanRecord]:
         """Return the spans of one document.
@@ -383,53 +401,24 @@ class JsonReader:
         if "{" not in text:
             self.report(where, f"not JSON: {text[:40].strip()!r}")
             return []
-        saved = list(self._salvage(text, where))
+        saved = list(Salvage(self._values, where).spans(text))
         self.recognised = self.recognised or bool(saved) or '"resourceSpans"' in text
-        self.report(
-            where,
-            f"cut short or damaged after character {at}: {len(saved)} spans of it could be read, "
-            "the others are lost unless the line can be completed from another copy",
-        )
+        self.report(where, f"cut short or damaged after character {at}: {_saved(len(saved))}")
         return saved
-
-    def _salvage(self, text: str, where: str) -> Iterator[SpanRecord]:
-        """Yield the whole spans of damaged text, under the last resource and scope seen."""
-        resource: Attributes = {}
-        scope = ""
-        at = 0
-        while landmark := _LANDMARK.search(text, at):
-            at = landmark.end()
-            try:
-                if landmark[1]:
-                    value, at = _raw_decode(text, at)
-                    if landmark[1] == "resource":
-                        resource, scope = self._values.resource(normal(value), where), ""
-                    else:
-                        scope = scope_name(normal(value))
-                    continue
-                at += 1  # the bracket
-                while True:
-                    value, end = _raw_decode(text, _next(_BETWEEN, text, at))
-                    yield from self._saved(value, scope, resource, where)
-                    at = end
-            except (ValueError, RecursionError):
-                continue  # where the damage starts, or the end of a list
-
-    def _saved(
-        self, value: Json, scope: str, resource: Attributes, where: str
-    ) -> Iterator[SpanRecord]:
-        if value.__class__ is dict and "traceId" in value and "resource" not in value:
-            yield from self._values.otlp_spans([normal(value)], scope, resource, where)
-            return
-        with suppress(Foreign):
-            yield from self._values.spans(value, where)
 
 
 def _nothing(at: int, length: int) -> bytes:
     return b""
 
 
-def _lines(first: int, last: int) -> str:
+def _saved(count: int) -> str:
+    return (
+        f"{count} spans of it could be read, the others are lost unless the line can be completed "
+        "from another copy"
+    )
+
+
+def _numbers(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
