@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agentool_otel.model.spans import Attributes
+from agentool_otel.sources._remembered import Remembered
 from agentool_otel.sources._trace_ids import FIRST, traced
 from agentool_otel.sources._undecoded import UndecodedSpan
 
 __all__ = ["Framed", "Frames"]
-
-_KNOWN = 4096
 
 
 class _Frame(NamedTuple):
@@ -37,19 +36,18 @@ class Frames:
     """Known by what stands before the span, some thousand of them."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, _Frame] = {}
+        self._frames = Remembered[_Frame]()
 
     def learn(self, line: bytes, begin: int, end: int, span: UndecodedSpan) -> None:
         """Learn from a line that holds one span, between two places, and no more."""
         if line.find(FIRST) == begin:
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
-            self._known[line[:begin]] = _Frame(line[end:], span.scope, span.resource)
+            frame = _Frame(line[end:], span.scope, span.resource)
+            self._frames.put(line[:begin], frame)
 
     def find(self, line: bytes) -> Framed | None:
         """Return the span of a line in a known frame; None if it is another, or not one value."""
         begin = line.find(FIRST)
-        if begin < 0 or (frame := self._known.get(line[:begin])) is None:
+        if begin < 0 or (frame := self._frames.known.get(line[:begin])) is None:
             return None
         after, scope, resource = frame
         if not line.endswith(after):

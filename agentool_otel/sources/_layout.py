@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from agentool_otel.sources._remembered import MANY, MANY_BYTES
 from agentool_otel.sources._trace_ids import HEAD, TraceIds
 
 __all__ = ["LARGE_LINE", "Group", "Layout", "Line", "located"]
@@ -22,8 +23,6 @@ LARGE_LINE = 16 << 20
 """Bytes above which a line is not held in memory as a whole."""
 
 _SPOOL = 1 << 22
-_DISTINCT = 4096
-"""How many resources and scopes are told apart; they stay in memory."""
 _WIDTH = array("L").itemsize
 _BRACE = ord("{")
 
@@ -81,6 +80,8 @@ class Layout:
         """Lets go of what was noted; called when nobody reads it."""
         self._resources: dict[bytes, int] = {}
         self._scopes: dict[str, int] = {}
+        self._held = 0
+        """Bytes of the resources."""
         self._ids = TraceIds()
         self.spans = 0
         self._row = array("L")
@@ -103,7 +104,9 @@ class Layout:
             ValueError: there are too many resources or scopes, or an id is none.
         """
         resources, scopes = self._resources, self._scopes
-        if len(resources) > _DISTINCT or len(scopes) > _DISTINCT:
+        if resource not in resources:
+            self._held += len(resource)
+        if max(len(resources), len(scopes)) > MANY or self._held > MANY_BYTES:
             raise ValueError("more resources or scopes than are kept in memory")
         self.spans += len(spans)
         row, at = self._row, self._at

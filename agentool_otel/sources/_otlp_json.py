@@ -28,6 +28,7 @@ from agentool_otel.sources._layout import LARGE_LINE, Line, located
 from agentool_otel.sources._otlp_span import Attributed, Named, Span, plain, record, trace_id_of
 from agentool_otel.sources._pieces import Foreign, normal
 from agentool_otel.sources._pushback import Pushback
+from agentool_otel.sources._remembered import Remembered
 from agentool_otel.sources._reread import Reread
 from agentool_otel.sources._salvage import Salvage
 from agentool_otel.sources._trace_ids import HEAD, TraceIds
@@ -79,8 +80,6 @@ _decode_span = msgspec.json.Decoder(Span).decode
 _decode_attributed = msgspec.json.Decoder(Attributed | None).decode
 _decode_started = msgspec.json.Decoder(_Started).decode
 _CHANGED = "the file has changed since it was read first"
-_DISTINCT = 4096
-"""How many resources are told apart; they stay in memory."""
 _raw_decode = json.JSONDecoder().raw_decode
 _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
@@ -103,7 +102,7 @@ class JsonReader:
         self.read: Callable[[int, int], bytes] = _nothing
         self._again = False
         self._values = values
-        self._resources: dict[bytes, Attributes] = {}
+        self._resources = Remembered[Attributes]()
         self._ids = TraceIds()
         self._frames = Frames()
 
@@ -279,13 +278,11 @@ class JsonReader:
 
     def _resource(self, encoded: bytes) -> Attributes:
         """Return the attributes of a resource, which is the same for most of a file."""
-        found = self._resources.get(encoded)
+        found = self._resources.known.get(encoded)
         if found is None:
-            if len(self._resources) >= _DISTINCT:
-                self._resources.clear()
             attributed = _decode_attributed(encoded)
             found = plain(attributed.attributes) if attributed is not None else {}
-            self._resources[encoded] = found
+            self._resources.put(encoded, found)
         return found
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:

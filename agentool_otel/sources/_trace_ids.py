@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from agentool_otel.sources._otlp_span import hex_id, trace_id_of
+from agentool_otel.sources._remembered import Remembered
 
 __all__ = ["FIRST", "HEAD", "TraceIds", "traced"]
 
@@ -12,7 +13,6 @@ FIRST = b'{"traceId":"'
 """How exporters begin a span; 32 digits and a quote follow."""
 HEAD = len(FIRST) + 33
 """Bytes of such a span up to the end of its trace id."""
-_KNOWN = 4096
 
 
 class _Traced(msgspec.Struct, gc=False):
@@ -35,10 +35,10 @@ class TraceIds:
     """Known by how a span begins, some thousand of them."""
 
     def __init__(self) -> None:
-        self._by_head: dict[bytes, str] = {}
+        self._by_head = Remembered[str]()
 
     def __len__(self) -> int:
-        return len(self._by_head)
+        return len(self._by_head.known)
 
     def of(self, head: bytes, span: bytes | msgspec.Raw) -> str:
         """Return the trace id of a span as lower-case hex.
@@ -50,7 +50,7 @@ class TraceIds:
         Raises:
             ValueError: it has none.
         """
-        found = self._by_head.get(head)
+        found = self._by_head.known.get(head)
         if found is not None:
             return found
         if not (head.startswith(FIRST) and head.endswith(b'"')):
@@ -59,7 +59,5 @@ class TraceIds:
             found = hex_id(head[len(FIRST) : -1].decode("ascii"), 16)
         except ValueError:  # escaped, or in base64 that happens to be as long
             return traced(span)
-        if len(self._by_head) >= _KNOWN:
-            self._by_head.clear()
-        self._by_head[head] = found
+        self._by_head.put(head, found)
         return found

@@ -1,0 +1,30 @@
+"""What was made of some bytes, for when they come again."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+__all__ = ["MANY", "MANY_BYTES", "Remembered"]
+
+MANY = 4096
+"""How many are remembered at most,"""
+MANY_BYTES = 16 << 20
+"""and how many bytes they may be together."""
+
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """A dict that forgets all when it would take too much memory: what comes often comes again."""
+
+    def __init__(self) -> None:
+        self.known: dict[bytes, T] = {}
+        self._held = 0
+
+    def put(self, key: bytes, value: T) -> None:
+        """Remember a value for some bytes that are not known."""
+        self._held += len(key)
+        if len(self.known) >= MANY or self._held > MANY_BYTES:
+            self.known.clear()
+            self._held = len(key)
+        self.known[key] = value

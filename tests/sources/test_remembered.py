@@ -1,0 +1,50 @@
+"""What is remembered takes no more memory than it may."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentool_otel.sources import _layout, _remembered
+from agentool_otel.sources._remembered import Remembered
+from agentool_otel.sources.span_files import SpanFiles
+
+
+def test_what_was_put_is_known() -> None:
+    numbers = Remembered[int]()
+    numbers.put(b"a", 1)
+    numbers.put(b"b", 2)
+    assert numbers.known == {b"a": 1, b"b": 2}
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MANY", 3), ("MANY_BYTES", 30)])
+def test_all_is_forgotten_when_it_is_too_much(
+    monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    monkeypatch.setattr(_remembered, limit, value)
+    numbers = Remembered[int]()
+    for number in range(100):
+        numbers.put(f"{number:010}".encode(), number)
+        assert len(numbers.known) <= 3
+        assert numbers.known[f"{number:010}".encode()] == number
+
+
+def test_a_file_of_many_large_resources_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_layout, "MANY_BYTES", 2000)
+    file = tmp_path / "spans.jsonl"
+    with file.open("w") as out:
+        for number in range(1, 10):
+            said = [{"key": "host.name", "value": {"stringValue": f"{number}" * 300}}]
+            made = {"traceId": "6a" * 16, "spanId": f"{number:016x}"}
+            group = {"resource": {"attributes": said}, "scopeSpans": [{"spans": [made]}]}
+            out.write(json.dumps({"resourceSpans": [group]}) + "\n")
+    source = SpanFiles([file])
+    monkeypatch.setattr("agentool_otel.sources.span_files._LARGE", 0)
+    assert source.census() is None
+    assert {it.resource["host.name"] for it in source.spans()} == {
+        f"{n}" * 300 for n in range(1, 10)
+    }
