@@ -24,6 +24,8 @@ __all__ = ["LargeJson"]
 
 _WINDOW = 4 << 20
 """Characters that are looked at together; their values take some ten times as much memory."""
+_LONGEST = 64 << 20
+"""Characters of a text: a longer one is taken for damage."""
 _BETWEEN = re.compile(r"[\s,:\ufeff]*")
 _OF_A_SPAN = re.compile(
     r'\{\s*"(?:traceId|spanId|trace_id|span_id|parentSpanId|name|context|_spanContext|spanContext'
@@ -140,7 +142,10 @@ class LargeJson:
                 if self._ended or not is_cut(error, self._text):
                     raise
             if len(self._text) - self._at >= wanted:
-                if self._text[self._at] in "{[" and not _OF_A_SPAN.match(self._text, self._at):
+                if self._text[self._at] not in "{[":
+                    if wanted > _LONGEST:
+                        raise ValueError("longer than any text")
+                elif not _OF_A_SPAN.match(self._text, self._at):
                     raise _TooLarge
                 wanted *= 2
             self._fill(wanted)

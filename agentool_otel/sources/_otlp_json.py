@@ -84,6 +84,8 @@ _raw_decode = json.JSONDecoder().raw_decode
 _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
 one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
+_FAR = 1 << 16
+"""Characters: an error behind many is dear, because the lines before it are counted."""
 _BETWEEN_DOCUMENTS = re.compile(r"[\s,\[\]]*")
 _PREFIX = re.compile(r'[^\n{\["]*')
 """What may stand before a document on its line: the time of a log."""
@@ -175,19 +177,23 @@ class JsonReader:
         if (left := large.left) is not None:
             salvage = Salvage(self._values, where)
             salvage.around(large.around)
-            yield from self._salvaged(left, stream, salvage)
+            yield from self._salvaged(left, stream, salvage, where)
             self.recognised = self.recognised or salvage.count > 0
             self.report(where, f"cut short or damaged: {_saved(salvage.count)}")
 
-    def _salvaged(self, left: bytes, stream: Pushback, salvage: Salvage) -> Batches:
-        """Yield what can be read of the rest of a damaged document, up to where another begins."""
+    def _salvaged(self, left: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
+        """Yield what can be read of the rest of a damaged document, and of those behind it that
+        have been taken from the stream with it."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text = decoder.decode(left)
         while True:
             if resume := _RESUME.search(text, 1):
-                yield list(salvage.spans(text[: resume.end()]))
+                next_one = resume.end()
+                last_one = max(next_one, text.rfind("\n{") + 1, text.rfind("\n[") + 1)
+                yield list(salvage.spans(text[:next_one]))
+                yield self._pieces(text[next_one:last_one], where)
                 pending, _ = decoder.getstate()
-                stream.push(text[resume.end() :].encode("utf-8", "surrogatepass") + pending)
+                stream.push(text[last_one:].encode("utf-8", "surrogatepass") + pending)
                 return
             data = stream.read(_LARGE_BLOCK)
             yield list(salvage.spans(text, more=bool(data)))
@@ -351,9 +357,10 @@ class JsonReader:
             return []
         return list(self._values.spans(_json.loads(data), where))
 
-    def _pieces(self, data: bytes, where: str) -> list[SpanRecord]:
-        """Return what can be read from bytes that are several documents, or a damaged one."""
-        text = data.decode("utf-8-sig", "replace")
+    def _pieces(self, data: bytes | str, where: str) -> list[SpanRecord]:
+        """Return what can be read from text that is several documents, or a damaged one."""
+        text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
+        passed = 0
         spans: list[SpanRecord] = []
         at = _next(_BETWEEN_DOCUMENTS, text, 0)
         while at < len(text):
@@ -364,8 +371,10 @@ class JsonReader:
             except (ValueError, RecursionError) as error:
                 resume = _resume(text, at)
                 if not (_PREFIX.fullmatch(text, at, resume) and resume < len(text)):
-                    spans += self._damaged(text[at:resume], where, at, error)
+                    spans += self._damaged(text[at:resume], where, passed + at, error)
                 at = resume
+                if at > _FAR:
+                    text, passed, at = text[at:], passed + at, 0
                 continue
             try:
                 spans += self._values.spans(document, where)

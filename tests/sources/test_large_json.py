@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import _otlp_json, open_source
+from agentool_otel.sources import _large_json, _otlp_json, open_source
 from agentool_otel.sources._any_json import AnyJson
 from agentool_otel.sources._large_json import LargeJson
 
@@ -78,6 +78,15 @@ def test_lists_of_spans_of_any_length_are_read_wholly(window: int, sizes: list[l
 def test_a_span_larger_than_the_window_is_one_value() -> None:
     (found,) = by_pieces(json.dumps([span(1, "long" * 1000)]), 100)
     assert found.attributes["k"] == "long" * 1000
+
+
+def test_a_text_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_large_json, "_LONGEST", 1000)
+    stream = io.BytesIO(b'{"a":"' + b"a" * 100_000)
+    large = LargeJson(b"", stream, 400)
+    assert list(large.values()) == []
+    assert large.left is not None
+    assert len(large.left) < 10_000
 
 
 def test_several_documents_may_follow_each_other() -> None:
