@@ -135,3 +135,17 @@ def test_a_run_that_continues_a_conversation_answers_with_what_is_new() -> None:
           > user: two
           < assistant: 2
     """)
+
+
+def test_where_a_run_does_not_say_what_is_new_its_model_calls_know_what_it_was_asked() -> None:
+    told = [
+        {"role": "user", "content": "one", "event.name": "gen_ai.user.message"},
+        {"role": "assistant", "content": "1", "event.name": "gen_ai.assistant.message"},
+        {"role": "user", "content": "two", "event.name": "gen_ai.user.message"},
+        {"role": "assistant", "content": "2", "event.name": "gen_ai.assistant.message"},
+    ]
+    said = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
+    assert spelled(said) == text("""
+        pydantic_ai: agent agent=meteo
+          < assistant: 2
+    """)
