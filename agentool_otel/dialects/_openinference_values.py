@@ -14,6 +14,7 @@ from msgspec import UNSET, structs
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects._flattened import members, tree
+from agentool_otel.dialects._langchain_values import tool_message, unprinted
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
@@ -30,6 +31,7 @@ __all__ = [
     "drop",
     "fuller",
     "handoff_target",
+    "is_plumbing",
     "is_whole_run",
     "joined",
     "langchain_agent",
@@ -42,6 +44,7 @@ __all__ = [
     "take_parameters",
     "task",
     "unwrapped",
+    "usage",
     "write_parameters",
     "write_value",
 ]
@@ -113,6 +116,8 @@ def query(span: Reader) -> str | None:
 def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
+    if "content='" in (value.text if isinstance(value, Deferred) else str(value)):
+        value = unprinted(_plain(value))  # LangChain's, until early 2025
     return [] if value is UNSET else spoken(value, role)
 
 
@@ -239,11 +244,18 @@ def result(span: Reader) -> Any:
 def unwrapped(operation: ToolExecution) -> ToolExecution:
     """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
     given = operation.result
-    if not isinstance(given, Deferred) or not _looks_wrapped(given.text):
+    if not _looks_wrapped(given.text if isinstance(given, Deferred) else str(given)):
         return operation
-    value = given.value
+    value = _plain(given)
     if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
         value = value["output"]
+    if isinstance(value, str) and (printed := tool_message(value)) is not None:
+        return structs.replace(
+            operation,
+            result=printed.content,
+            tool_error=str(printed.content) if printed.failed else operation.tool_error,
+            call_id=operation.call_id or printed.call_id,
+        )
     if not isinstance(value, dict):
         return operation
     inner = value.get("data", value) if value.get("type") == "tool" else value.get("kwargs")
@@ -263,7 +275,7 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
 
 
 def _looks_wrapped(said: str) -> bool:
-    return '"tool_call_id"' in said or '"response"' in said
+    return '"tool_call_id"' in said or '"response"' in said or "tool_call_id='" in said
 
 
 def handoff_target(span: SpanRecord) -> str | None:
@@ -289,6 +301,18 @@ def agent_of(name: str) -> str | None:
     return re.sub(r"\.a?(?:run|invoke)(?:_stream)?$", "", name) or None
 
 
+def is_plumbing(span: SpanRecord) -> bool:
+    """Whether this is a runnable of LangChain whose kind is AGENT only because "agent" is in its
+    name: a node of a graph that is called so, what writes its state, a parser."""
+    if not span.scope.startswith("openinference.instrumentation.langchain"):
+        return False
+    name = span.name
+    if name == "agent":
+        said = json_or_text(span.attributes.get(oi.METADATA))
+        return isinstance(said, dict) and said.get("langgraph_node") == name
+    return "<" in name or name.startswith("Runnable") or name.endswith("OutputParser")
+
+
 def langchain_agent(span: Reader) -> str | None:
     """Return the agent a CHAIN runs: LangChain names it in the metadata of all that it runs."""
     said = span.rest.get(oi.METADATA)
@@ -296,6 +320,27 @@ def langchain_agent(span: Reader) -> str | None:
         said = json_or_text(said)
     name = said.get("lc_agent_name") if isinstance(said, dict) else None
     return name if isinstance(name, str) and name == span.span.name else None
+
+
+def usage(span: Reader) -> dict[str, int]:
+    """Return the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that
+    did not know the responses API yet took nothing out of it."""
+    body = span.rest.get(oi.OUTPUT_VALUE)
+    if not isinstance(body, str) or '"usage"' not in body:
+        return {}
+    answer = json_or_text(body)
+    told = answer.get("usage") if isinstance(answer, dict) else None
+    if not isinstance(told, dict):
+        return {}
+    details = told.get("input_tokens_details")
+    found = {
+        gen_ai.USAGE_INPUT_TOKENS: told.get("input_tokens", told.get("prompt_tokens")),
+        gen_ai.USAGE_OUTPUT_TOKENS: told.get("output_tokens", told.get("completion_tokens")),
+        gen_ai.USAGE_CACHE_READ_INPUT_TOKENS: details.get("cached_tokens")
+        if isinstance(details, dict)
+        else None,
+    }
+    return {key: value for key, value in found.items() if isinstance(value, int)}
 
 
 # ------------------------------------------------------------------------ invocation parameters

@@ -99,7 +99,7 @@ def _listed(said: dict[str, Any]) -> Any:
     match said:
         case {"messages": list(items)} | {"choices": list(items)} | {"generations": list(items)}:
             return items
-        case {"output": list(items), "object": "response"}:
+        case {"output": list(items), "object": "response"} | {"input": list(items), "model": _}:
             return items
         case _:
             return said
@@ -158,6 +158,8 @@ def _holds_messages(value: Any) -> bool:
         case {"messages": list()} | {"choices": list()} | {"generations": list()}:
             return True
         case {"role": _} | {"content": _} | {"object": "response"} | {"text": str()}:
+            return True
+        case {"input": [{}, *_], "model": str()}:  # a request of OpenAI's responses API
             return True
         case {"type": "ai" | "human" | "tool" | "constructor"}:
             return True

@@ -165,7 +165,7 @@ def _read_kind(span: Reader, kind: str) -> Operation | None:
         case oi.TOOL:
             return _read_tool(span)
         case oi.AGENT:
-            return _read_agent(span)
+            return _read_chain(span) if values.is_plumbing(span.span) else _read_agent(span)
         case oi.EMBEDDING:
             return _read_embedding(span)
         case oi.RETRIEVER | oi.RERANKER:
@@ -211,6 +211,8 @@ def _read_llm(span: Reader) -> Inference:
     _rename(span, names.USAGE)
     _rename(span, names.COST)
     _take_cached(span)
+    if gen_ai.USAGE_INPUT_TOKENS not in rest:
+        rest.update(values.usage(span))
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
     if tools:

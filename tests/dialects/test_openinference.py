@@ -384,6 +384,70 @@ def test_a_chain_that_langchain_calls_an_agent_is_one() -> None:
     assert isinstance(inner, Unclassified)
 
 
+LANGCHAIN = "openinference.instrumentation.langchain"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "agent",
+        "ChannelWrite<agent,messages>",
+        "RunnableAssign<agent_scratchpad>",
+        "ToolsAgentOutputParser",
+    ],
+)
+def test_a_runnable_with_agent_in_its_name_is_no_agent(name: str) -> None:
+    attributes = {"metadata": '{"langgraph_step": 1, "langgraph_node": "agent"}'}
+    operation = read("AGENT", attributes, name=name, parent_id="3" * 16, scope=LANGCHAIN)
+    assert isinstance(operation, Unclassified)
+
+
+@pytest.mark.parametrize("name", ["AgentExecutor", "research_agent", "agent"])
+def test_what_langchain_runs_by_the_name_of_an_agent_is_one(name: str) -> None:
+    operation = read("AGENT", {}, name=name, parent_id="3" * 16, scope=LANGCHAIN)
+    assert operation.agent_name == name
+
+
+def test_messages_that_langchain_printed_are_messages() -> None:
+    calls = "additional_kwargs={'tool_calls': []} response_metadata={'finish_reason': 'tool_calls'}"
+    state = [
+        "content='hi' additional_kwargs={} response_metadata={} id='2b2aaeba'",
+        f"content=[{{'type': 'text', 'text': 'I look.'}}] {calls} id='run-1-0'",
+        "content='18' name='f' tool_call_id='c1'",
+        """content="it's 18" response_metadata={'model_name': 'm'} id='run-2-0'""",
+    ]
+    said = read("CHAIN", {"output.value": json.dumps({"messages": state})}, name="LangGraph")
+    assert said.output == [
+        message("assistant", [text("I look.")]),
+        message("tool", [tool_response("18", "c1")]),
+        message("assistant", [text("it's 18")]),
+    ]
+
+
+def test_a_printed_tool_message_is_opened() -> None:
+    value = {"output": "content='no' name='f' tool_call_id='c1' status='error'"}
+    operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(value)})
+    assert (operation.call_id, operation.result, operation.tool_error) == ("c1", "no", "no")
+
+
+def test_a_response_that_was_recorded_raw_is_read_from_its_bodies() -> None:
+    given = {
+        "model": "m",
+        "input": [{"type": "function_call_output", "call_id": "c1", "output": "18"}],
+    }
+    answered = {
+        "object": "response",
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": "18."}]}],
+        "usage": {"input_tokens": 5, "input_tokens_details": {"cached_tokens": 2}}
+        | {"output_tokens": 3},
+    }
+    said = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
+    operation = read("LLM", said)
+    assert operation.input == [message("tool", [tool_response("18", "c1")])]
+    assert operation.output == [message("assistant", [text("18.")])]
+    assert operation.usage == Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2)
+
+
 @pytest.mark.parametrize("kind", ["GUARDRAIL", "PROMPT", "UNKNOWN", "SOMETHING"])
 def test_a_kind_that_is_no_operation_keeps_everything(kind: str) -> None:
     operation = read(kind, {"input.value": "x", "session.id": "s"})
