@@ -41,6 +41,8 @@ _ROLES = {
     "model": "assistant",
     "function": "tool",
 }
+_BLOCKS = {"text", "toolUse", "toolResult", "reasoningContent"}
+"""Bedrock's blocks, of which a list is one message."""
 _LANGCHAIN_TYPES = ("human", "ai", "system", "tool", "AIMessageChunk")
 _LANGCHAIN = {
     "HumanMessage": "user",
@@ -83,6 +85,8 @@ def messages_from(value: Any, role: str) -> list[Message]:
         value = [value]
     if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
         value = value[0]  # a batch of one prompt
+    if value and all(isinstance(it, dict) and it.keys() <= _BLOCKS for it in value):
+        return [message(role, parts_from(value))]
     made: list[Message] = []
     for item in value:
         if isinstance(item, dict):
