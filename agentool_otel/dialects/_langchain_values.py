@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._python_text import object_in, value_in
 
-__all__ = ["ToolMessage", "tool_message", "unprinted", "unwrapped_call"]
+__all__ = ["ToolMessage", "is_plumbing", "tool_message", "unprinted", "unwrapped_call"]
 
 _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(
@@ -35,6 +35,19 @@ class ToolMessage(NamedTuple):
     name: str | None
     content: Any
     failed: bool
+
+
+def is_plumbing(name: str, node: Any) -> bool:
+    """Whether a runnable counts as an agent to a tracer only for the "agent" in its name: the node
+    of a graph that is called so, what writes its state, a parser.
+
+    Args:
+        name: the runnable's.
+        node: the node of LangGraph it runs in, if any.
+    """
+    if name == "agent":
+        return bool(node == name)
+    return "<" in name or name.startswith("Runnable") or name.endswith("OutputParser")
 
 
 def tool_message(value: Any) -> ToolMessage | None:

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel._json import dumps
+from agentool_otel.dialects import _langchain_values as langchain
 from agentool_otel.dialects._flattened import members, tree
-from agentool_otel.dialects._langchain_values import tool_message, unprinted
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
@@ -117,7 +117,7 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
     if "content='" in (value.text if isinstance(value, Deferred) else str(value)):
-        value = unprinted(_plain(value))  # LangChain's, until early 2025
+        value = langchain.unprinted(_plain(value))  # LangChain's, until early 2025
     return [] if value is UNSET else spoken(value, role)
 
 
@@ -249,7 +249,7 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
     value = _plain(given)
     if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
         value = value["output"]
-    if isinstance(value, str) and (printed := tool_message(value)) is not None:
+    if isinstance(value, str) and (printed := langchain.tool_message(value)) is not None:
         return structs.replace(
             operation,
             result=printed.content,
@@ -302,15 +302,13 @@ def agent_of(name: str) -> str | None:
 
 
 def is_plumbing(span: SpanRecord) -> bool:
-    """Whether this is a runnable of LangChain whose kind is AGENT only because "agent" is in its
-    name: a node of a graph that is called so, what writes its state, a parser."""
+    """Whether LangChain's instrumentation calls a runnable an AGENT only for its name."""
     if not span.scope.startswith("openinference.instrumentation.langchain"):
         return False
-    name = span.name
-    if name == "agent":
-        said = json_or_text(span.attributes.get(oi.METADATA))
-        return isinstance(said, dict) and said.get("langgraph_node") == name
-    return "<" in name or name.startswith("Runnable") or name.endswith("OutputParser")
+    said = json_or_text(span.attributes.get(oi.METADATA))
+    return langchain.is_plumbing(
+        span.name, said.get("langgraph_node") if isinstance(said, dict) else None
+    )
 
 
 def langchain_agent(span: Reader) -> str | None:
