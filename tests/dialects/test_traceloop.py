@@ -188,6 +188,13 @@ def test_a_crews_result_is_its_workflows_answer() -> None:
     assert operation.output == [message("assistant", [text("done")])]
 
 
+def test_a_crew_of_older_releases_is_known_by_its_name() -> None:
+    said = {"crewai.crew.name": "report", "crewai.crew.result": "done"}
+    assert read(said, name="crewai.workflow") == WorkflowInvocation(
+        workflow_name="report", output=[message("assistant", [text("done")])]
+    )
+
+
 def test_a_handoff_names_who_hands_to_whom() -> None:
     operation = read(
         {
