@@ -28,6 +28,7 @@ __all__ = [
     "agent_of",
     "arguments",
     "completions",
+    "crewai_role",
     "drop",
     "fuller",
     "handoff_target",
@@ -55,6 +56,10 @@ _OPENAI_AGENTS = (
     "@arizeai/openinference-instrumentation-openai-agents",
 )
 _CALLS = ("tool_call", "tool_call_response")
+_AGNO_USAGE = re.compile(
+    r"^ModelResponse\(.*response_usage=Metrics\(input_tokens=(\d+), output_tokens=(\d+)", re.S
+)
+_ROLE = re.compile(r"\brole='([^']+)' goal=")
 _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
 
 
@@ -203,6 +208,8 @@ def arguments(span: Reader) -> Any:
     value = _plain(given) if _is_smolagents(given) else None
     if value is not None:
         return _smolagents_arguments(value, parameters)
+    if isinstance(given, Deferred) and '"tool_string"' in given.text:
+        return _crewai_arguments(given)
     if span.rest.get(oi.TOOL_PARAMETERS) is not None and given == parameters:
         del span.rest[oi.TOOL_PARAMETERS]  # Agno and Claude repeat the arguments there
     if isinstance(given, str) and not typed:  # LangChain's, if it begins like an object
@@ -214,6 +221,17 @@ def _is_schema(parameters: dict[str, Any]) -> bool:
     return "properties" in parameters or any(
         isinstance(it, dict) and "type" in it for it in parameters.values()
     )
+
+
+def _crewai_arguments(given: Deferred) -> Any:
+    """Unpack the call of CrewAI's `ToolUsage._use`, which has the tool's printed into it."""
+    value = given.value
+    calling = value.get("calling") if isinstance(value, dict) else None
+    if not isinstance(calling, str):
+        return given
+    said = calling.partition(" arguments=")[2]
+    named = object_in(said)
+    return named if isinstance(named, dict) else given
 
 
 def _is_smolagents(given: Any) -> bool:
@@ -292,6 +310,14 @@ def is_whole_run(span: SpanRecord) -> bool:
     return span.scope in _OPENAI_AGENTS or span.name == "Agent workflow"
 
 
+def crewai_role(span: Reader) -> str | None:
+    """Return the role of the agent that does a task of CrewAI's, printed among the arguments."""
+    if "task_key" not in span.rest:
+        return None
+    found = _ROLE.search(str(span.rest.get(oi.INPUT_VALUE)))
+    return found[1] if found else None
+
+
 def agent_of(name: str) -> str | None:
     """Return the agent a span is named after: `weather.run`, `agent_run [weather]`."""
     if match := re.fullmatch(r"(?:agent_run|invoke_agent) \[?(.+?)\]?", name):
@@ -324,6 +350,9 @@ def usage(span: Reader) -> dict[str, int]:
     """Return the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that
     did not know the responses API yet took nothing out of it."""
     body = span.rest.get(oi.OUTPUT_VALUE)
+    if isinstance(body, str) and (printed := _AGNO_USAGE.search(body)):
+        keys = gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS
+        return dict(zip(keys, map(int, printed.groups()), strict=True))
     if not isinstance(body, str) or '"usage"' not in body:
         return {}
     answer = json_or_text(body)

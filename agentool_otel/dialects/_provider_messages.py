@@ -148,6 +148,8 @@ def spoken(value: Any, role: str) -> list[Message]:
                 return [message(role, [text(said)])]
             if isinstance(said, dict):
                 return [message_from(said, role)]
+    if isinstance(value, dict) and role == "user" and "run_response" in value:
+        return []  # Agno 2's own objects, printed
     if isinstance(value, dict) and isinstance(value.get("raw"), str) and "json_dict" in value:
         value = value["raw"]  # of CrewAI's CrewOutput and TaskOutput; the rest repeats the run
     if _holds_messages(value):

@@ -324,7 +324,8 @@ def _read_agent(span: Reader) -> Operation:
     if named is None and values.is_whole_run(record):
         return _read_workflow(span, record.name)
     if named is None:
-        named = rest.get(gen_ai.AGENT_NAME) or values.agent_of(record.name)
+        named = rest.get(gen_ai.AGENT_NAME) or values.crewai_role(span)
+        named = named or values.agent_of(record.name)
     if named is not None:
         rest[gen_ai.AGENT_NAME] = named
     return _invocation(span)

@@ -448,6 +448,27 @@ def test_a_response_that_was_recorded_raw_is_read_from_its_bodies() -> None:
     assert operation.usage == Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2)
 
 
+def test_crewais_printed_objects_tell_the_role_and_the_arguments() -> None:
+    given = {"agent": "id=UUID('e8') role='clerk' goal='Know.' tools=[Tool(name='f')]"}
+    task = {"task_key": "k", "formatted_description": "Do it.", "input.value": json.dumps(given)}
+    assert read("AGENT", task, name="Task._execute_core").agent_name == "clerk"
+    used = {
+        "tool_string": "Action: f",
+        "tool": "CrewStructuredTool(name='f')",
+        "calling": "tool_name='f' arguments={'city': 'Rome'}",
+    }
+    operation = read("TOOL", {"tool.name": "f", "input.value": json.dumps(used)})
+    assert operation.arguments == {"city": "Rome"}
+
+
+def test_what_agno_printed_of_itself_is_no_input_and_tells_its_tokens() -> None:
+    given = {"run_response": "RunOutput(run_id='r')", "session": "AgentSession()"}
+    assert read("AGENT", {"input.value": json.dumps(given)}, name="clerk.run").input is None
+    answer = "ModelResponse(content='hi', response_usage=Metrics(input_tokens=3, output_tokens=4))"
+    operation = read("LLM", {"output.value": answer, "output.mime_type": "text/plain"})
+    assert operation.usage == Usage(input_tokens=3, output_tokens=4)
+
+
 @pytest.mark.parametrize("kind", ["GUARDRAIL", "PROMPT", "UNKNOWN", "SOMETHING"])
 def test_a_kind_that_is_no_operation_keeps_everything(kind: str) -> None:
     operation = read(kind, {"input.value": "x", "session.id": "s"})
