@@ -130,6 +130,10 @@ _ASKED = (
 """Members of a request that hold what was asked: ADK, smolagents, LangChain, Agno and others."""
 
 
+_PRINTED = {"run_response", "start_event"}
+"""Members of what Agno 2 and LlamaIndex's workflows were given: objects of their own, printed."""
+
+
 def spoken(value: Any, role: str) -> list[Message]:
     """Return what was said to or by an agent: the messages in a value, or the value itself.
 
@@ -148,8 +152,10 @@ def spoken(value: Any, role: str) -> list[Message]:
                 return [message(role, [text(said)])]
             if isinstance(said, dict):
                 return [message_from(said, role)]
-    if isinstance(value, dict) and role == "user" and "run_response" in value:
-        return []  # Agno 2's own objects, printed
+    if isinstance(value, dict) and role == "user" and value.keys() & _PRINTED:
+        return []
+    if isinstance(value, dict) and isinstance(value.get("response"), dict):
+        value = value["response"] if "blocks" in value["response"] else value  # of LlamaIndex
     if isinstance(value, dict) and isinstance(value.get("raw"), str) and "json_dict" in value:
         value = value["raw"]  # of CrewAI's CrewOutput and TaskOutput; the rest repeats the run
     if _holds_messages(value):
@@ -233,7 +239,7 @@ def _unwrapped(said: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
 
 
 def _chat_message(said: dict[str, Any], role: str) -> Message:
-    content = json_or_text(said.get("content"))
+    content = json_or_text(said.get("content", said.get("blocks")))
     call_id = _text(said.get("tool_call_id")) or _text(said.get("id"))
     if role == "tool" and not _holds_results(content):
         made = message(role, [tool_response(content, call_id)])

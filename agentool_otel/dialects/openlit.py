@@ -238,10 +238,10 @@ def _calls(span: Reader) -> list[Part]:
         onto.drop(span, "gen_ai.response.tool_calls")
         # By mistake it may hold the tools that a response could call.
         return [call for call in asked if "id" in call]
-    names, ids = span.text(gen_ai.TOOL_NAME), span.text(gen_ai.TOOL_CALL_ID)
-    given = json_or_text(f"[{span.text('gen_ai.tool.args') or ''}]")
-    listed = names.split(", ") if names else []
-    known = ids.split(", ") if ids else []
-    if not isinstance(given, list) or not len(listed) == len(known) == len(given):
+    keys = gen_ai.TOOL_NAME, gen_ai.TOOL_CALL_ID, "gen_ai.tool.args"
+    names, ids, given = (str(span.rest.get(key) or "") for key in keys)
+    listed, known, told = names.split(", "), ids.split(", "), json_or_text(f"[{given}]")
+    if not ids or not isinstance(told, list) or not len(listed) == len(known) == len(told):
         return []
-    return [tool_call(*it) for it in zip(listed, given, known, strict=True)]
+    onto.drop(span, *keys)
+    return [tool_call(*it) for it in zip(listed, told, known, strict=True)]

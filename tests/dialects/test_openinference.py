@@ -448,6 +448,15 @@ def test_a_response_that_was_recorded_raw_is_read_from_its_bodies() -> None:
     assert operation.usage == Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2)
 
 
+def test_a_workflow_of_llama_index_answers_its_response() -> None:
+    given = {"ctx": "<Context object at 0x7f>", "start_event": "AgentWorkflowStartEvent()"}
+    answer = {"response": {"role": "assistant", "blocks": [{"text": "hi"}]}, "tool_calls": []}
+    values = {"input.value": json.dumps(given), "output.value": json.dumps(answer)}
+    operation = read("CHAIN", values, name="FunctionAgent.run")
+    assert operation.input is None
+    assert operation.output == [message("assistant", [text("hi")])]
+
+
 def test_crewais_printed_objects_tell_the_role_and_the_arguments() -> None:
     given = {"agent": "id=UUID('e8') role='clerk' goal='Know.' tools=[Tool(name='f')]"}
     task = {"task_key": "k", "formatted_description": "Do it.", "input.value": json.dumps(given)}
