@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.dialects.spelled import coverage, span, spelled, text
 from tests.dialects.traces import recorded
@@ -92,7 +93,7 @@ def test_the_items_of_a_response_are_its_answer_where_no_choice_is_told() -> Non
 
 
 def test_spans_of_the_agents_sdk_are_known_by_their_templates() -> None:
-    spans = [
+    spans: list[tuple[str, dict[str, Any]]] = [
         ("OpenAI Agents trace: {name}", {"name": "flow", "group_id": "g"}),
         ("Agent run: {name!r}", {"name": "clerk", "tools": '["find"]'}),
         ("Handoff: {from_agent} → {to_agent}", {"from_agent": "clerk", "to_agent": "boss"}),
