@@ -3,7 +3,7 @@
 Source: google-adk 2.13.0 `google/adk/telemetry/{tracing,node_tracing,_experimental_semconv}.py`.
 Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 speaks
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
-nothing was captured. Until 1.16 a run has nothing but a name, `agent_run [weather]`, and before 1.0
+nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
 so has a tool, `tool_call [get_weather]`.
 """
 

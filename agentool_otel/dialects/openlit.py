@@ -112,7 +112,7 @@ def _operation(span: Reader) -> str | None:
         said = span.span.name.partition(" ")[0]
         return said if said in ("invoke_agent", "invoke_workflow") else None
     said, _, named = str(said).partition(" ")
-    if named:  # of LangChain before 1.35: the name of the span once more
+    if named:  # of LangChain, in 1.35: the name of the span once more
         if said == "workflow":
             onto.put(span, gen_ai.WORKFLOW_NAME, named)
             return run_at_root(span, "gen_ai.workflow.input", "gen_ai.workflow.output")

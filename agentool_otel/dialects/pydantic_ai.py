@@ -29,6 +29,8 @@ _SCOPE = "pydantic-ai"
 _ALL = "pydantic_ai.all_messages"
 _ALL_V1 = "all_messages_events"
 _NEW = "pydantic_ai.new_message_index"
+_RETRY = "Fix the errors and try again."
+"""How the prompts end that pydantic-ai makes itself, as a user."""
 _PARAMETERS = "model_request_parameters"
 _AGENT = {
     "agent_name": gen_ai.AGENT_NAME,
@@ -111,8 +113,8 @@ def _of_this_run(everything: list[Message]) -> list[Message]:
     """The messages without those of earlier runs, which older versions give without telling
     them apart: where users spoke twice, only the answer is sure, and the model calls tell the rest.
     """
-    asked = [it for it in everything if it.get("role") == "user" and text_of(it) is not None]
-    if len(asked) < 2:
+    said = [text_of(it) for it in everything if it.get("role") == "user"]
+    if sum(it is not None and not it.endswith(_RETRY) for it in said) < 2:
         return everything
     return everything[-1:] if everything[-1].get("role") == "assistant" else []
 

@@ -149,3 +149,20 @@ def test_where_a_run_does_not_say_what_is_new_its_model_calls_know_what_it_was_a
         pydantic_ai: agent agent=meteo
           < assistant: 2
     """)
+
+
+def test_a_prompt_to_try_again_begins_no_run() -> None:
+    told = [
+        {"role": "user", "parts": [{"type": "text", "content": "one"}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "?"}]},
+        {"role": "user", "parts": [{"type": "text", "content": "Fix the errors and try again."}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
+    ]
+    said = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
+    assert spelled(said) == text("""
+        pydantic_ai: agent agent=meteo
+          > user: one
+          < assistant: ?
+          < user: Fix the errors and try again.
+          < assistant: 1
+    """)
