@@ -12,13 +12,20 @@ from typing import Any, NamedTuple
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._python_text import object_in, value_in
 
-__all__ = ["ToolMessage", "tool_message", "unwrapped_call"]
+__all__ = ["ToolMessage", "is_plumbing", "tool_message", "unprinted", "unwrapped_call"]
 
 _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(
     rf"content=({_TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.S
 )
 """The `str` of a tool message, which has no name of a class."""
+
+_MEMBER = re.compile(
+    r" (?:additional_kwargs|response_metadata|name|id|tool_calls|usage_metadata|tool_call_id)="
+)
+_ANSWERED = re.compile(
+    r" (?:tool_calls=\[|usage_metadata=\{|response_metadata=\{'|id='(?:lc_)?run-)"
+)
 
 
 class ToolMessage(NamedTuple):
@@ -28,6 +35,19 @@ class ToolMessage(NamedTuple):
     name: str | None
     content: Any
     failed: bool
+
+
+def is_plumbing(name: str, node: Any) -> bool:
+    """Whether a runnable counts as an agent to a tracer only for the "agent" in its name: the node
+    of a graph that is called so, what writes its state, a parser.
+
+    Args:
+        name: the runnable's.
+        node: the node of LangGraph it runs in, if any.
+    """
+    if name == "agent":
+        return bool(node == name)
+    return "<" in name or name.startswith("Runnable") or name.endswith("OutputParser")
 
 
 def tool_message(value: Any) -> ToolMessage | None:
@@ -60,6 +80,41 @@ def _printed(value: str) -> ToolMessage | None:
         return None
     failed = " status='error'" in said[4]
     return ToolMessage(said[3], said[2], value_in(said[1]), failed)
+
+
+def unprinted(value: Any) -> Any:
+    """Return a value with the messages in it that were printed as messages again: the state of a
+    graph, a list of them, one under `output`."""
+    match value:
+        case str() if value.startswith("content="):
+            return _message(value)
+        case [*items]:
+            return [unprinted(it) for it in items]
+        case {"messages": [*items]}:
+            return {**value, "messages": [unprinted(it) for it in items]}
+        case {"output": str(said)} if len(value) == 1 and said.startswith("content="):
+            return _message(said)
+        case _:
+            return value
+
+
+def _message(printed: str) -> dict[str, Any]:
+    """Return a printed message as LangChain writes one, without the calls in it. A system's looks
+    like a user's."""
+    if (result := _printed(printed)) is not None:
+        return {"type": "tool", "tool_call_id": result.call_id, "content": result.content}
+    content, end = _content(printed)
+    return {"type": "ai" if _ANSWERED.search(printed, end) else "human", "content": content}
+
+
+def _content(printed: str) -> tuple[Any, int]:
+    """Return the content of a printed message and where it ends."""
+    for found in _MEMBER.finditer(printed):
+        said = printed[len("content=") : found.start()]
+        content = value_in(said)
+        if content is not said:
+            return content, found.start()
+    return value_in(printed[len("content=") :]), len(printed)
 
 
 def unwrapped_call(value: Any) -> Any:

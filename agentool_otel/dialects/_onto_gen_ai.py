@@ -24,7 +24,7 @@ from agentool_otel.dialects._provider_messages import (
 )
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.model.messages import Message, message, parts_of, text, tool_response
+from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.spans import STATUS_ERROR
 from agentool_otel.semconv import core, gen_ai
@@ -135,15 +135,25 @@ def move_messages(span: Reader, target: str, role: str, *keys: str) -> None:
 
 
 def set_from_events(span: Reader, key: str) -> None:
-    """Set the messages of a model call from an attribute that holds the older message events."""
+    """Set the messages of a model call from an attribute that holds the older message events.
+
+    The answer is a choice, or whatever the assistant says last: the items of a response.
+    """
     asked: list[Message] = []
     answered: list[Message] = []
     for event in span.array(key) or ():
         if isinstance(event, dict):
             chosen = event.get("event.name") == "gen_ai.choice"
             bare = {name: it for name, it in event.items() if "." not in name and name != "index"}
+            if event.get("event.name") == "gen_ai.unknown" and isinstance(event.get("data"), dict):
+                bare = event["data"]  # an item of a response that Logfire has no event for
             made = messages_from([bare], "assistant" if chosen else "user")
             (answered if chosen else asked).extend(made)
+    if not answered:
+        parts: list[Part] = []
+        while asked and asked[-1].get("role") == "assistant":
+            parts = [*parts_of(asked.pop()), *parts]
+        answered = [message("assistant", parts)] if parts else []
     put(span, gen_ai.INPUT_MESSAGES, asked or None)
     put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
 

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel._json import dumps
+from agentool_otel.dialects import _langchain_values as langchain
 from agentool_otel.dialects._flattened import members, tree
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
@@ -27,9 +28,11 @@ __all__ = [
     "agent_of",
     "arguments",
     "completions",
+    "crewai_role",
     "drop",
     "fuller",
     "handoff_target",
+    "is_plumbing",
     "is_whole_run",
     "joined",
     "langchain_agent",
@@ -42,6 +45,7 @@ __all__ = [
     "take_parameters",
     "task",
     "unwrapped",
+    "usage",
     "write_parameters",
     "write_value",
 ]
@@ -52,6 +56,10 @@ _OPENAI_AGENTS = (
     "@arizeai/openinference-instrumentation-openai-agents",
 )
 _CALLS = ("tool_call", "tool_call_response")
+_AGNO_USAGE = re.compile(
+    r"^ModelResponse\(.*response_usage=Metrics\(input_tokens=(\d+), output_tokens=(\d+)", re.S
+)
+_ROLE = re.compile(r"\brole='([^']+)' goal=")
 _RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
 
 
@@ -113,6 +121,8 @@ def query(span: Reader) -> str | None:
 def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
+    if "content='" in (value.text if isinstance(value, Deferred) else str(value)):
+        value = langchain.unprinted(_plain(value))  # LangChain's, until early 2025
     return [] if value is UNSET else spoken(value, role)
 
 
@@ -198,6 +208,8 @@ def arguments(span: Reader) -> Any:
     value = _plain(given) if _is_smolagents(given) else None
     if value is not None:
         return _smolagents_arguments(value, parameters)
+    if isinstance(given, Deferred) and '"tool_string"' in given.text:
+        return _crewai_arguments(given)
     if span.rest.get(oi.TOOL_PARAMETERS) is not None and given == parameters:
         del span.rest[oi.TOOL_PARAMETERS]  # Agno and Claude repeat the arguments there
     if isinstance(given, str) and not typed:  # LangChain's, if it begins like an object
@@ -209,6 +221,17 @@ def _is_schema(parameters: dict[str, Any]) -> bool:
     return "properties" in parameters or any(
         isinstance(it, dict) and "type" in it for it in parameters.values()
     )
+
+
+def _crewai_arguments(given: Deferred) -> Any:
+    """Unpack the call of CrewAI's `ToolUsage._use`, which has the tool's printed into it."""
+    value = given.value
+    calling = value.get("calling") if isinstance(value, dict) else None
+    if not isinstance(calling, str):
+        return given
+    said = calling.partition(" arguments=")[2]
+    named = object_in(said)
+    return named if isinstance(named, dict) else given
 
 
 def _is_smolagents(given: Any) -> bool:
@@ -239,11 +262,18 @@ def result(span: Reader) -> Any:
 def unwrapped(operation: ToolExecution) -> ToolExecution:
     """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
     given = operation.result
-    if not isinstance(given, Deferred) or not _looks_wrapped(given.text):
+    if not _looks_wrapped(given.text if isinstance(given, Deferred) else str(given)):
         return operation
-    value = given.value
+    value = _plain(given)
     if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
         value = value["output"]
+    if isinstance(value, str) and (printed := langchain.tool_message(value)) is not None:
+        return structs.replace(
+            operation,
+            result=printed.content,
+            tool_error=str(printed.content) if printed.failed else operation.tool_error,
+            call_id=operation.call_id or printed.call_id,
+        )
     if not isinstance(value, dict):
         return operation
     inner = value.get("data", value) if value.get("type") == "tool" else value.get("kwargs")
@@ -263,7 +293,7 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
 
 
 def _looks_wrapped(said: str) -> bool:
-    return '"tool_call_id"' in said or '"response"' in said
+    return '"tool_call_id"' in said or '"response"' in said or "tool_call_id='" in said
 
 
 def handoff_target(span: SpanRecord) -> str | None:
@@ -280,6 +310,14 @@ def is_whole_run(span: SpanRecord) -> bool:
     return span.scope in _OPENAI_AGENTS or span.name == "Agent workflow"
 
 
+def crewai_role(span: Reader) -> str | None:
+    """Return the role of the agent that does a task of CrewAI's, printed among the arguments."""
+    if "task_key" not in span.rest:
+        return None
+    found = _ROLE.search(str(span.rest.get(oi.INPUT_VALUE)))
+    return found[1] if found else None
+
+
 def agent_of(name: str) -> str | None:
     """Return the agent a span is named after: `weather.run`, `agent_run [weather]`."""
     if match := re.fullmatch(r"(?:agent_run|invoke_agent) \[?(.+?)\]?", name):
@@ -289,6 +327,16 @@ def agent_of(name: str) -> str | None:
     return re.sub(r"\.a?(?:run|invoke)(?:_stream)?$", "", name) or None
 
 
+def is_plumbing(span: SpanRecord) -> bool:
+    """Whether LangChain's instrumentation calls a runnable an AGENT only for its name."""
+    if not span.scope.startswith("openinference.instrumentation.langchain"):
+        return False
+    said = json_or_text(span.attributes.get(oi.METADATA))
+    return langchain.is_plumbing(
+        span.name, said.get("langgraph_node") if isinstance(said, dict) else None
+    )
+
+
 def langchain_agent(span: Reader) -> str | None:
     """Return the agent a CHAIN runs: LangChain names it in the metadata of all that it runs."""
     said = span.rest.get(oi.METADATA)
@@ -296,6 +344,30 @@ def langchain_agent(span: Reader) -> str | None:
         said = json_or_text(said)
     name = said.get("lc_agent_name") if isinstance(said, dict) else None
     return name if isinstance(name, str) and name == span.span.name else None
+
+
+def usage(span: Reader) -> dict[str, int]:
+    """Return the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that
+    did not know the responses API yet took nothing out of it."""
+    body = span.rest.get(oi.OUTPUT_VALUE)
+    if isinstance(body, str) and (printed := _AGNO_USAGE.search(body)):
+        keys = gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS
+        return dict(zip(keys, map(int, printed.groups()), strict=True))
+    if not isinstance(body, str) or '"usage"' not in body:
+        return {}
+    answer = json_or_text(body)
+    told = answer.get("usage") if isinstance(answer, dict) else None
+    if not isinstance(told, dict):
+        return {}
+    details = told.get("input_tokens_details")
+    found = {
+        gen_ai.USAGE_INPUT_TOKENS: told.get("input_tokens", told.get("prompt_tokens")),
+        gen_ai.USAGE_OUTPUT_TOKENS: told.get("output_tokens", told.get("completion_tokens")),
+        gen_ai.USAGE_CACHE_READ_INPUT_TOKENS: details.get("cached_tokens")
+        if isinstance(details, dict)
+        else None,
+    }
+    return {key: value for key, value in found.items() if isinstance(value, int)}
 
 
 # ------------------------------------------------------------------------ invocation parameters

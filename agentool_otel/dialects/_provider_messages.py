@@ -41,6 +41,8 @@ _ROLES = {
     "model": "assistant",
     "function": "tool",
 }
+_BLOCKS = {"text", "toolUse", "toolResult", "reasoningContent"}
+"""Bedrock's blocks, of which a list is one message."""
 _LANGCHAIN_TYPES = ("human", "ai", "system", "tool", "AIMessageChunk")
 _LANGCHAIN = {
     "HumanMessage": "user",
@@ -83,6 +85,8 @@ def messages_from(value: Any, role: str) -> list[Message]:
         value = [value]
     if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
         value = value[0]  # a batch of one prompt
+    if value and all(isinstance(it, dict) and it.keys() <= _BLOCKS for it in value):
+        return [message(role, parts_from(value))]
     made: list[Message] = []
     for item in value:
         if isinstance(item, dict):
@@ -99,7 +103,7 @@ def _listed(said: dict[str, Any]) -> Any:
     match said:
         case {"messages": list(items)} | {"choices": list(items)} | {"generations": list(items)}:
             return items
-        case {"output": list(items), "object": "response"}:
+        case {"output": list(items), "object": "response"} | {"input": list(items), "model": _}:
             return items
         case _:
             return said
@@ -126,6 +130,10 @@ _ASKED = (
 """Members of a request that hold what was asked: ADK, smolagents, LangChain, Agno and others."""
 
 
+_PRINTED = {"run_response", "start_event"}
+"""Members of what Agno 2 and LlamaIndex's workflows were given: objects of their own, printed."""
+
+
 def spoken(value: Any, role: str) -> list[Message]:
     """Return what was said to or by an agent: the messages in a value, or the value itself.
 
@@ -144,6 +152,10 @@ def spoken(value: Any, role: str) -> list[Message]:
                 return [message(role, [text(said)])]
             if isinstance(said, dict):
                 return [message_from(said, role)]
+    if isinstance(value, dict) and role == "user" and value.keys() & _PRINTED:
+        return []
+    if isinstance(value, dict) and isinstance(value.get("response"), dict):
+        value = value["response"] if "blocks" in value["response"] else value  # of LlamaIndex
     if isinstance(value, dict) and isinstance(value.get("raw"), str) and "json_dict" in value:
         value = value["raw"]  # of CrewAI's CrewOutput and TaskOutput; the rest repeats the run
     if _holds_messages(value):
@@ -158,6 +170,8 @@ def _holds_messages(value: Any) -> bool:
         case {"messages": list()} | {"choices": list()} | {"generations": list()}:
             return True
         case {"role": _} | {"content": _} | {"object": "response"} | {"text": str()}:
+            return True
+        case {"input": [{}, *_], "model": str()}:  # a request of OpenAI's responses API
             return True
         case {"type": "ai" | "human" | "tool" | "constructor"}:
             return True
@@ -225,7 +239,7 @@ def _unwrapped(said: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
 
 
 def _chat_message(said: dict[str, Any], role: str) -> Message:
-    content = json_or_text(said.get("content"))
+    content = json_or_text(said.get("content", said.get("blocks")))
     call_id = _text(said.get("tool_call_id")) or _text(said.get("id"))
     if role == "tool" and not _holds_results(content):
         made = message(role, [tool_response(content, call_id)])

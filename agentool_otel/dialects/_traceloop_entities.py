@@ -119,8 +119,12 @@ def asked(said: Any) -> Any:
 
 
 def answered(said: Any) -> Any:
-    """Return what came out of an agent or a workflow."""
-    return _opened(said)
+    """Return what came out of an agent or a workflow; LangChain's executor names it."""
+    match _opened(said):
+        case {"output": str(words)}:
+            return words
+        case value:
+            return value
 
 
 def query(said: Any) -> str | None:

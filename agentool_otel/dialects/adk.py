@@ -3,17 +3,19 @@
 Source: google-adk 2.13.0 `google/adk/telemetry/{tracing,node_tracing,_experimental_semconv}.py`.
 Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 speaks
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
-nothing was captured.
+nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
+so has a tool, `tool_call [get_weather]`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import message_from, messages_from
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -25,7 +27,11 @@ _REQUEST = "gcp.vertex.agent.llm_request"
 _RESPONSE = "gcp.vertex.agent.llm_response"
 _ARGUMENTS = "gcp.vertex.agent.tool_call_args"
 _RESULT = "gcp.vertex.agent.tool_response"
-_PLUMBING = ("invocation", "execute_tool (merged", "send_data", "invoke_node", "compact_events")
+_PLUMBING = (
+    *("invocation", "execute_tool (merged", "send_data", "invoke_node", "compact_events"),
+    "tool_response [",  # what the next call tells the model
+)
+_NAMED = re.compile(r"(agent_run|tool_call) \[(.+)\]")
 _SETTINGS = {
     "temperature": gen_ai.REQUEST_TEMPERATURE,
     "top_p": gen_ai.REQUEST_TOP_P,
@@ -61,6 +67,12 @@ class ADK:
             onto.drop(span, "gen_ai.system")
         onto.rename(span, {"gcp.vertex.agent.session_id": gen_ai.CONVERSATION_ID})
         operation = span.rest.get(gen_ai.OPERATION_NAME)
+        if operation is None and (named := _NAMED.fullmatch(name)):
+            if named[1] == "agent_run":
+                span.rest[gen_ai.AGENT_NAME] = named[2]
+                return onto.as_operation(span, "invoke_agent")
+            span.rest[gen_ai.TOOL_NAME] = named[2]
+            operation = "execute_tool"
         if operation == "execute_tool" or name.startswith("execute_tool"):
             _read_tool(span)
             return onto.as_operation(span, "execute_tool")
@@ -85,6 +97,8 @@ def _read_tool(span: Reader) -> None:
             onto.put(span, agentool.TOOL_ERROR, _error_in(result))
         if result.keys() == {"result"} and not isinstance(result["result"], dict):
             result = result["result"]  # ADK puts what is no object into one
+            if result in PLACEHOLDERS:
+                return
     if gen_ai.TOOL_CALL_RESULT not in span.rest and (result is None or _known(result) is not None):
         onto.set_result(span, result)
 

@@ -2,7 +2,8 @@
 
 Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. The events of
 a team are the `message` of spans that process them, each in a trace of its own: they stay there,
-since such a span does not say which run it belongs to.
+since such a span does not say which run it belongs to. Before 0.6.2 a tool has a scope and names of
+its own, and nothing else is told of agents.
 """
 
 from __future__ import annotations
@@ -16,14 +17,23 @@ from agentool_otel.semconv import gen_ai
 
 __all__ = ["AutoGen"]
 
+_TOOLS = "base_tool"
+_OLDER_TOOL = {
+    "tool_name": gen_ai.TOOL_NAME,
+    "tool_description": gen_ai.TOOL_DESCRIPTION,
+    "tool_args": gen_ai.TOOL_CALL_ARGUMENTS,
+}
+
 
 class AutoGen:
     """The dialect."""
 
     name = "autogen"
-    signs = Signs(scopes=("autogen",))
+    signs = Signs(scopes=("autogen", _TOOLS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
+        if span.scope == _TOOLS and "tool_name" in span.attributes:
+            return Confidence(SCOPE, f"scope {_TOOLS}")
         if not span.scope.startswith("autogen"):
             return NOT_MINE
         said = gen_ai.OPERATION_NAME in span.attributes
@@ -32,6 +42,9 @@ class AutoGen:
     def read(self, span: Reader) -> Operation:
         if span.rest.get("gen_ai.system") == "autogen":  # the framework, not a provider
             onto.drop(span, "gen_ai.system")
+        if span.span.scope == _TOOLS:
+            onto.rename(span, _OLDER_TOOL)
+            return onto.as_operation(span, "execute_tool")
         if gen_ai.OPERATION_NAME not in span.rest:
             return onto.unclassified(span)
         return onto.as_operation(span)

@@ -60,13 +60,17 @@ class Langfuse:
 
 def _read_own(span: Reader, operation: str | None) -> Operation:
     kind = (span.text(_TYPE) or "span").lower()
+    node = json_or_text(span.rest.get(_OF + "metadata.langgraph_node"))
+    if kind == "agent" and langchain.is_plumbing(span.span.name, node):
+        kind = "chain"
     guessed = _guessed(span, kind) if operation is None else None
     operation = operation or _OPERATIONS.get(kind) or guessed
     level, described = span.rest.get(_OF + "level"), span.text(_OF + "status_message")
     onto.drop(span, _OF + "level")
     onto.rename(span, _SESSION)
-    if gen_ai.CONVERSATION_ID not in span.rest:  # LangGraph's, of which the callback makes metadata
-        onto.put(span, gen_ai.CONVERSATION_ID, _metadata(span, "thread_id"))
+    for key in ("langfuse_session_id", "thread_id"):  # what a callback was given; LangGraph's
+        if gen_ai.CONVERSATION_ID not in span.rest:
+            onto.put(span, gen_ai.CONVERSATION_ID, _metadata(span, key))
     if operation in ("chat", "embeddings"):
         _read_model_call(span)
     elif operation == "execute_tool":

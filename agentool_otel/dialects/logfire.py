@@ -6,8 +6,12 @@ of its request and response. pydantic-ai's spans, which it collects, are a diale
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from agentool_otel.dialects import _logfire_agents
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects._dialect import CENSUS, EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Signs
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import set_usage
 from agentool_otel.model.operations import Operation
@@ -35,16 +39,19 @@ class Logfire:
         attributes = span.attributes
         if _MESSAGE not in attributes and not span.scope.startswith("logfire"):
             return NOT_MINE
+        if span.scope == _logfire_agents.SCOPE:
+            return Confidence(OWN_ROLE, f"scope {span.scope}")
         if _REQUEST in attributes:
             return Confidence(EXTENDS, f"has {_REQUEST}")
-        said = gen_ai.OPERATION_NAME in attributes and span.scope.startswith("logfire")
+        said = _is_call(attributes) and span.scope.startswith("logfire")
         return Confidence(EXTENDS if said else CENSUS, "a span of Logfire")
 
     def read(self, span: Reader) -> Operation:
         rest = span.rest
+        if span.span.scope == _logfire_agents.SCOPE:
+            return _logfire_agents.read(span)
         told = _REQUEST in rest
-        nothing = not told and gen_ai.OPERATION_NAME not in rest
-        if nothing or _is_answered_elsewhere(span):
+        if not (told or _is_call(rest)) or _is_answered_elsewhere(span):
             return onto.unclassified(span)
         if told:
             _read_call(span)
@@ -52,6 +59,11 @@ class Logfire:
             onto.set_from_events(span, _EVENTS)
         onto.rename(span, {"operation.cost": agentool.COST_USD})
         return onto.as_operation(span, str(rest.get(gen_ai.OPERATION_NAME) or "chat"))
+
+
+def _is_call(attributes: Mapping[str, Any]) -> bool:
+    """Whether a span is of a model; older ones of the responses API name no operation."""
+    return gen_ai.OPERATION_NAME in attributes or gen_ai.REQUEST_MODEL in attributes
 
 
 def _is_answered_elsewhere(span: Reader) -> bool:

@@ -15,7 +15,7 @@ from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
 from agentool_otel.dialects._reading import Reader
-from agentool_otel.model.messages import text
+from agentool_otel.model.messages import parts_of, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
@@ -88,6 +88,7 @@ class Microsoft:
         seconds = span.number("agent_framework.function.invocation.duration")
         onto.put(span, agentool.TOOL_DURATION_MS, None if seconds is None else seconds * 1000)
         _unpack_structured(span)
+        _unpack_results(span)
         if span.span.scope.startswith("semantic_kernel."):
             _read_kernel(span)
         return onto.as_operation(span, _OLDER.get(str(span.rest.get(gen_ai.OPERATION_NAME))))
@@ -128,6 +129,20 @@ def _unpack_structured(span: Reader) -> None:
     messages = json_or_text(messages)
     if isinstance(messages, list):
         span.rest[gen_ai.OUTPUT_MESSAGES] = [_without_call(message) for message in messages]
+
+
+def _unpack_results(span: Reader) -> None:
+    """Take what tools gave back out of the content objects Agent Framework printed in 2026-01."""
+    for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
+        value = span.rest.get(key)
+        if isinstance(value, str) and "function_result" in value:
+            messages = json_or_text(value)
+            for said in messages if isinstance(messages, list) else ():
+                for part in parts_of(said) if isinstance(said, dict) else ():
+                    response = json_or_text(part.get("response"))
+                    if isinstance(response, dict) and response.get("type") == "function_result":
+                        part["response"] = response.get("result")
+                        span.rest[key] = messages
 
 
 def _without_call(message: Any) -> Any:

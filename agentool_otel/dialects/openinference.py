@@ -165,7 +165,7 @@ def _read_kind(span: Reader, kind: str) -> Operation | None:
         case oi.TOOL:
             return _read_tool(span)
         case oi.AGENT:
-            return _read_agent(span)
+            return _read_chain(span) if values.is_plumbing(span.span) else _read_agent(span)
         case oi.EMBEDDING:
             return _read_embedding(span)
         case oi.RETRIEVER | oi.RERANKER:
@@ -211,6 +211,8 @@ def _read_llm(span: Reader) -> Inference:
     _rename(span, names.USAGE)
     _rename(span, names.COST)
     _take_cached(span)
+    if gen_ai.USAGE_INPUT_TOKENS not in rest:
+        rest.update(values.usage(span))
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
     if tools:
@@ -322,7 +324,8 @@ def _read_agent(span: Reader) -> Operation:
     if named is None and values.is_whole_run(record):
         return _read_workflow(span, record.name)
     if named is None:
-        named = rest.get(gen_ai.AGENT_NAME) or values.agent_of(record.name)
+        named = rest.get(gen_ai.AGENT_NAME) or values.crewai_role(span)
+        named = named or values.agent_of(record.name)
     if named is not None:
         rest[gen_ai.AGENT_NAME] = named
     return _invocation(span)

@@ -12,11 +12,16 @@ from msgspec.structs import replace
 from agentool_otel.dialects import _langchain_values as langchain
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import calls_from, messages_from
+from agentool_otel.dialects._provider_messages import (
+    answer_in,
+    calls_from,
+    json_or_text,
+    messages_from,
+)
 from agentool_otel.dialects._python_text import object_in, value_in
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import read_call, run_at_root
-from agentool_otel.model.messages import Message, message, reasoning
+from agentool_otel.model.messages import Message, Part, message, reasoning, tool_call
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
@@ -45,6 +50,7 @@ _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """LangChain's id of a run, which stands for the call's where a tool has failed."""
 _ARGS, _KWARGS = "function.args", "function.kwargs"
 _USAGE = "gen_ai.usage."
+_ROLE = re.compile(r"^(system|developer|user|assistant|tool): ", re.M)
 _NAMES = {
     "gen_ai.agent.session_id": gen_ai.CONVERSATION_ID,
     "gen_ai.retrieval.query": gen_ai.RETRIEVAL_QUERY_TEXT,
@@ -105,6 +111,14 @@ def _operation(span: Reader) -> str | None:
     if said is None:
         said = span.span.name.partition(" ")[0]
         return said if said in ("invoke_agent", "invoke_workflow") else None
+    said, _, named = str(said).partition(" ")
+    if named:  # of LangChain, in 1.35: the name of the span once more
+        if said == "workflow":
+            onto.put(span, gen_ai.WORKFLOW_NAME, named)
+            return run_at_root(span, "gen_ai.workflow.input", "gen_ai.workflow.output")
+        if said == "tool":
+            onto.put(span, gen_ai.TOOL_NAME, named)
+            return "execute_tool"
     return _OPERATIONS.get(str(said), str(said))
 
 
@@ -142,6 +156,11 @@ def _read_run(span: Reader) -> None:
     onto.move_messages(
         span, gen_ai.INPUT_MESSAGES, "user", "gen_ai.agent.task", "gen_ai.workflow.input"
     )
+    state = json_or_text(span.rest.get("gen_ai.workflow.output"))
+    if isinstance(state, dict) and "messages" in state:  # of a graph
+        told = messages_from(langchain.unprinted(state), "assistant")
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, answer_in(told))
+        onto.drop(span, "gen_ai.workflow.output")
     onto.move_messages(
         span,
         gen_ai.OUTPUT_MESSAGES,
@@ -183,7 +202,8 @@ def _read_model_call(span: Reader) -> None:
         for value in event.attributes.values()
         if isinstance(value, str)
     ]
-    asked = calls_from(span.json("gen_ai.response.tool_calls"))
+    _read_prompt(span)
+    asked = _calls(span)
     if gen_ai.OUTPUT_MESSAGES in span.rest or not (thoughts or asked):
         return
     answered: list[Message] = []
@@ -192,3 +212,36 @@ def _read_model_call(span: Reader) -> None:
             answered += messages_from(event.attributes.get("gen_ai.completion"), "assistant")
     spoken = [part for said in answered for part in said.get("parts", ())]
     span.rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*thoughts, *spoken, *asked])]
+
+
+def _read_prompt(span: Reader) -> None:
+    """Read a prompt of releases before 1.36, one text of lines that begin with a role."""
+    prompts = [span.rest.get("gen_ai.prompt")]
+    prompts += [it.attributes.get("gen_ai.prompt") for it in span.span.events]
+    prompt = next((it for it in prompts if isinstance(it, str)), "")
+    if gen_ai.INPUT_MESSAGES in span.rest or _ROLE.match(prompt) is None:
+        return
+    _, *said = _ROLE.split(prompt)
+    messages: list[Message] = []
+    for role, words in zip(said[::2], said[1::2], strict=True):
+        words = words.removesuffix("\n")
+        content = value_in(words) if words.startswith("[{") else words
+        messages += messages_from(content, role)
+    onto.put(span, gen_ai.INPUT_MESSAGES, messages)
+
+
+def _calls(span: Reader) -> list[Part]:
+    """Take the calls of an answer: a printed list, or each member of all calls as one text."""
+    said = json_or_text(span.rest.get("gen_ai.response.tool_calls"))
+    asked = calls_from(value_in(said) if isinstance(said, str) else said)
+    if asked:
+        onto.drop(span, "gen_ai.response.tool_calls")
+        # By mistake it may hold the tools that a response could call.
+        return [call for call in asked if "id" in call]
+    keys = gen_ai.TOOL_NAME, gen_ai.TOOL_CALL_ID, "gen_ai.tool.args"
+    names, ids, given = (str(span.rest.get(key) or "") for key in keys)
+    listed, known, told = names.split(", "), ids.split(", "), json_or_text(f"[{given}]")
+    if not ids or not isinstance(told, list) or not len(listed) == len(known) == len(told):
+        return []
+    onto.drop(span, *keys)
+    return [tool_call(*it) for it in zip(listed, told, known, strict=True)]

@@ -18,7 +18,7 @@ from agentool_otel.dialects._dialect import (
 )
 from agentool_otel.dialects._provider_messages import messages_from
 from agentool_otel.dialects._reading import Reader
-from agentool_otel.model.messages import Message, message, text
+from agentool_otel.model.messages import Message, message, text, text_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -29,6 +29,8 @@ _SCOPE = "pydantic-ai"
 _ALL = "pydantic_ai.all_messages"
 _ALL_V1 = "all_messages_events"
 _NEW = "pydantic_ai.new_message_index"
+_RETRY = "Fix the errors and try again."
+"""How the prompts end that pydantic-ai makes itself, as a user."""
 _PARAMETERS = "model_request_parameters"
 _AGENT = {
     "agent_name": gen_ai.AGENT_NAME,
@@ -90,15 +92,31 @@ def _read_agent(span: Reader) -> Operation:
     everything = (
         messages_from(span.json(_ALL, keep_text=False), "user") if _ALL in span.rest else []
     )
-    start = span.integer(_NEW) or 0
+    start = span.integer(_NEW)
+    if start is None:
+        everything = _of_this_run(everything)
     first = next(
-        (n for n, said in enumerate(everything) if n >= start and said.get("role") == "assistant"),
+        (
+            n
+            for n, said in enumerate(everything)
+            if n >= (start or 0) and said.get("role") == "assistant"
+        ),
         len(everything),
     )
     onto.put(span, gen_ai.INPUT_MESSAGES, everything[:first] or None)
     onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span, everything[first:]))
     onto.mend_responses(span)
     return onto.as_operation(span, "invoke_agent")
+
+
+def _of_this_run(everything: list[Message]) -> list[Message]:
+    """The messages without those of earlier runs, which older versions give without telling
+    them apart: where users spoke twice, only the answer is sure, and the model calls tell the rest.
+    """
+    said = [text_of(it) for it in everything if it.get("role") == "user"]
+    if sum(it is not None and not it.endswith(_RETRY) for it in said) < 2:
+        return everything
+    return everything[-1:] if everything[-1].get("role") == "assistant" else []
 
 
 def _answer(span: Reader, run: list[Message]) -> list[Message] | None:

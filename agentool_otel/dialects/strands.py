@@ -1,6 +1,7 @@
 """Strands Agents: GenAI names, with the content in span events and in Bedrock's blocks.
 
-Source: strands-agents/sdk-python `src/strands/telemetry/tracer.py`.
+Source: strands-agents/sdk-python `src/strands/telemetry/tracer.py`. Before 0.2 the content is in
+attributes, a span's name tells what it is, and a tool has names of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ __all__ = ["Strands"]
 _SCOPE = "strands.telemetry.tracer"
 _FRAMEWORK = "strands-agents"
 _CYCLE = "event_loop.cycle_id"
+_AGENT_TOOLS = "gen_ai.agent.tools"
 _STARTED = "gen_ai.event.start_time"
+_OLDER_TOOL = {
+    "tool.name": gen_ai.TOOL_NAME,
+    "tool.id": gen_ai.TOOL_CALL_ID,
+    "tool.parameters": gen_ai.TOOL_CALL_ARGUMENTS,
+}
 
 
 class Strands:
@@ -49,6 +56,11 @@ class Strands:
         operation = span.rest.get(gen_ai.OPERATION_NAME)
         if name.startswith("execute_event_loop_cycle") or operation == "execute_event_loop_cycle":
             return onto.unclassified(span)
+        if operation is None:
+            operation = _older_operation(span)
+            if operation is None:
+                return onto.unclassified(span)
+            span.rest[gen_ai.OPERATION_NAME] = operation
         if operation in ("invoke_swarm", "invoke_graph"):
             onto.rename(span, {gen_ai.AGENT_NAME: gen_ai.WORKFLOW_NAME})
             return onto.as_operation(span, "invoke_workflow")
@@ -61,8 +73,8 @@ class Strands:
             return read
         onto.move_messages(span, gen_ai.SYSTEM_INSTRUCTIONS, "system", "system_prompt")
         _take_system(span)
-        if "gen_ai.agent.tools" in span.rest:
-            tools = onto.definitions(span.json("gen_ai.agent.tools"))
+        if _AGENT_TOOLS in span.rest:
+            tools = onto.definitions(span.json(_AGENT_TOOLS))
             onto.put(span, gen_ai.TOOL_DEFINITIONS, tools or None)
         onto.move_milliseconds(
             span, "gen_ai.server.time_to_first_token", gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK
@@ -79,6 +91,15 @@ class Strands:
         return onto.as_operation(span)
 
 
+def _older_operation(span: Reader) -> str | None:
+    """Return the operation of a span that has no name of one; a cycle of the loop is none."""
+    if "tool.name" in span.rest:
+        return "execute_tool"
+    if span.span.name == "Model invoke":
+        return "chat"
+    return "invoke_agent" if _AGENT_TOOLS in span.rest or "system_prompt" in span.rest else None
+
+
 def _take_system(span: Reader) -> None:
     """A system prompt is content blocks, not a message."""
     system = span.rest.get(gen_ai.SYSTEM_INSTRUCTIONS)
@@ -89,8 +110,15 @@ def _take_system(span: Reader) -> None:
 
 
 def _read_tool(span: Reader) -> None:
-    """Take arguments and result from the events; the span's attributes have neither."""
+    """Take arguments and result from the events; the span's attributes have neither, but those of
+    the oldest spans."""
     result: Any = onto.UNSET
+    onto.rename(span, _OLDER_TOOL)
+    if "tool.result" in span.rest:
+        result = _bare(span.json("tool.result"))
+        onto.set_result(span, result)
+        for key in ("gen_ai.prompt", "gen_ai.completion"):  # the same once more
+            onto.drop(span, key)
     for event in span.span.events:
         if event.name == "gen_ai.tool.message":
             onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _content(event, "content"))
@@ -104,9 +132,9 @@ def _read_tool(span: Reader) -> None:
                 result = _bare(part.get("response", onto.UNSET))
                 onto.set_result(span, result)
     # Of a tool that raised, the span has the exception; what the model was told is a wording of it.
-    if span.rest.get("gen_ai.tool.status") == "error" and span.span.status != STATUS_ERROR:
+    status = span.one_of(span.text, "gen_ai.tool.status", "tool.status")
+    if status == "error" and span.span.status != STATUS_ERROR:
         onto.put(span, agentool.TOOL_ERROR, result if isinstance(result, str) else "error")
-    onto.drop(span, "gen_ai.tool.status")
 
 
 def _content(event: SpanEvent, key: str) -> Any:

@@ -132,7 +132,11 @@ def _take_session(span: Reader) -> None:
 
 def _read_kind(span: Reader) -> Operation:
     rest = span.rest
+    if rest.get(gen_ai.OPERATION_NAME) == "response":  # of openai-agents, in 0.45
+        rest[gen_ai.OPERATION_NAME] = "chat"
     kind, name = rest.get(tl.SPAN_KIND), rest.get(gen_ai.OPERATION_NAME)
+    if kind is None and span.span.name == "crewai.workflow":
+        kind = tl.WORKFLOW
     if kind == tl.TOOL and span.span.scope.startswith(_SCOPE + "mcp"):
         rest.setdefault(mcp.METHOD_NAME, "tools/call")  # the span's name had it, in older versions
     if mcp.METHOD_NAME in rest:

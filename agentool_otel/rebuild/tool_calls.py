@@ -94,7 +94,8 @@ class ToolCalls(list[ToolCall]):
         return self._run_by.get(id(node))
 
     def matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
-        """Find the call a model asked for that a span executes: by id, else by arguments."""
+        """Find the call a model asked for that a span executes: by id, else by arguments, else by
+        the order in which calls of one name are asked for."""
         if call_id is not None:
             for call in self.by_id.get(call_id, ()):
                 if call.node is None:
@@ -113,7 +114,7 @@ class ToolCalls(list[ToolCall]):
                     return call
                 if is_only_value(arguments, call.arguments):
                     return call
-        elif len(waiting) == 1:
+        elif waiting:
             return waiting[0]
         return None
 

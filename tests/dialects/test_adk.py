@@ -119,3 +119,25 @@ def test_schema_2_speaks_the_conventions() -> None:
           > user: hi
     """)
     assert coverage(said) == 1.0
+
+
+def test_before_schemas_a_run_and_a_tool_were_known_by_their_names_only() -> None:
+    spans = [
+        span({}, name="agent_run [weather]", scope=SCOPE),
+        span(
+            {"gcp.vertex.agent.tool_call_args": '{"city":"Rome"}', "gen_ai.system": SCOPE},
+            name="tool_call [get_weather]",
+            scope=SCOPE,
+        ),
+        span({"gcp.vertex.agent.llm_request": "{}"}, name="tool_response [get_weather]"),
+    ]
+    assert spelled(*spans) == text("""
+        adk: agent agent=weather
+        adk: tool get_weather arguments={"city":"Rome"}
+        adk: unclassified
+    """)
+
+
+def test_a_result_that_was_not_specified_is_none() -> None:
+    _, operation = classify(tool("{}", '{"result":"<not specified>"}'))
+    assert getattr(operation, "result", None) is UNSET

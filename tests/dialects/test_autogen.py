@@ -23,3 +23,10 @@ def test_spans_are_read() -> None:
         autogen: unclassified
     """)
     assert coverage(SPANS) == 0.75
+
+
+def test_a_tool_of_older_releases_has_names_of_its_own() -> None:
+    said = {"tool_name": "look", "tool_description": "Look.", "tool_args": '{"at":"sky"}'}
+    assert spelled(span(said, name="look", scope="base_tool")) == text("""
+        autogen: tool look arguments={"at":"sky"}
+    """)

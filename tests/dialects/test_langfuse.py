@@ -164,3 +164,17 @@ def test_spans_of_an_older_sdk_are_known_by_what_is_in_them() -> None:
         langfuse: unclassified
         langfuse: unclassified
     """)
+
+
+def test_a_node_that_is_called_agent_is_a_step_of_the_graph() -> None:
+    node = {OF + "type": "agent", OF + "metadata.langgraph_node": "agent", OF + "output": "{}"}
+    read = [
+        classify(span(attributes, name="agent", parent_id="3" * 16))[1]
+        for attributes in (node, {**node, OF + "metadata.langgraph_node": "boss"})
+    ]
+    assert [type(it).__name__ for it in read] == ["Unclassified", "AgentInvocation"]
+
+
+def test_a_session_that_was_given_to_the_callback_is_one() -> None:
+    said = {"metadata.langfuse_session_id": "s", "metadata.thread_id": "t"}
+    assert generation(**said).conversation_id == "s"

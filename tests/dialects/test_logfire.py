@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from tests.dialects.spelled import coverage, span, spelled, text
 from tests.dialects.traces import recorded
@@ -66,4 +67,64 @@ def test_a_streamed_call_is_read_once() -> None:
         logfire: chat provider=openai model=gpt-5 answered_by=gpt-5
           > user: Count to three.
           < assistant: The answer is 42. (stop)
+    """)
+
+
+def test_the_items_of_a_response_are_its_answer_where_no_choice_is_told() -> None:
+    reasoning = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
+    events = [
+        {"event.name": "gen_ai.user.message", "role": "user", "content": "hi"},
+        {"event.name": "gen_ai.unknown", "content": "reasoning\n\nSee JSON", "data": reasoning},
+        {"event.name": "gen_ai.assistant.message", "role": "assistant", "content": "hello"},
+    ]
+    said = span(
+        {
+            "logfire.msg": "Responses API with 'gpt-4o'",
+            "gen_ai.request.model": "gpt-4o",
+            "events": json.dumps(events),
+        },
+        scope="logfire.openai",
+    )
+    assert spelled(said) == text("""
+        logfire: chat model=gpt-4o
+          > user: hi
+          < assistant: [thinks] hm | hello
+    """)
+
+
+def test_spans_of_the_agents_sdk_are_known_by_their_templates() -> None:
+    spans: list[tuple[str, dict[str, Any]]] = [
+        ("OpenAI Agents trace: {name}", {"name": "flow", "group_id": "g"}),
+        ("Agent run: {name!r}", {"name": "clerk", "tools": '["find"]'}),
+        ("Handoff: {from_agent} → {to_agent}", {"from_agent": "clerk", "to_agent": "boss"}),
+        (
+            "Function: {name}",
+            {
+                "name": "find",
+                "input": '{"n":1}',
+                "output": "failed",
+                "error": '{"message":"Error running tool","data":{"error":"no such n"}}',
+            },
+        ),
+        (
+            "Chat completion with {gen_ai.request.model!r}",
+            {
+                "gen_ai.request.model": "m",
+                "input": '[{"role":"user","content":"hi"}]',
+                "output": '[{"role":"assistant","content":"hello"}]',
+                "request_data": '{"messages":[],"model":"m"}',
+            },
+        ),
+        ("Turn {turn} for agent clerk", {"turn": 1}),
+    ]
+    scope = "logfire.openai_agents"
+    assert spelled(*(span(said, name=name, scope=scope) for name, said in spans)) == text("""
+        logfire: workflow flow session=g
+        logfire: agent agent=clerk tools=find
+        logfire: tool transfer_to_boss agent=clerk transfer_to=boss
+        logfire: tool find tool_error=no such n arguments={"n":1} result="failed"
+        logfire: chat model=m
+          > user: hi
+          < assistant: hello
+        logfire: unclassified
     """)

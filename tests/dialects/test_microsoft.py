@@ -122,3 +122,16 @@ def test_the_bodies_of_semantic_kernels_log_records_are_messages() -> None:
           > user: Where?
           < assistant: Here.
     """)
+
+
+def test_a_result_printed_as_a_content_object_is_unpacked() -> None:
+    response = json.dumps({"type": "function_result", "call_id": "c1", "result": "18"})
+    part = {"type": "tool_call_response", "id": "c1", "response": response}
+    said = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": json.dumps([{"role": "tool", "parts": [part]}]),
+    }
+    assert spelled(span(said, scope="agent_framework")) == text("""
+        microsoft: chat
+          > tool: [result c1] "18"
+    """)

@@ -234,3 +234,62 @@ def test_the_text_of_a_tool_is_its_response() -> None:
         openlit: chat
           > tool: [result None] {"degrees":18}
     """)
+
+
+def test_older_prompts_are_lines_with_roles_and_calls_are_printed() -> None:
+    calls = "[{'id': 'c1', 'function': {'arguments': '{\"n\": 1}', 'name': 'f'}}]"
+    said = span(
+        {"gen_ai.operation.name": "chat", "gen_ai.response.tool_calls": calls},
+        event("gen_ai.content.prompt", **{"gen_ai.prompt": "system: Be brief.\nuser: one\ntwo"}),
+        event("gen_ai.content.completion", **{"gen_ai.completion": "I look."}),
+        scope="openlit.otel.tracing",
+    )
+    assert spelled(said) == text("""
+        openlit: chat
+          > system: Be brief.
+          > user: one⏎two
+          < assistant: I look. | [call c1] f {"n":1}
+    """)
+
+
+def test_calls_may_be_told_member_by_member() -> None:
+    said = span(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.tool.name": "f, g",
+            "gen_ai.tool.call.id": "c1, c2",
+            "gen_ai.tool.args": '{"n": 1, "m": 2}, {}',
+        },
+        scope="openlit.otel.tracing",
+    )
+    assert spelled(said) == text("""
+        openlit: chat
+          < assistant: [call c1] f {"n":1,"m":2} | [call c2] g {}
+    """)
+
+
+def test_the_tools_a_response_could_call_are_no_calls() -> None:
+    tools = "[{'name': 'f', 'parameters': {}, 'type': 'function'}]"
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.response.tool_calls": tools}
+    assert spelled(span(attributes, scope="openlit.otel.tracing")) == text("openlit: chat")
+
+
+def test_an_operation_that_repeats_the_name_of_the_span_is_what_it_begins_with() -> None:
+    state = {"messages": ["content='hi' id='1'", "content='18' response_metadata={'a': 1}"]}
+    root = {
+        "gen_ai.operation.name": "workflow RunnableSequence",
+        "gen_ai.workflow.output": json.dumps(state),
+    }
+    spans = [
+        span(root, scope="openlit.otel.tracing"),
+        span(root, scope="openlit.otel.tracing", parent_id="3" * 16),
+        span({"gen_ai.operation.name": "chat gpt-5"}, scope="openlit.otel.tracing"),
+        span({"gen_ai.operation.name": "tool look"}, scope="openlit.otel.tracing"),
+    ]
+    assert spelled(*spans) == text("""
+        openlit: workflow RunnableSequence
+          < assistant: 18
+        openlit: unclassified
+        openlit: chat
+        openlit: tool look
+    """)

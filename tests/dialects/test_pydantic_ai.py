@@ -135,3 +135,34 @@ def test_a_run_that_continues_a_conversation_answers_with_what_is_new() -> None:
           > user: two
           < assistant: 2
     """)
+
+
+def test_where_a_run_does_not_say_what_is_new_its_model_calls_know_what_it_was_asked() -> None:
+    told = [
+        {"role": "user", "content": "one", "event.name": "gen_ai.user.message"},
+        {"role": "assistant", "content": "1", "event.name": "gen_ai.assistant.message"},
+        {"role": "user", "content": "two", "event.name": "gen_ai.user.message"},
+        {"role": "assistant", "content": "2", "event.name": "gen_ai.assistant.message"},
+    ]
+    said = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
+    assert spelled(said) == text("""
+        pydantic_ai: agent agent=meteo
+          < assistant: 2
+    """)
+
+
+def test_a_prompt_to_try_again_begins_no_run() -> None:
+    told = [
+        {"role": "user", "parts": [{"type": "text", "content": "one"}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "?"}]},
+        {"role": "user", "parts": [{"type": "text", "content": "Fix the errors and try again."}]},
+        {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
+    ]
+    said = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
+    assert spelled(said) == text("""
+        pydantic_ai: agent agent=meteo
+          > user: one
+          < assistant: ?
+          < user: Fix the errors and try again.
+          < assistant: 1
+    """)

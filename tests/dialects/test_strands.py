@@ -171,3 +171,45 @@ def test_cached_tokens_are_counted_in_where_the_total_shows_they_are_not() -> No
     within = span({**usage, "gen_ai.usage.total_tokens": 14}, scope=SCOPE)
     assert classify(apart)[1].usage.input_tokens == 110  # type: ignore[union-attr]
     assert classify(within)[1].usage.input_tokens == 10  # type: ignore[union-attr]
+
+
+def test_the_oldest_spans_have_their_content_in_attributes_and_no_name_of_an_operation() -> None:
+    blocks = [{"text": "I look."}, *CALL]
+    spans = [
+        span(
+            {"gen_ai.prompt": "1 plus 2?", "gen_ai.completion": "3", "gen_ai.agent.name": "adder"}
+            | {"gen_ai.agent.tools": '["add"]', "gen_ai.system": "strands-agents"},
+            name="Strands Agent",
+            scope="strands-agents",
+        ),
+        span({"event_loop.cycle_id": "c1", "gen_ai.prompt": "[]"}, name="Cycle c1"),
+        span(
+            {"gen_ai.prompt": json.dumps([{"role": "user", "content": [{"text": "1 plus 2?"}]}])}
+            | {"gen_ai.completion": json.dumps(blocks), "gen_ai.system": "strands-agents"},
+            name="Model invoke",
+            scope="strands-agents",
+        ),
+        span(
+            {
+                "gen_ai.prompt": json.dumps(CALL[0]["toolUse"]),
+                "gen_ai.completion": '[{"text": "no"}]',
+                "tool.name": "add",
+                "tool.id": "t1",
+                "tool.parameters": '{"a": 1}',
+                "tool.result": '[{"text": "no"}]',
+                "tool.status": "error",
+            },
+            name="Tool: add",
+            scope="strands-agents",
+        ),
+    ]
+    assert spelled(*spans) == text("""
+        strands: agent agent=adder tools=add
+          > user: 1 plus 2?
+          < assistant: 3
+        strands: unclassified
+        strands: chat
+          > user: 1 plus 2?
+          < assistant: I look. | [call t1] add {"a":1}
+        strands: tool add call=t1 tool_error=no arguments={"a":1} result="no"
+    """)

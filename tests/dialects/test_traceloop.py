@@ -135,6 +135,23 @@ def test_a_workflow_has_input_and_output_from_its_entity() -> None:
     )
 
 
+def test_an_executors_output_is_its_answer() -> None:
+    said = read(entity("workflow", "AgentExecutor", output={"outputs": {"output": "hello"}}))
+    assert said.output == [message("assistant", [text("hello")])]
+
+
+def test_a_response_of_openai_agents_is_a_model_call() -> None:
+    said = {
+        "gen_ai.operation.name": "response",
+        "llm.request.type": "response",
+        "gen_ai.completion.1.tool_calls.0.id": "c1",
+        "gen_ai.completion.1.tool_calls.0.name": "f",
+        "gen_ai.completion.1.tool_calls.0.arguments": "{}",
+    }
+    operation = read(said, scope="opentelemetry.instrumentation.openai_agents")
+    assert operation.output == [message("assistant", [tool_call("f", {}, "c1")])]
+
+
 def test_a_workflow_that_langchain_calls_an_agent_is_one_and_its_run_id_no_agents_id() -> None:
     operation = read(
         {
@@ -169,6 +186,13 @@ def test_a_crews_agent_is_called_by_its_role() -> None:
 def test_a_crews_result_is_its_workflows_answer() -> None:
     operation = read({**entity("workflow", "crew"), "crewai.crew.result": "done"})
     assert operation.output == [message("assistant", [text("done")])]
+
+
+def test_a_crew_of_older_releases_is_known_by_its_name() -> None:
+    said = {"crewai.crew.name": "report", "crewai.crew.result": "done"}
+    assert read(said, name="crewai.workflow") == WorkflowInvocation(
+        workflow_name="report", output=[message("assistant", [text("done")])]
+    )
 
 
 def test_a_handoff_names_who_hands_to_whom() -> None:
