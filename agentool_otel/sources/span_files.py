@@ -9,6 +9,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
     8c 02 0a ...               protobuf messages, the length before each as a varint
     00 00 12 34 0a ...         the same, the length as uint32 big-endian; a message may be JSON, and
                                may be a zstd frame of its own
+    TraceId,SpanId,...         CSV with a header
 
 Another framing is one more entry in `_reader`, another compression one more in `_packed.py`.
 """
@@ -28,7 +29,7 @@ from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, Sourc
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import census
+from agentool_otel.sources import _csv, census
 from agentool_otel.sources._any_json import EXPECTED, AnyJson
 from agentool_otel.sources._layout import Layout
 from agentool_otel.sources._otlp_json import JsonReader
@@ -186,7 +187,11 @@ class SpanFiles:
             head = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
-            for batch in _reader(stream, head, json, proto, undecoded):
+            if _csv.looks_like_csv(stream.peek(HEAD)):
+                found = _csv.batches(stream, values, report)
+            else:
+                found = _reader(stream, head, json, proto, undecoded)
+            for batch in found:
                 self.bytes_read = before + packed.count
                 yield batch
             self.bytes_read = before + packed.count
