@@ -142,21 +142,28 @@ def _read_run(span: Reader) -> None:
     onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span))
 
 
-def _answer(span: Reader) -> list[Message] | None:
+def _parts(span: Reader, prefix: str) -> list[Part]:
     parts: list[Part] = []
-    for prefix in ("ai.response", "ai.result"):  # the latter until version 3.3
-        thought, words = span.text(f"{prefix}.reasoning"), span.text(f"{prefix}.text")
-        if thought:
-            parts.append(reasoning(thought))
-        if words:
-            parts.append(text(words))
-        calls = span.json(f"{prefix}.toolCalls")
-        for call in calls if isinstance(calls, list) else ():
-            parts += parts_from(call)
-        structured = span.json(f"{prefix}.object")
-        if structured is not onto.UNSET and structured is not None:
-            words = structured if isinstance(structured, str) else onto.dumps(structured)
-            parts.append(text(words))
+    thought, words = span.text(f"{prefix}.reasoning"), span.text(f"{prefix}.text")
+    if thought:
+        parts.append(reasoning(thought))
+    if words:
+        parts.append(text(words))
+    calls = span.json(f"{prefix}.toolCalls")
+    for call in calls if isinstance(calls, list) else ():
+        parts += parts_from(call)
+    structured = span.json(f"{prefix}.object")
+    if structured is not onto.UNSET and structured is not None:
+        words = structured if isinstance(structured, str) else onto.dumps(structured)
+        parts.append(text(words))
+    return parts
+
+
+def _answer(span: Reader) -> list[Message] | None:
+    parts = _parts(span, "ai.response")
+    older = _parts(span, "ai.result")  # the only name until 3.3, and the same again in 3.4
+    parts = parts or older
+    onto.drop(span, "ai.finishReason")
     reasons = span.rest.get(gen_ai.RESPONSE_FINISH_REASONS)
     reason = str(reasons[0]) if isinstance(reasons, list) and reasons else None
     return [message("assistant", parts, finish_reason(reason))] if parts else None

@@ -37,7 +37,7 @@ def rows_of(value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
     """Return the rows of a table as objects; None where a value is no table."""
     fields = value.get("fields")
     columns = value.get("columns", value.get("meta"))
-    if isinstance(fields, list) and _holds_columns(columns):
+    if isinstance(fields, list) and isinstance(columns, list) and _hold_cells(columns):
         return _rows_by_column(dict(zip(map(_named, fields), columns, strict=False)))
     if columns is None and isinstance(schema := value.get("schema"), dict):
         columns = schema.get("fields")
@@ -57,8 +57,8 @@ def _named(column: Json) -> str:
     return str(column.get("name") if isinstance(column, dict) else column)
 
 
-def _holds_columns(value: Json) -> bool:
-    return isinstance(value, list) and all(isinstance(column, list) for column in value)
+def _hold_cells(columns: list[Json]) -> bool:
+    return all(isinstance(column, list) for column in columns)
 
 
 def _rows(names: list[str], rows: list[Json]) -> Iterator[dict[str, Json]]:

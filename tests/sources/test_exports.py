@@ -61,6 +61,17 @@ def test_a_handoff_in_a_trace_of_the_openai_agents_sdk_is_one_step() -> None:
     assert told.count("handoff refunds") == 1
 
 
+def test_the_openai_agents_sdk_of_javascript_has_responses_in_place_of_messages() -> None:
+    document = EXPORTS["OpenAI Agents SDK"]()
+    for span in document["data"][1:]:
+        data = span["span_data"]
+        if data["type"] == "generation":
+            usage = {"prompt_tokens": 4, "completion_tokens": 3}
+            del data["usage"]
+            data["output"] = [{"choices": [{"message": data["output"][0]}], "usage": usage}]
+    assert rebuilt(json.dumps(document).encode()) == RUN
+
+
 def test_a_list_of_langfuse_traces_says_what_is_missing_in_it() -> None:
     listed = {"data": [{"id": "t1", "name": "x", "observations": ["o1", "o2"]}]}
     source = SpanFiles([io.BytesIO(json.dumps(listed).encode())])

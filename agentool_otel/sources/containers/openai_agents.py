@@ -9,7 +9,7 @@ around its spans; nothing tells when it was. What a `response` span asked and an
 OpenAI's dashboard.
 
 Source: openai/openai-agents-python src/agents/tracing/{span_data,spans,traces}.py v0.24, which
-openai-agents-js writes too.
+openai-agents-js writes too, v0.20.
 """
 
 from __future__ import annotations
@@ -54,7 +54,12 @@ def _record(o: Object) -> SpanRecord:
     v.put(attributes, "gen_ai.operation.name", _OPERATIONS.get(kind))
     for name, attribute in _NAMES.get(kind, {}).items():
         v.put(attributes, attribute, data.get(name))
-    usage = v.obj(data.get("usage"))
+    answers = [v.obj(it) for it in v.array(data.get("output")) if kind == "generation"]
+    whole = [it for it in answers if isinstance(it.get("choices"), list)]
+    if whole:  # of JavaScript: provider's responses, not messages
+        choices = [v.obj(it).get("message") for answer in whole for it in answer["choices"]]
+        v.put(attributes, "gen_ai.output.messages", choices)
+    usage = v.obj(v.first(data, "usage") or (whole[0].get("usage") if whole else None))
     for name, count in _TOKENS.items():
         v.put(attributes, f"gen_ai.usage.{count}", usage.get(name))
     if kind in ("generation", "response"):
