@@ -130,7 +130,8 @@ class StepBuilder:
         for message in operation.output or ():
             parts = parts_of(message)
             kinds = [part.get("type") for part in parts]
-            asks = "tool_call" in kinds
+            # Some tracers leave the calls out of the message, and tell them as spans only.
+            asks = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
             for kind, part in zip(kinds, parts, strict=True):
                 if kind == "tool_call":
                     self._asked(node, part, part.get("arguments", UNSET))

@@ -191,3 +191,19 @@ def test_an_answer_that_version_3_4_told_under_both_names_is_one_answer() -> Non
         vercel_ai: chat
           < assistant: I look. | [call c1] weather {"in":"SF"}
     """)
+
+
+def test_what_openinference_made_of_a_span_does_not_replace_it() -> None:
+    calls = [{"toolCallId": "c1", "toolName": "weather", "input": '{"in":"SF"}'}]
+    made = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
+    both = {
+        "ai.operationId": "ai.generateText.doGenerate",
+        "ai.response.toolCalls": json.dumps(calls),
+        "openinference.span.kind": "LLM",
+        made: "weather",
+    }
+    assert spelled(span(both)) == text("""
+        vercel_ai: chat
+          < assistant: [call c1] weather {"in":"SF"}
+    """)
+    assert coverage([span(both)]) == 1.0

@@ -35,6 +35,13 @@ def test_a_hand_written_tool_loop_is_one_run() -> None:
     assert trace["trace_id"] == f"{1:032x}"
 
 
+def test_what_is_said_before_calls_that_only_spans_tell_is_a_thought() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [text("I look.")], "tool_call")))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["reasoning I look."]
+
+
 def test_a_result_that_the_model_is_told_as_an_error_is_one() -> None:
     seen = Collected()
     seen.add(chat([ASKED], WANTS))
