@@ -32,6 +32,8 @@ _TOKENS = {
     "prompt_tokens": gen_ai.USAGE_INPUT_TOKENS,
     "completion_tokens": gen_ai.USAGE_OUTPUT_TOKENS,
     "total_tokens": gen_ai.USAGE_TOTAL_TOKENS,
+    "cached_tokens": gen_ai.USAGE_CACHE_READ_INPUT_TOKENS,
+    "reasoning_tokens": gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
 }
 _CALL = "llm.operation"
 """Of newer versions, whose model span holds all steps of a run and the usage of the last one; the

@@ -1,4 +1,4 @@
-"""VoltAgent, written from a reader's source: there is no public recording here."""
+"""VoltAgent, written from a reader's source for older versions; a newer one is recorded."""
 
 from __future__ import annotations
 
