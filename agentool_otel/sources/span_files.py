@@ -289,6 +289,20 @@ def _size(files: Sequence[Path | BinaryIO]) -> int | None:
     return total
 
 
+_NOT_READ = {
+    b"PAR1": "Parquet; hint: make JSON lines of it, as by "
+    "duckdb -c \"COPY (FROM 'FILE') TO 'FILE.jsonl' (FORMAT json)\"",
+    b"SQLite format 3": "a SQLite database; hint: export spans from the program it belongs to",
+    b"PK\x03\x04": "a zip archive; hint: unpack it and name the folder",
+    b"ResourceSpans #": "what the Collector's debug exporter prints for people; hint: send the "
+    "spans to its file exporter as well",
+}
+"""What people have in its place, by what it begins with, and what to do with it."""
+
+
 def _seen(head: bytes, value: str) -> str:
+    for mark, what in _NOT_READ.items():
+        if head.startswith(mark) or (mark.endswith(b"#") and mark in head):
+            return what
     start = f"{head[:24]!r} at its start"
     return f"{value}, {start}" if value else start
