@@ -18,6 +18,7 @@ __all__ = [
     "CENSUS",
     "EXTENDS",
     "NOT_MINE",
+    "ORIGINAL",
     "OWN_ROLE",
     "SCOPE",
     "SHARED_ROLE",
@@ -38,6 +39,8 @@ __all__ = [
 
 AROUND = 1.0
 """A store has put its names around another vocabulary, which is read from there as well."""
+ORIGINAL = 0.99
+"""Another vocabulary was written from this one's names, which are still there and say more."""
 OWN_ROLE = 0.98
 """An attribute of this vocabulary alone says what the span is, such as `openinference.span.kind`"""
 EXTENDS = 0.95

@@ -45,6 +45,8 @@ def _message(said: dict[str, Any], role: str) -> Message:
     if role == "tool":
         response = content if content is not None else _joined(parts)
         made = message(role, [tool_response(response, _id(call_id)), *calls])
+    elif role == "user" and call_id is not None:  # Anthropic's
+        made = message(role, [tool_response(content, _id(call_id)), *parts])
     else:
         if (
             isinstance(content, str)
@@ -94,6 +96,8 @@ def _calls(said: dict[str, Any]) -> list[Part]:
 def _part(block: dict[str, Any]) -> Part:
     block = dict(block)
     kind = str(block.pop("type", "text"))
+    if kind in ("input_text", "output_text"):  # as OpenAI's responses API calls it
+        kind = "text"
     if kind in _MEDIA and isinstance(block.get(kind), dict):
         return _media(kind, block)
     if isinstance(block.get("text"), str) or kind in ("text", "reasoning"):

@@ -18,7 +18,7 @@ from agentool_otel.dialects._flattened import members, tree
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
-from agentool_otel.model.messages import Message, message, parts_of, text
+from agentool_otel.model.messages import Message, Part, message, parts_of, text
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv import gen_ai
@@ -128,7 +128,8 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
 
 def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
     """Return the same messages as the value has them, where calls lack their ids or a message its
-    content: LangChain JS."""
+    content (LangChain JS), or where a user's message may have held more results of tools than the
+    names have room for (Anthropic JS)."""
     if _complete(said):
         return said
     value = json_or_text(span.rest.get(key))
@@ -140,12 +141,16 @@ def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
 def _complete(said: list[Message]) -> bool:
     for it in said:
         parts = parts_of(it)
-        if not parts:
+        if not parts or (it.get("role") == "user" and _answers_a_call(parts)):
             return False
         for part in parts:
             if part.get("id") is None and part.get("type") in _CALLS:
                 return False
     return True
+
+
+def _answers_a_call(parts: list[Part]) -> bool:
+    return any(part.get("type") == "tool_call_response" for part in parts)
 
 
 def task(span: Reader) -> list[Message]:

@@ -293,7 +293,8 @@ def _part_from(block: Any) -> list[Part]:
         case {"toolUse": {"name": str(name), **use}}:
             return [call_part(name, use.get("input"), _text(use.get("toolUseId")))]
         case {"toolResult": {**result}}:
-            return [tool_response(result.get("content"), _text(result.get("toolUseId")))]
+            made = tool_response(result.get("content"), _text(result.get("toolUseId")))
+            return [_failed(made, result.get("status") == "error")]
         case {"reasoningContent": {"reasoningText": {"text": str(thought), **rest}}}:
             return [{**reasoning(thought), **_signature(rest)}]
         case {"function_call": {"name": str(name), **use}} | {
@@ -304,9 +305,12 @@ def _part_from(block: Any) -> list[Part]:
             return [tool_response(result.get("response"), _text(result.get("id")))]
         case {"type": "tool-result" | "tool-error"}:  # of Vercel's AI SDK, as the next two
             given = block.get("output", block.get("result", block.get("error")))
+            failed = block["type"] == "tool-error"
             if isinstance(given, dict) and given.keys() == {"type", "value"}:
+                failed = failed or str(given["type"]).startswith("error")
                 given = given["value"]
-            return [tool_response(json_or_text(given), _text(block.get("toolCallId")))]
+            made = tool_response(json_or_text(given), _text(block.get("toolCallId")))
+            return [_failed(made, failed)]
         case {"toolCallId": _, "toolName": str(name)}:
             arguments = json_or_text(block.get("input", block.get("args")))
             return [call_part(name, arguments, _text(block.get("toolCallId")))]
@@ -315,7 +319,8 @@ def _part_from(block: Any) -> list[Part]:
         case {"type": "tool_use", "name": str(name)}:
             return [call_part(name, block.get("input"), _text(block.get("id")))]
         case {"type": "tool_result"}:
-            return [tool_response(block.get("content"), _text(block.get("tool_use_id")))]
+            made = tool_response(block.get("content"), _text(block.get("tool_use_id")))
+            return [_failed(made, block.get("is_error") is True)]
         case {"type": "thinking", "thinking": str(thought), **rest}:
             return [{**reasoning(thought), **_signature(rest)}]
         case {"type": "redacted_thinking", "data": str(data)}:
@@ -334,6 +339,11 @@ def _part_from(block: Any) -> list[Part]:
             return [text(block)]
         case _:
             return [{"type": "unknown", "content": block}]
+
+
+def _failed(answer: Part, failed: bool) -> Part:
+    """Mark the answer of a tool that failed, by the name Anthropic has for it."""
+    return {**answer, "is_error": True} if failed else answer
 
 
 def _has_text(item: Any) -> bool:

@@ -6,6 +6,7 @@ other vocabularies `braintrust.parent` only says where they belong.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
@@ -50,15 +51,14 @@ def _read_own(span: Reader, operation: str | None) -> Operation:
     onto.rename(span, {"braintrust.input": _INPUT, "braintrust.output": _OUTPUT})
     said = _object(span, _SAID)
     kind, name = said.get("type"), said.get("name")
+    metadata = _object(span, "braintrust.metadata")
+    onto.put(span, gen_ai.CONVERSATION_ID, next(_conversations(metadata), None))
     guesses = operation is None and kind in ("task", "function", None)
     operation = operation or _OPERATIONS.get(str(kind))
     if operation is None and guesses:
         operation = run_at_root(span, _INPUT, _OUTPUT)
     if operation in ("chat", "embeddings"):
-        metadata, metrics = (
-            _object(span, "braintrust.metadata"),
-            _object(span, "braintrust.metrics"),
-        )
+        metrics = _object(span, "braintrust.metrics")
         set_parameters(span, metadata)
         provider = metadata.get("provider")
         onto.put(span, gen_ai.PROVIDER_NAME, provider if isinstance(provider, str) else None)
@@ -67,6 +67,13 @@ def _read_own(span: Reader, operation: str | None) -> Operation:
         onto.put(span, gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK, metrics.get("time_to_first_token"))
         onto.put(span, agentool.COST_USD, read_costs(metrics.get("estimated_cost")))
     return read_call(span, operation, name if isinstance(name, str) else None, _INPUT, _OUTPUT)
+
+
+def _conversations(metadata: dict[str, Any]) -> Iterator[str]:
+    """Braintrust has no field for a conversation; users and other tracers name it so."""
+    for name in ("session_id", "sessionId", "thread_id", "threadId", "conversation_id"):
+        if isinstance(value := metadata.get(name), str) and value:
+            yield value
 
 
 def _object(span: Reader, key: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects._mastra_older import OLDER_SIGNS, is_older, read_older
 from agentool_otel.dialects._provider_messages import finish_reason, json_or_text, parts_from
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import read_call
@@ -41,12 +42,18 @@ class Mastra:
     """The dialect."""
 
     name = "mastra"
-    signs = Signs(keys=(_TYPE,))
+    signs = Signs(keys=(_TYPE, *OLDER_SIGNS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
-        return Confidence(OWN_ROLE, f"has {_TYPE}") if _TYPE in span.attributes else NOT_MINE
+        if _TYPE in span.attributes:
+            return Confidence(OWN_ROLE, f"has {_TYPE}")
+        if is_older(span.attributes):
+            return Confidence(OWN_ROLE, "has the names of versions before 1")
+        return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
+        if _TYPE not in span.rest:
+            return read_older(span)
         kind = span.text(_TYPE) or ""
         if kind not in _OPERATIONS:  # a part of one, or of the workings of a workflow
             return onto.unclassified(span)

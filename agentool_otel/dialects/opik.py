@@ -1,7 +1,8 @@
-"""Comet Opik: ids of its own traces and spans on spans of any vocabulary.
+"""Comet Opik: ids of its own traces and spans on spans of any vocabulary, and what its API keeps.
 
-Source: opik 2.2.122 `integrations/otel/attributes.py`. The ids replace OpenTelemetry's parentage in
-Opik; here they stay attributes, for a dialect sees no tree.
+Source: opik 2.2.122 `integrations/otel/attributes.py`; the names that
+`sources/containers/opik.py` gives to the fields of its traces and spans. The ids replace
+OpenTelemetry's parentage in Opik; here they stay attributes, for a dialect sees no tree.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import AROUND, CENSUS, NOT_MINE, Confidence, Signs
 from agentool_otel.dialects._envelope import read_around
 from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call
+from agentool_otel.dialects._stored_calls import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Opik"]
 
 _KIND = "opik.span.type"
+_INPUT, _OUTPUT = "opik.input", "opik.output"
 _OPERATIONS = {"llm": "chat", "tool": "execute_tool"}
+_RUNS = ("trace", "general")
 
 
 class Opik:
@@ -39,6 +42,14 @@ class Opik:
 
 
 def _read_own(span: Reader, operation: str | None) -> Operation:
-    kind = _OPERATIONS.get(span.text(_KIND) or "")
+    kind = span.text(_KIND) or ""
+    guessed = run_at_root(span, _INPUT, _OUTPUT) if kind in _RUNS and operation is None else None
+    operation = operation or _OPERATIONS.get(kind) or guessed
     onto.rename(span, {"opik.thread_id": gen_ai.CONVERSATION_ID})
-    return read_call(span, operation or kind, None, "opik.input", "opik.output")
+    if operation == "chat":
+        onto.rename(
+            span, {"opik.model": gen_ai.REQUEST_MODEL, "opik.provider": gen_ai.PROVIDER_NAME}
+        )
+        set_usage(span, span.json("opik.usage", keep_text=False))
+        onto.put(span, agentool.COST_USD, read_costs(span.json("opik.total_estimated_cost")))
+    return read_call(span, operation, None, _INPUT, _OUTPUT)

@@ -8,7 +8,14 @@ outer span (`ai.generateText`), which is the run, and an inner one for each mode
 from __future__ import annotations
 
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects._dialect import (
+    EXTENDS,
+    NOT_MINE,
+    ORIGINAL,
+    OWN_ROLE,
+    Confidence,
+    Signs,
+)
 from agentool_otel.dialects._provider_messages import finish_reason, messages_from, parts_from
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.messages import (
@@ -21,6 +28,7 @@ from agentool_otel.model.messages import (
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import openinference as oi
 
 __all__ = ["VercelAI"]
 
@@ -57,6 +65,8 @@ _NAMES = {
     "ai.toolCall.args": gen_ai.TOOL_CALL_ARGUMENTS,
     "ai.toolCall.result": gen_ai.TOOL_CALL_RESULT,
 }
+_OPENINFERENCE = ("openinference.", "llm.", "input.", "output.", "tool.", "tool_call.", "metadata.")
+"""What `@arizeai/openinference-vercel` adds, version 2: calls in it lack ids and arguments."""
 _FINISH = {"tool-calls": "tool_call", "content-filter": "content_filter"}
 
 
@@ -67,6 +77,8 @@ class VercelAI:
     signs = Signs(keys=(_ID, _NAME, "ai.toolCall.", "ai.model."), scopes=("@ai-sdk/",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
+        if _ID in span.attributes and oi.SPAN_KIND in span.attributes:
+            return Confidence(ORIGINAL, f"has {_ID}, which OpenInference's names were made from")
         if _ID in span.attributes:
             return Confidence(OWN_ROLE, f"has {_ID}")
         if str(span.attributes.get(_NAME, "")).startswith("ai."):
@@ -80,6 +92,8 @@ class VercelAI:
         if not said.startswith("ai."):
             return _read_new(span)
         onto.drop(span, _ID, _NAME)
+        if oi.SPAN_KIND in span.rest:
+            onto.drop(span, *(key for key in span.rest if key.startswith(_OPENINFERENCE)))
         if said == "ai.toolCall":
             onto.rename(span, _NAMES)
             return onto.as_operation(span, "execute_tool")
@@ -142,21 +156,28 @@ def _read_run(span: Reader) -> None:
     onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span))
 
 
-def _answer(span: Reader) -> list[Message] | None:
+def _parts(span: Reader, prefix: str) -> list[Part]:
     parts: list[Part] = []
-    for prefix in ("ai.response", "ai.result"):  # the latter until version 3.3
-        thought, words = span.text(f"{prefix}.reasoning"), span.text(f"{prefix}.text")
-        if thought:
-            parts.append(reasoning(thought))
-        if words:
-            parts.append(text(words))
-        calls = span.json(f"{prefix}.toolCalls")
-        for call in calls if isinstance(calls, list) else ():
-            parts += parts_from(call)
-        structured = span.json(f"{prefix}.object")
-        if structured is not onto.UNSET and structured is not None:
-            words = structured if isinstance(structured, str) else onto.dumps(structured)
-            parts.append(text(words))
+    thought, words = span.text(f"{prefix}.reasoning"), span.text(f"{prefix}.text")
+    if thought:
+        parts.append(reasoning(thought))
+    if words:
+        parts.append(text(words))
+    calls = span.json(f"{prefix}.toolCalls")
+    for call in calls if isinstance(calls, list) else ():
+        parts += parts_from(call)
+    structured = span.json(f"{prefix}.object")
+    if structured is not onto.UNSET and structured is not None:
+        words = structured if isinstance(structured, str) else onto.dumps(structured)
+        parts.append(text(words))
+    return parts
+
+
+def _answer(span: Reader) -> list[Message] | None:
+    parts = _parts(span, "ai.response")
+    older = _parts(span, "ai.result")  # the only name until 3.3, and the same again in 3.4
+    parts = parts or older
+    onto.drop(span, "ai.finishReason")
     reasons = span.rest.get(gen_ai.RESPONSE_FINISH_REASONS)
     reason = str(reasons[0]) if isinstance(reasons, list) and reasons else None
     return [message("assistant", parts, finish_reason(reason))] if parts else None

@@ -19,6 +19,7 @@ _INPUT, _OUTPUT = "input", "output"
 _OPERATIONS = {"agent": "invoke_agent", "llm": "chat", "tool": "execute_tool"}
 _NAMES = {
     "voltagent.conversation_id": gen_ai.CONVERSATION_ID,
+    "conversation.id": gen_ai.CONVERSATION_ID,
     "agent.name": gen_ai.AGENT_NAME,
     "tool.name": gen_ai.TOOL_NAME,
     "tool.call.id": gen_ai.TOOL_CALL_ID,
@@ -31,7 +32,12 @@ _TOKENS = {
     "prompt_tokens": gen_ai.USAGE_INPUT_TOKENS,
     "completion_tokens": gen_ai.USAGE_OUTPUT_TOKENS,
     "total_tokens": gen_ai.USAGE_TOTAL_TOKENS,
+    "cached_tokens": gen_ai.USAGE_CACHE_READ_INPUT_TOKENS,
+    "reasoning_tokens": gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
 }
+_CALL = "llm.operation"
+"""Of newer versions, whose model span holds all steps of a run and the usage of the last one; the
+agent's span around it has the usage of all."""
 _WRITES = ("write", "save", "add", "create", "store", "set", "update")
 
 
@@ -50,6 +56,8 @@ class VoltAgent:
     def read(self, span: Reader) -> Operation:
         kinds = [span.text("span.type"), span.text("entity.type")]
         kind = next((kind for kind in kinds if kind is not None), "")
+        if _CALL in span.rest:
+            onto.drop(span, *(f"llm.usage.{key}" for key in _TOKENS))
         for prefix in ("usage.", "llm.usage."):
             onto.rename(span, {prefix + key: to for key, to in _TOKENS.items()})
         onto.rename(span, _NAMES)

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred
 from agentool_otel.model.messages import Message, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
@@ -129,7 +130,8 @@ class StepBuilder:
         for message in operation.output or ():
             parts = parts_of(message)
             kinds = [part.get("type") for part in parts]
-            asks = "tool_call" in kinds
+            # Some tracers leave the calls out of the message, and tell them as spans only.
+            asks = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
             for kind, part in zip(kinds, parts, strict=True):
                 if kind == "tool_call":
                     self._asked(node, part, part.get("arguments", UNSET))
@@ -190,7 +192,7 @@ class StepBuilder:
         for call in self._calls:
             waits = call.result is None and call.node is None and not call.dropped
             if waits and call.asked_by is not node and (name is None or call.name == name):
-                self._take_answer(call, node, response)
+                self._take_answer(call, node, part, response)
                 return
 
     def _read_what_came_before(self) -> None:
@@ -227,7 +229,7 @@ class StepBuilder:
                     if known is not None:
                         self._calls.add(call)
                     response = part.get("response", part.get("result", UNSET))
-                    self._take_answer(call, node, response)
+                    self._take_answer(call, node, part, response)
 
     def _tie_results(self) -> None:
         """Put what a model says after the results that it was first told with that call."""
@@ -253,10 +255,10 @@ class StepBuilder:
                     call.told = unpacked(response)
                     return
             elif call.result is None:
-                self._take_answer(call, node, response)
+                self._take_answer(call, node, part, response)
                 return
 
-    def _take_answer(self, call: ToolCall, node: Node, response: Any) -> None:
+    def _take_answer(self, call: ToolCall, node: Node, part: dict[str, Any], response: Any) -> None:
         told_ns = node.start_ns if node is not self._root else None
         draft = self._draft("tool_result", told_ns, RESULT, node)
         result: dict[str, Any] = {}
@@ -266,6 +268,9 @@ class StepBuilder:
             result["output"] = unpacked(response)
             if result["output"] is not response:
                 draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
+            if part.get("is_error") is True:
+                said = plain(response)
+                result["error"] = said if isinstance(said, str) else dumps(said)
         if told_ns is not None:
             rule = "start of the next model call"
             draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)

@@ -24,8 +24,9 @@ __all__ = ["EXPECTED", "AnyJson"]
 
 EXPECTED = (
     "spans: OTLP as JSON or protobuf, or the JSON of an SDK, Jaeger, Tempo, Zipkin, Phoenix, "
-    "Langfuse, LangSmith, MLflow, CloudWatch or a column store; OpenClaw's telemetry; or trace "
-    "documents; plain, gzip or zstd"
+    "Langfuse, LangSmith, MLflow, Braintrust, Weave, Opik, Datadog, Sentry, CloudWatch, Azure "
+    "Monitor, Google Cloud Trace or a column store; tables as CSV too; OpenClaw's telemetry; or "
+    "trace documents; plain, gzip or zstd"
 )
 """What can be read, for whoever gave something else."""
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from agentool_otel._json import Json
 from agentool_otel.model.atif import is_trajectory
 from agentool_otel.sources._openclaw import is_event
+from agentool_otel.sources._tables import rows_of
 from agentool_otel.sources.containers import Container, attribute_map, cloudwatch, log_record
 from agentool_otel.sources.containers import recognise as recognise_container
 
@@ -66,6 +67,9 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         yield Piece(value, "log record")
     elif is_event(value):
         yield Piece(value, "openclaw event")
+    elif levels and (rows := rows_of(value)) is not None:
+        for row in rows:
+            yield from pieces(row, levels - 1)
     elif (container := recognise_container(value)) is not None and (
         container is not attribute_map.CONTAINER or levels == _LEVELS
     ):

@@ -9,6 +9,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
     8c 02 0a ...               protobuf messages, the length before each as a varint
     00 00 12 34 0a ...         the same, the length as uint32 big-endian; a message may be JSON, and
                                may be a zstd frame of its own
+    TraceId,SpanId,...         CSV with a header
 
 Another framing is one more entry in `_reader`, another compression one more in `_packed.py`.
 """
@@ -28,7 +29,7 @@ from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, Sourc
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import census
+from agentool_otel.sources import _csv, census
 from agentool_otel.sources._any_json import EXPECTED, AnyJson
 from agentool_otel.sources._layout import Layout
 from agentool_otel.sources._otlp_json import JsonReader
@@ -186,7 +187,11 @@ class SpanFiles:
             head = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
-            for batch in _reader(stream, head, json, proto, undecoded):
+            if _csv.looks_like_csv(stream.peek(HEAD)):
+                found = _csv.batches(stream, values, report)
+            else:
+                found = _reader(stream, head, json, proto, undecoded)
+            for batch in found:
                 self.bytes_read = before + packed.count
                 yield batch
             self.bytes_read = before + packed.count
@@ -284,6 +289,20 @@ def _size(files: Sequence[Path | BinaryIO]) -> int | None:
     return total
 
 
+_NOT_READ = {
+    b"PAR1": "Parquet; hint: make JSON lines of it, as by "
+    "duckdb -c \"COPY (FROM 'FILE') TO 'FILE.jsonl' (FORMAT json)\"",
+    b"SQLite format 3": "a SQLite database; hint: export spans from the program it belongs to",
+    b"PK\x03\x04": "a zip archive; hint: unpack it and name the folder",
+    b"ResourceSpans #": "what the Collector's debug exporter prints for people; hint: send the "
+    "spans to its file exporter as well",
+}
+"""What people have in its place, by what it begins with, and what to do with it."""
+
+
 def _seen(head: bytes, value: str) -> str:
+    for mark, what in _NOT_READ.items():
+        if head.startswith(mark) or (mark.endswith(b"#") and mark in head):
+            return what
     start = f"{head[:24]!r} at its start"
     return f"{value}, {start}" if value else start

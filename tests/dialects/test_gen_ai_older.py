@@ -381,3 +381,24 @@ def test_a_failed_span_has_the_type_of_its_exception() -> None:
 def test_the_printed_class_of_an_error_is_its_name() -> None:
     operation = read({"gen_ai.operation.name": "chat", "error.type": "<class 'a.NotFound'>"})
     assert operation.error_type == "a.NotFound"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True},
+        {"toolResult": {"toolUseId": "c1", "content": "no", "status": "error"}},
+        {"type": "tool-error", "toolCallId": "c1", "error": "no"},
+        {
+            "type": "tool-result",
+            "toolCallId": "c1",
+            "output": {"type": "error-text", "value": "no"},
+        },
+    ],
+)
+def test_a_result_that_a_provider_calls_an_error_stays_one(block: dict[str, Any]) -> None:
+    sent = json.dumps([{"role": "user", "content": [block]}])
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": sent}
+    _, operation = classify(SpanRecord("1" * 32, "2" * 16, attributes=attributes))
+    assert isinstance(operation, Inference)
+    assert operation.input == [message("user", [{**tool_response("no", "c1"), "is_error": True}])]

@@ -85,3 +85,38 @@ def test_a_structured_answer_is_an_answer() -> None:
         mastra: agent agent=guide
           < assistant: {"n":1}
     """)
+
+
+def test_spans_before_version_1_are_those_of_methods() -> None:
+    result = {"text": "18", "totalUsage": {"inputTokens": 7, "outputTokens": 2}}
+    failed = {"code": "TOOL_EXECUTION_FAILED", "message": "no station"}
+    run = {
+        "agent.generateVNext.argument.0": '"Weather?"',
+        "agent.generateVNext.argument.1": '{"threadId": "t1"}',
+        "agent.generateVNext.result": json.dumps(result),
+        "componentName": "weather",
+    }
+    call = {
+        "mastra.operationId": "mastra.stream",
+        "aisdk.model.id": "gpt-5",
+        "aisdk.model.provider": "openai.chat",
+        "stream.prompt.messages": '[{"role": "user", "content": "Weather?"}]',
+        "stream.response.text": "18",
+        "stream.usage.inputTokens": 4,
+    }
+    tool = {
+        "mastra.operationId": "mastra.stream.toolCall",
+        "stream.toolCall.toolName": "get_weather",
+        "stream.toolCall.toolCallId": "c1",
+        "stream.toolCall.args": '{"city": "Rome"}',
+        "stream.toolCall.result": json.dumps(failed),
+    }
+    assert spelled(span(run), span(call), span(tool)) == text("""
+        mastra: agent agent=weather session=t1 in=7 out=2
+          > user: Weather?
+          < assistant: 18
+        mastra: chat provider=openai model=gpt-5
+          > user: Weather?
+          < assistant: 18
+        mastra: tool get_weather call=c1 tool_error=no station arguments={"city":"Rome"}
+    """)

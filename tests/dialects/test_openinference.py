@@ -299,6 +299,35 @@ def test_calls_without_ids_are_those_of_the_value_which_has_them() -> None:
     assert operation.output == [message("assistant", [tool_call("f", {"a": 1}, "c1")])]
 
 
+def test_text_as_the_responses_api_calls_it_is_text() -> None:
+    content = "llm.output_messages.0.message.contents.0.message_content"
+    operation = read("LLM", {f"{content}.type": "output_text", f"{content}.text": "Hello."})
+    assert operation.output == [message("assistant", [text("Hello.")])]
+
+
+def test_a_result_in_a_users_message_is_a_result() -> None:
+    said = "llm.input_messages.0.message"
+    told = {f"{said}.role": "user", f"{said}.tool_call_id": "c1", f"{said}.content": "18"}
+    assert read("LLM", told).input == [message("user", [tool_response("18", "c1")])]
+
+
+def test_of_results_that_share_a_message_none_is_lost() -> None:
+    """Names have room for one, and Anthropic's API has all of them in one message."""
+    said = "llm.input_messages.0.message"
+    results = [{"type": "tool_result", "tool_use_id": it, "content": it} for it in ("c1", "c2")]
+    operation = read(
+        "LLM",
+        {
+            f"{said}.role": "user",
+            f"{said}.tool_call_id": "c2",
+            f"{said}.content": "c2",
+            "input.value": json.dumps({"messages": [{"role": "user", "content": results}]}),
+        },
+    )
+    parts = [tool_response("c1", "c1"), tool_response("c2", "c2")]
+    assert operation.input == [message("user", parts)]
+
+
 # --------------------------------------------------------------------- agents, chains, the others
 
 

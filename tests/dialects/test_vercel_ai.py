@@ -181,3 +181,29 @@ def test_a_tool_that_threw_has_the_message_of_its_error() -> None:
         vercel_ai: tool get_weather call=call_000004 session=session-1
             arguments={"city":"Paris"} result={"city":"Paris","degrees":18}
     """)
+
+
+def test_an_answer_that_version_3_4_told_under_both_names_is_one_answer() -> None:
+    calls = json.dumps([{"toolCallId": "c1", "toolName": "weather", "args": '{"in":"SF"}'}])
+    both = {f"ai.{old}.{name}": value for old in ("response", "result")
+            for name, value in (("text", "I look."), ("toolCalls", calls))}  # fmt: skip
+    assert spelled(span({"ai.operationId": "ai.generateText.doGenerate", **both})) == text("""
+        vercel_ai: chat
+          < assistant: I look. | [call c1] weather {"in":"SF"}
+    """)
+
+
+def test_what_openinference_made_of_a_span_does_not_replace_it() -> None:
+    calls = [{"toolCallId": "c1", "toolName": "weather", "input": '{"in":"SF"}'}]
+    made = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
+    both = {
+        "ai.operationId": "ai.generateText.doGenerate",
+        "ai.response.toolCalls": json.dumps(calls),
+        "openinference.span.kind": "LLM",
+        made: "weather",
+    }
+    assert spelled(span(both)) == text("""
+        vercel_ai: chat
+          < assistant: [call c1] weather {"in":"SF"}
+    """)
+    assert coverage([span(both)]) == 1.0

@@ -1,4 +1,4 @@
-"""VoltAgent, written from a reader's source: there is no public recording here."""
+"""VoltAgent, written from a reader's source for older versions; a newer one is recorded."""
 
 from __future__ import annotations
 
@@ -43,3 +43,17 @@ def test_spans_are_read() -> None:
         voltagent: upsert_memory content={"a":1}
     """)
     assert coverage(SPANS) == 1.0
+
+
+def test_the_usage_of_the_last_step_is_not_that_of_a_model_span_of_all_steps() -> None:
+    call = {
+        "entity.type": "agent",
+        "span.type": "llm",
+        "llm.operation": "generateText",
+        "llm.usage.prompt_tokens": 265,
+    }
+    run = {"entity.type": "agent", "usage.prompt_tokens": 280, "conversation.id": "c1"}
+    assert spelled(span(call), span(run)) == text("""
+        voltagent: chat
+        voltagent: agent session=c1 in=280
+    """)

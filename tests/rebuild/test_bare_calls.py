@@ -35,6 +35,23 @@ def test_a_hand_written_tool_loop_is_one_run() -> None:
     assert trace["trace_id"] == f"{1:032x}"
 
 
+def test_what_is_said_before_calls_that_only_spans_tell_is_a_thought() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [text("I look.")], "tool_call")))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["reasoning I look."]
+
+
+def test_a_result_that_the_model_is_told_as_an_error_is_one() -> None:
+    seen = Collected()
+    seen.add(chat([ASKED], WANTS))
+    failed = message("user", [{**tool_response("no station", "c1"), "is_error": True}])
+    seen.add(chat([ASKED, WANTS, failed], SAID))
+    [trace] = seen.rebuilt()
+    (result,) = (it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result")
+    assert (result["output"], result["error"]) == ("no station", "no station")
+
+
 def test_a_tool_span_beside_the_calls_is_the_same_call() -> None:
     seen = Collected()
     seen.add(chat([ASKED], WANTS))

@@ -274,6 +274,20 @@ def test_what_is_not_recognised_is_described(value: Json, seen: str) -> None:
     assert seen in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (b"PAR1\x15\x04\x15\x00\n\x00", "duckdb -c"),
+        (b"SQLite format 3\x00\x10\x00", "export spans from the program"),
+        (b"PK\x03\x04\n\x00\x00", "unpack it"),
+        (b"2026-01-01T00:00:00.000Z\tinfo\tResourceSpans #0\n", "its file exporter"),
+    ],
+)
+def test_what_people_have_in_its_place_is_named_with_what_to_do(data: bytes, hint: str) -> None:
+    with pytest.raises(DecodeError, match=hint):
+        list(SpanFiles([io.BytesIO(data)]).spans())
+
+
 def test_deep_json_is_refused_with_a_message() -> None:
     for deep in ('{"a":' * 5000 + "1" + "}" * 5000, "[" * 5000):
         source = SpanFiles([io.BytesIO(deep.encode())])

@@ -217,7 +217,7 @@ def test_a_truncated_protobuf_is_read_as_far_as_it_goes() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"hello", b'{"a": 1}\n', b"\x00\x01\x02", b"\x0a\x05\x0a\x7fabc", b"[1, 2]", b"PK\x03\x04"],
+    [b"hello", b'{"a": 1}\n', b"\x00\x01\x02", b"\x0a\x05\x0a\x7fabc", b"[1, 2]", b"%PDF-1.7"],
 )
 def test_a_file_of_something_else_is_refused_with_what_was_seen(data: bytes) -> None:
     with pytest.raises(DecodeError, match=r"expected spans: OTLP as JSON .* at its start"):

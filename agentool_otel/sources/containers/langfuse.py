@@ -36,7 +36,8 @@ _TYPES = frozenset({
 _OBSERVATION = "langfuse.observation."
 _FIELDS = {
     "input": "input", "output": "output", "level": "level", "statusMessage": "status_message",
-    "model": "model.name", "modelParameters": "model.parameters", "usageDetails": "usage_details",
+    "model": "model.name", "providedModelName": "model.name",
+    "modelParameters": "model.parameters", "usageDetails": "usage_details",
     "costDetails": "cost_details", "completionStartTime": "completion_start_time",
     "promptName": "prompt.name", "promptVersion": "prompt.version",
 }  # fmt: skip
@@ -44,6 +45,7 @@ _OLDER_USAGE = {"promptTokens": "input", "completionTokens": "output", "totalTok
 _OLDER_COSTS = {"calculatedInputCost": "input", "calculatedOutputCost": "output",
                 "calculatedTotalCost": "total"}  # fmt: skip
 """Of observations before version 3 of its server, and beside the newer ones since."""
+_USERS = {"sessionId": "session.id", "userId": "user.id"}
 _ENVELOPE = ("attributes", "resourceAttributes", "scope")
 
 
@@ -58,6 +60,12 @@ def _is_observation(o: Object) -> bool:
 def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
     if _is_observation(o):
         yield from each([o], lambda item: _record(item, {}, {}), say)
+        return
+    if o["observations"] and all(isinstance(item, str) for item in o["observations"]):
+        say(
+            f"trace {o.get('id')!r} has only the ids of its observations; hint: export the trace "
+            "by itself (GET /api/public/traces/<id>) or its observations"
+        )
         return
     trace = o["trace"] if isinstance(o.get("trace"), dict) else o
     everywhere, roots = _of_trace(trace)
@@ -74,7 +82,7 @@ def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
 def _of_trace(trace: Object) -> tuple[Attributes, Attributes]:
     everywhere: Attributes = {}
     roots: Attributes = {}
-    for name, attribute in (("sessionId", "session.id"), ("userId", "user.id")):
+    for name, attribute in _USERS.items():
         v.put(everywhere, attribute, trace.get(name))
     for name in ("environment", "release", "version"):
         v.put(everywhere, f"langfuse.{name}", trace.get(name))
@@ -94,6 +102,8 @@ def _record(o: Object, everywhere: Attributes, of_root: Attributes) -> SpanRecor
         v.put(ours, _OBSERVATION + attribute, o.get(name))
     for name in ("environment", "version"):
         v.put(ours, f"langfuse.{name}", o.get(name))
+    for name, attribute in _USERS.items():  # of an observation by itself, since API v2
+        v.put(ours, attribute, o.get(name))
     for attribute, older in (("usage_details", _OLDER_USAGE), ("cost_details", _OLDER_COSTS)):
         counted = {part: o[name] for name, part in older.items() if o.get(name)}
         if _OBSERVATION + attribute not in ours:

@@ -4,10 +4,16 @@
     SigNoz                trace_id, attributes_string, attributes_number, attributes_bool
     VictoriaTraces        trace_id, span_attr:…, resource_attr:…, scope_attr:…, event:0:…, link:0:…
     Phoenix data frame    context.trace_id, attributes.…, span_kind
+    Honeycomb             trace.trace_id, trace.span_id, trace.parent_id, duration_ms
+    New Relic             trace.id, guid, parent.id, duration.ms
+    SigNoz API, Axiom     {"timestamp" or "_time", "data": {the row}}
+    OpenSearch            traceId, span.attributes.gen_ai@operation@name, durationInNanos
     any other             ids, times and one column per attribute, by its dotted name
 
 A row becomes a span object. Source: opentelemetry-collector-contrib exporter/clickhouseexporter
-v0.164 traces.go; SigNoz signoz_traces v3; VictoriaMetrics/VictoriaTraces v0.13 LogsQL.
+v0.164 traces.go; SigNoz signoz_traces v3; VictoriaMetrics/VictoriaTraces v0.13 LogsQL; Honeycomb
+documentation, "Trace data with OpenTelemetry"; New Relic documentation, `Span` attributes;
+opensearch-project/data-prepper `otel-trace-source`.
 """
 
 from __future__ import annotations
@@ -35,21 +41,51 @@ _MAPS = {
     "attributes_bool": "attributes", "resources_string": "resource",
     "SpanAttributes": "attributes", "ResourceAttributes": "resource",
 }  # fmt: skip
+_COLUMNS = {
+    "trace.trace_id": "trace_id", "trace.id": "trace_id",
+    "trace.span_id": "span_id", "span.id": "span_id",
+    "trace.parent_id": "parent_id", "parent.id": "parent_id",
+    "duration.ms": "duration_ms", "durationInNanos": "duration_ns",
+    "span.kind": "kind", "library.name": "scope", "otel.library.name": "scope",
+    "otel.scope.name": "scope", "instrumentationScope.name": "scope",
+    "otel.status_code": "status_code", "otel.status_description": "status_message",
+    "status.code": "status_code", "status.message": "status_message",
+}  # fmt: skip
+"""Columns with names of their own, by the member of a span object they are."""
+_ATTRIBUTE, _RESOURCE = "span.attributes.", "resource.attributes."
 _MAPS_OF_A_SPAN = ("attributes", "span_attributes", "spanAttributes")
 
 
 def _recognises(o: Object) -> bool:
+    o = _inner(o)
     if not any(name in _MAPS or "." in name or ":" in name for name in o):
         return False
     return span_object.recognises(_span(o))
 
 
+def _inner(o: Object) -> Object:
+    """Return the row inside an object that has its time apart."""
+    time = v.first(o, "_time", "timestamp")
+    inner = o.get("data")
+    return o if time is None or not isinstance(inner, dict) else {"_time": time, **inner}
+
+
 def _span(row: Object) -> Object:
     """Return the span object that a row stands for."""
+    row = _inner(row)
     span: Object = {}
     groups: dict[str, Object] = {}
     loose: Object = {}
     for column, value in row.items():
+        if column in _COLUMNS:
+            if value is not None:
+                span.setdefault(_COLUMNS[column], value)
+            continue
+        if column.startswith((_ATTRIBUTE, _RESOURCE)):  # OpenSearch has dots for nesting only
+            ours = "attributes" if column.startswith(_ATTRIBUTE) else "resource"
+            name = column.removeprefix(_ATTRIBUTE).removeprefix(_RESOURCE).replace("@", ".")
+            groups.setdefault(ours, {})[name] = value
+            continue
         if column in _MAPS:
             groups.setdefault(_MAPS[column], {}).update(v.attributes(value))
             continue

@@ -6,6 +6,8 @@
     JavaScript console        {"traceId", "id", "timestamp" and "duration" in µs}
     any-agent                 integer ids, nanoseconds
     strands-evals, ADOT       {"trace_id", "span_id", "span_events", "scope"}, or OTLP with maps
+    Datadog APM               {"trace_id", "span_id", "resource_name", "custom"}
+    Logfire                   {"trace_id", "span_name", "otel_scope_name", "otel_events"}
 
 Source: opentelemetry-python sdk/trace `ReadableSpan.to_json` v1.36; opentelemetry-js
 sdk-trace-base `ReadableSpan`, `ConsoleSpanExporter` v2.0; mozilla-ai/any-agent `AgentSpan`.
@@ -14,6 +16,7 @@ A span that was printed when it started has no end; grouping prefers the finishe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from agentool_otel import _json
@@ -31,7 +34,7 @@ _SPAN = ("spanId", "span_id", "spanID", "SpanId")
 _CONTEXT = ("context", "spanContext", "_spanContext", "span_context")
 _PARENT = ("parentSpanId", "parent_span_id", "parentSpanID", "ParentSpanId", "parent_id",
            "parentId", "parentSpanContext", "parent")  # fmt: skip
-_NAME = ("name", "spanName", "span_name", "SpanName")
+_NAME = ("name", "spanName", "span_name", "SpanName", "resource_name")
 _KIND = ("kind", "spanKind", "span_kind", "SpanKind")
 _START = ("startTimeUnixNano", "start_time_unix_nano", "startTime", "start_time", "start_time_ns",
           "start_timestamp", "startTimestamp", "timestamp", "Timestamp", "@timestamp",
@@ -40,13 +43,20 @@ _END = ("endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time", "end_tim
         "end_timestamp", "endTimestamp")  # fmt: skip
 _DURATION_NS = {"durationNano": 1, "duration_nano": 1, "duration_ns": 1, "durationNs": 1,
                 "Duration": 1, "durationMs": 10**6, "duration_ms": 10**6}  # fmt: skip
-_ATTRIBUTES = ("attributes", "span_attributes", "SpanAttributes", "spanAttributes")
-_EVENTS = ("events", "span_events", "Events")
+_ATTRIBUTES = ("attributes", "span_attributes", "SpanAttributes", "spanAttributes", "custom")
+_EVENTS = ("events", "span_events", "Events", "otel_events")
+_LINKS = ("links", "Links", "otel_links")
 _SCOPE = ("scope", "instrumentationScope", "instrumentation_scope", "instrumentationLibrary",
-          "instrumentation_info", "scopeName", "scope_name", "ScopeName")  # fmt: skip
-_RESOURCE = ("resource", "resourceAttributes", "resource_attributes", "ResourceAttributes")
-_TIME = ("timeUnixNano", "time_unix_nano", "timestamp", "time", "Timestamp", "time_ns")
+          "instrumentation_info", "scopeName", "scope_name", "ScopeName",
+          "otel_scope_name")  # fmt: skip
+_RESOURCE = ("resource", "resourceAttributes", "resource_attributes", "ResourceAttributes",
+             "otel_resource_attributes")  # fmt: skip
+_STATUS_MESSAGE = ("status_message", "statusMessage", "StatusMessage", "otel_status_message")
+_TIME = ("timeUnixNano", "time_unix_nano", "timestamp", "time", "Timestamp", "time_ns",
+         "event_timestamp")  # fmt: skip
 _MICROSECOND = 1000
+_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+_SPELLED = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s)")
 
 
 def recognises(o: Object) -> bool:
@@ -87,7 +97,7 @@ def record(o: Object, *, strict: bool = False) -> SpanRecord:
         _end(o, start, from_javascript),
         flattened(v.attributes(attributes)),
         _events(v.first(o, *_EVENTS)),
-        _links(v.first(o, "links", "Links")),
+        _links(v.first(o, *_LINKS)),
         code,
         message,
         v.text(v.obj(scope).get("name") if isinstance(scope, dict) else scope),
@@ -113,7 +123,10 @@ def _end(o: Object, start: int | None, from_javascript: bool) -> int | None:
     for name, unit in _DURATION_NS.items():
         if (duration := o.get(name)) is not None:
             return _later(start, duration, unit)
-    return _later(start, o.get("duration"), _MICROSECOND if from_javascript else 1)
+    duration = o.get("duration")
+    if isinstance(duration, str) and (spelled := _SPELLED.fullmatch(duration)):
+        return _later(start, spelled[1], _UNITS[spelled[2]])
+    return _later(start, duration, _MICROSECOND if from_javascript else 1)
 
 
 def _later(start: int, duration: Json, unit_ns: int) -> int | None:
@@ -130,9 +143,11 @@ def _status(o: Object) -> tuple[str, str | None]:
         message = v.first(value, "message", "description")
         value = v.first(value, "code", "status_code", "statusCode")
     if value is None:
-        value = v.first(o, "status_code", "statusCode", "StatusCode")
+        value = v.first(o, "status_code", "statusCode", "StatusCode", "otel_status_code")
+    if value is None and v.first(o, "error", "has_error") is True:
+        value = "ERROR"
     if message is None:
-        message = v.first(o, "status_message", "statusMessage", "StatusMessage")
+        message = v.first(o, *_STATUS_MESSAGE)
     return v.status(value), v.text(message) or None
 
 

@@ -1,0 +1,61 @@
+"""CSV as trace stores export it: a header, one of whose columns is the trace, and a row a span.
+
+Cells are text; a cell with an object or list in it is read as JSON where its field is one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import BinaryIO, TextIO
+
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources._any_json import AnyJson
+from agentool_otel.sources._pieces import Foreign
+from agentool_otel.sources._tables import is_trace_column
+from agentool_otel.sources._undecoded import Batches, Report
+
+__all__ = ["batches", "looks_like_csv"]
+
+_HEADER = 1 << 14
+"""Bytes of a file in which its header is looked for."""
+_LONGEST = 64 << 20
+"""Characters of one cell: conversations are longer than the standard library expects."""
+
+
+def looks_like_csv(head: bytes) -> bool:
+    """True where the first line is a header with a column for the trace."""
+    line = head[:_HEADER].removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
+    names = [name.strip(' "\r') for name in line.decode("utf-8", "replace").split(",")]
+    return b"{" not in line and len(names) > 1 and any(map(is_trace_column, names))
+
+
+def batches(stream: BinaryIO, values: AnyJson, report: Report) -> Batches:
+    """Yield the spans of each row."""
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
+    text = io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="")
+    try:
+        yield from _rows(text, values, report)
+    finally:
+        text.detach()
+
+
+def _rows(text: TextIO, values: AnyJson, report: Report) -> Iterator[list[SpanRecord]]:
+    reader = csv.reader(text)
+    names = next(reader)
+    while True:
+        where = f"row {reader.line_num}"
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            report(where, f"left out: {error}")
+            continue
+        if cells is None:
+            return
+        row = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+        try:
+            yield list(values.spans(row, where))
+        except Foreign as error:
+            if cells:
+                report(where, str(error))

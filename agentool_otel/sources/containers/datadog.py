@@ -1,0 +1,157 @@
+"""Datadog LLM Observability: spans of its export API and of its intake.
+
+    export    {"type": "span", "attributes": {"trace_id", "span_id", "parent_id", "span_kind",
+              "start_ns" or "start_ms", "duration" in ns, "input", "output", "metrics"}}
+    intake    {"ml_app", "session_id", "spans": [{…, "meta": {"kind", "input", "output",
+              "model_name", "error"}}]}
+
+Datadog reads spans of OpenTelemetry by their GenAI names, so these get the same ones. Its cost
+metrics are estimates in a unit that their name does not tell, and are left.
+
+Source: Datadog documentation, LLM Observability HTTP API and Export API; DataDog/dd-trace-py
+ddtrace/llmobs/_llmobs.py v4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentool_otel import _json
+from agentool_otel._json import Json
+from agentool_otel.model.messages import Part, message, text, tool_call, tool_response
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+from agentool_otel.sources.containers import _values as v
+from agentool_otel.sources.containers._container import Container, Object, Say, each
+
+__all__ = ["CONTAINER"]
+
+_OPERATIONS = {"llm": "chat", "agent": "invoke_agent", "tool": "execute_tool",
+               "embedding": "embeddings", "retrieval": "retrieval"}  # fmt: skip
+_KIND = ("span_kind", "kind", "span.kind")
+_METRICS = {
+    "input_tokens": "gen_ai.usage.input_tokens",
+    "output_tokens": "gen_ai.usage.output_tokens",
+    "total_tokens": "gen_ai.usage.total_tokens",
+    "cache_read_input_tokens": "gen_ai.usage.cache_read.input_tokens",
+    "cache_write_input_tokens": "gen_ai.usage.cache_creation.input_tokens",
+    "reasoning_output_tokens": "gen_ai.usage.reasoning.output_tokens",
+}
+_NONE = ("undefined", "0", "")
+"""What stands for no parent."""
+_SESSION = "session_id:"
+
+
+def _recognises(o: Object) -> bool:
+    return _is_span(v.obj(o.get("attributes"))) or any(
+        _is_span(v.obj(span)) for span in v.array(o.get("spans"))[:1]
+    )
+
+
+def _is_span(o: Object) -> bool:
+    said = v.obj(o.get("meta"))
+    return (
+        "span_id" in o
+        and "trace_id" in o
+        and ("span_kind" in o or v.first(said, *_KIND) is not None)
+        and ("start_ns" in o or "start_ms" in o)
+    )
+
+
+def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+    if "spans" in o:
+        return each(o["spans"], lambda span: _record(span, o), say)
+    return each([o["attributes"]], lambda span: _record(span, {}), say)
+
+
+def _record(o: Object, around: Object) -> SpanRecord:
+    meta = {**o, **v.obj(o.get("meta"))}
+    kind = v.text(v.first(meta, *_KIND))
+    parent = None if o.get("parent_id") in _NONE else v.parent(o.get("parent_id"), decimal=True)
+    operation = _OPERATIONS.get(kind)
+    if kind == "workflow" and parent is None:  # below, it is a step of one
+        operation = "invoke_workflow"
+    error = v.obj(meta.get("error"))
+    start = v.time_ns(o.get("start_ns"), 1) or v.time_ns(o.get("start_ms"), 10**6)
+    duration = v.time_ns(o.get("duration"), 1) or 0
+    attributes = _attributes(meta, operation, v.text(o.get("name")))
+    v.put(attributes, "gen_ai.conversation.id", _session(o) or _session(around))
+    v.put(attributes, "error.type", v.first(error, "type") or meta.get("error.type"))
+    service = v.first(o, "ml_app", "service") or around.get("ml_app")
+    return SpanRecord(
+        v.identifier(o.get("trace_id"), 16),
+        v.identifier(o.get("span_id"), 8, decimal=True),
+        parent,
+        v.text(o.get("name")),
+        "CLIENT" if operation in ("chat", "embeddings") else "INTERNAL",
+        start,
+        None if start is None else start + duration,
+        attributes,
+        status=STATUS_ERROR if o.get("status") == "error" else "UNSET",
+        status_message=v.text(v.first(error, "message") or meta.get("error.message")) or None,
+        resource={"service.name": service} if service else {},
+    )
+
+
+def _session(o: Object) -> str:
+    tags = (tag for tag in v.array(o.get("tags")) if isinstance(tag, str))
+    tagged = next((tag for tag in tags if tag.startswith(_SESSION)), "")
+    return v.text(o.get("session_id")) or tagged.removeprefix(_SESSION)
+
+
+def _attributes(meta: Object, operation: str | None, name: str) -> Attributes:
+    found: Attributes = {}
+    v.put(found, "gen_ai.operation.name", operation)
+    v.put(found, "gen_ai.request.model", meta.get("model_name"))
+    v.put(found, "gen_ai.provider.name", meta.get("model_provider"))
+    v.put(found, "gen_ai.tool.definitions", meta.get("tool_definitions"))
+    for metric, attribute in _METRICS.items():
+        value = v.obj(meta.get("metrics")).get(metric)
+        v.put(found, attribute, int(value) if isinstance(value, float) else value)
+    given, gave = v.obj(meta.get("input")), v.obj(meta.get("output"))
+    if operation == "execute_tool":
+        v.put(found, "gen_ai.tool.name", name)
+        v.put(found, "gen_ai.tool.call.arguments", given.get("value"))
+        v.put(found, "gen_ai.tool.call.result", gave.get("value"))
+    elif operation == "retrieval":
+        v.put(found, "gen_ai.retrieval.query.text", given.get("value"))
+        v.put(found, "gen_ai.retrieval.documents", gave.get("documents"))
+    elif operation is not None:
+        what = {"invoke_agent": "agent", "invoke_workflow": "workflow"}.get(operation)
+        if what is not None:
+            v.put(found, f"gen_ai.{what}.name", name)
+        v.put(found, "gen_ai.input.messages", _messages(given, "user"))
+        v.put(found, "gen_ai.output.messages", _messages(gave, "assistant"))
+    return found
+
+
+def _messages(said: Object, role: str) -> list[Json]:
+    listed = [item for item in v.array(said.get("messages")) if isinstance(item, dict)]
+    if not listed and said.get("value") not in (None, ""):
+        value = said["value"]
+        words = value if isinstance(value, str) else _json.dumps(v.settled(value))
+        return [message(role, [text(words)])]
+    return [message(v.text(it.get("role")) or role, _parts(it)) for it in listed]
+
+
+def _parts(said: Object) -> list[Part]:
+    words = v.text(said.get("content"))
+    calls = map(v.obj, v.array(said.get("tool_calls")))
+    results = list(map(v.obj, v.array(said.get("tool_results"))))
+    return [
+        *([text(words)] if words and not results else ()),
+        *(tool_call(v.text(it.get("name")), it.get("arguments"), _call_id(it)) for it in calls),
+        *(tool_response(it.get("result"), _call_id(it)) for it in results),
+    ]
+
+
+def _call_id(said: Object) -> str | None:
+    return v.text(said.get("tool_id")) or None
+
+
+CONTAINER = Container(
+    "Datadog LLM Observability",
+    '{"trace_id", "span_id", "span_kind", "start_ns", "input", "output", "metrics"}',
+    _recognises,
+    _spans,
+    ("links, events, the scope and the resource but for the name of the application are not kept",),
+)
