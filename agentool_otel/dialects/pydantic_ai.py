@@ -90,7 +90,7 @@ def _read_agent(span: Reader) -> Operation:
     everything = (
         messages_from(span.json(_ALL, keep_text=False), "user") if _ALL in span.rest else []
     )
-    start = span.integer(_NEW) or 0
+    start = _place_of(span.integer(_NEW) or 0, everything)
     first = next(
         (n for n, said in enumerate(everything) if n >= start and said.get("role") == "assistant"),
         len(everything),
@@ -99,6 +99,19 @@ def _read_agent(span: Reader) -> Operation:
     onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span, everything[first:]))
     onto.mend_responses(span)
     return onto.as_operation(span, "invoke_agent")
+
+
+def _place_of(index: int, told: list[Message]) -> int:
+    """Return where a message of pydantic-ai's begins in what the span tells of all of them: its
+    requests may be several messages there, of the system, the user and tools."""
+    count, before = 0, "assistant"
+    for place, said in enumerate(told):
+        role = str(said.get("role"))
+        count += role == "assistant" or before == "assistant"
+        if count > index:
+            return place
+        before = role
+    return len(told)
 
 
 def _answer(span: Reader, run: list[Message]) -> list[Message] | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from agentool_otel._json import canonical
-from agentool_otel.model.messages import Message, parts_of, role_of
+from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.rebuild.calls import is_details
 from agentool_otel.rebuild.tree import Node
@@ -68,6 +68,9 @@ def keys_of(node: Node) -> Keys:
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
+        # One SDK may tell what was said, and another, in a trace of its own, only that it was.
+        told = offered if operation.input or operation.output else needed
+        told.append(hash(("told", operation.response_id)))
     for message in operation.output or ():
         after, calls = _folded(state, message)
         offered.append(after)
@@ -89,8 +92,9 @@ def _spoken(state: Key, message: Message) -> list[Key]:
 def _ids(message: Message, kind: str) -> list[Key]:
     """Return keys by the call ids alone: results do not name tools, and the responses API keeps
     the calls they are of."""
-    ids = [part.get("id") for part in parts_of(message) if part.get("type") == kind]
-    return [hash(("id", call_id)) for call_id in ids if isinstance(call_id, str) and call_id]
+    parts = enumerate(parts_of(message))
+    ids = [call_id_of(part, place) for place, part in parts if part.get("type") == kind]
+    return [hash(("id", call_id)) for call_id in ids if call_id is not None]
 
 
 def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
@@ -102,15 +106,16 @@ def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
     said: str | None = None
     calls: list[str] = []
     keys: list[Key] = []
-    for part in parts_of(message):
+    for place, part in enumerate(parts_of(message)):
         kind = part.get("type")
         if kind == "text":
             content = part.get("content")
             if isinstance(content, str):
                 said = content if said is None else f"{said}\n{content}"
         elif kind in ("tool_call", "tool_call_response"):
-            call_id, name, arguments = part.get("id"), part.get("name"), part.get("arguments")
-            if kind == "tool_call" and isinstance(call_id, str):
+            name, arguments = part.get("name"), part.get("arguments")
+            call_id = call_id_of(part, place)
+            if kind == "tool_call" and call_id is not None:
                 keys.append(hash(("call", call_id, name)))
             if arguments is not None and not isinstance(arguments, str):
                 arguments = canonical(arguments)

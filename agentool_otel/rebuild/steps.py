@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel.dialects import Deferred
-from agentool_otel.model.messages import Message, parts_of, role_of, text_of
+from agentool_otel.model.messages import call_id_of, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -130,9 +130,10 @@ class StepBuilder:
             parts = parts_of(message)
             kinds = [part.get("type") for part in parts]
             asks = "tool_call" in kinds
-            for kind, part in zip(kinds, parts, strict=True):
+            for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
                 if kind == "tool_call":
-                    self._asked(node, part, part.get("arguments", UNSET))
+                    call_id = call_id_of(part, place)
+                    self._asked(node, part, call_id, part.get("arguments", UNSET))
                 elif kind == "tool_call_response":  # of a whole run, told by its own span
                     self._answered(node, part, part.get("response", part.get("result", UNSET)))
                 elif kind in ("reasoning", "thinking") or (asks and kind == "text"):
@@ -155,15 +156,15 @@ class StepBuilder:
                             "inferred", "content", gen_ai.OUTPUT_MESSAGES, "text before a tool call"
                         )
                 elif kind == "server_tool_call":
-                    self._asked(node, part, part.get("server_tool_call", UNSET))
+                    call_id = call_id_of(part, place)
+                    self._asked(node, part, call_id, part.get("server_tool_call", UNSET))
                 elif kind == "server_tool_call_response":
                     self._answered(node, part, part.get("server_tool_call_response"))
         if thoughts:
             self._thoughts[id(node)] = tuple(thoughts)
 
-    def _asked(self, node: Node, part: dict[str, Any], arguments: Any) -> None:
-        call = ToolCall(text(part.get("name")), text(part.get("id")), parsed(arguments), node)
-        self._calls.ask(call)
+    def _asked(self, node: Node, part: dict[str, Any], call_id: str | None, arguments: Any) -> None:
+        self._calls.ask(ToolCall(text(part.get("name")), call_id, parsed(arguments), node))
 
     def _read_input(self, node: Node) -> None:
         """Take tool results that no span has told of, from the call that they were sent with."""
@@ -173,20 +174,29 @@ class StepBuilder:
         turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
         new = turns[-1] + 1 if turns else 0
         for n, message in enumerate(said):
-            for part in parts_of(message):
+            for place, part in enumerate(parts_of(message)):
                 if part.get("type") == "tool_call_response":
                     response = part.get("response", part.get("result", UNSET))
-                    if part.get("id") is not None:
+                    name = part.get("name") or message.get("name")
+                    call_id = call_id_of(part, place)
+                    if call_id is not None and call_id not in self._calls.by_id:
+                        call_id, name = self._named_by_place(call_id, name, place)
+                    if call_id is not None:
                         self._answered(node, part, response)
-                        self._consumed.setdefault(str(part["id"]), node)
+                        self._consumed.setdefault(call_id, node)
                     elif n >= new:
-                        self._answered_in_turn(node, message, part, response)
+                        self._answered_in_turn(node, name, response)
 
-    def _answered_in_turn(
-        self, node: Node, message: Message, part: dict[str, Any], response: Any
-    ) -> None:
+    def _named_by_place(
+        self, call_id: str, name: str | None, place: int
+    ) -> tuple[str | None, str | None]:
+        """Return the id and the tool's name of a result; what ids are made of where there are none
+        (see `call_id_of`) tells the name of the tool."""
+        tool = call_id.removesuffix(f"_{place}")
+        return (None, tool) if self._calls.waits_without_id(tool) else (call_id, name)
+
+    def _answered_in_turn(self, node: Node, name: str | None, response: Any) -> None:
         """Take a result without an id as that of the first call it can be one of."""
-        name = part.get("name") or message.get("name")
         for call in self._calls:
             waits = call.result is None and call.node is None and not call.dropped
             if waits and call.asked_by is not node and (name is None or call.name == name):
@@ -206,13 +216,13 @@ class StepBuilder:
                 continue  # parsing it would be for nothing
             turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
             asked = {
-                part.get("id"): part
-                for part in (parts_of(said[turns[-1]]) if turns else ())
+                call_id_of(part, place): part
+                for place, part in enumerate(parts_of(said[turns[-1]]) if turns else ())
                 if part.get("type") == "tool_call"
             }
             for message in said[turns[-1] + 1 if turns else 0 :]:
-                for part in parts_of(message):
-                    call_id = text(part.get("id"))
+                for place, part in enumerate(parts_of(message)):
+                    call_id = call_id_of(part, place)
                     if part.get("type") != "tool_call_response" or call_id in self._calls.by_id:
                         continue
                     if call_id is not None:

@@ -79,6 +79,10 @@ class ToolCalls(list[ToolCall]):
         self._asked_for[call.name].append(call)
         self.add(call)
 
+    def waits_without_id(self, name: str) -> bool:
+        """Whether a model asked for a call of a tool without giving the call an id."""
+        return any(call.id is None for call in self._asked_for.get(name, ()))
+
     def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
         """Let a tool span execute a call, and name it where nobody else did."""
         call.node = node

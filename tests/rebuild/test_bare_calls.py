@@ -163,3 +163,56 @@ def test_a_history_that_leaves_tool_calls_out_is_known_by_what_was_said() -> Non
     seen.add(chat([ASKED, message("assistant", [text("I look.")]), told], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace)[1:] == ["call None weather {'c': 'Paris'}", "result None sunny"]
+
+
+def calls_of_google(first: int) -> Any:
+    """Two calls without ids, as tracers number them by their places among the parts."""
+    asked = [tool_call("weather", {"c": c}, f"weather_{first + n}") for n, c in enumerate("PR")]
+    return message("assistant", [text("I look.")] * first + asked)
+
+
+def test_ids_made_of_name_and_place_are_none_and_results_go_by_order() -> None:
+    wants = calls_of_google(first=1)
+    told = message("user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")])
+    other = message("user", [text("and again?")])
+    seen = Collected()
+    seen.add(chat([ASKED], wants), seconds=0.5)
+    seen.add(chat([ASKED, wants, told], SAID))
+    seen.add(chat([other], wants))
+    first, second = seen.rebuilt()
+    assert shape(first)[1:] == [
+        "call None weather {'c': 'P'}",
+        "call None weather {'c': 'R'}",
+        "result None sunny",
+        "result None wet",
+    ]
+    assert second["input"] == "and again?"
+
+
+def test_an_empty_id_is_none() -> None:
+    wants = message("assistant", [tool_call("weather", {"c": "P"}, "")])
+    seen = Collected()
+    seen.add(chat([ASKED], wants))
+    seen.add(chat([ASKED, wants, message("tool", [tool_response("sunny", "")])], SAID))
+    seen.add(chat([message("user", [text("other")])], wants))
+    first, second = seen.rebuilt()
+    assert shape(first) == ["call None weather {'c': 'P'}", "result None sunny"]
+    assert shape(second) == ["call None weather {'c': 'P'}"]
+
+
+def test_a_span_that_only_tells_that_a_response_came_is_no_call_of_its_own() -> None:
+    """Anthropic's SDK writes spans without content, beside those of whoever writes it."""
+    seen = Collected()
+    usage = Usage(input_tokens=10, output_tokens=5)
+    seen.add(chat([ASKED], SAID, response_id="msg_1"), seconds=3)
+    seen.add(Inference(provider="p", response_id="msg_1", usage=usage), scope="other.sdk")
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 15
+    assert (trace["input"], trace["output"]) == ("weather in Paris?", "It is sunny.")
+
+
+def test_responses_of_one_id_without_content_stay_apart() -> None:
+    seen = Collected()
+    for _ in range(2):
+        seen.add(Inference(provider="p", response_id="chatcmpl-123"))
+    assert len(seen.rebuilt()) == 2

@@ -442,3 +442,19 @@ def test_an_agent_that_is_told_of_anothers_call_did_not_make_it() -> None:
     seen.add(Inference(provider="p", input=history, output=said), parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == []
+
+
+def test_a_tool_span_has_the_id_of_a_call_that_the_model_gave_none() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
+    seen.add(Inference(provider="p", output=[asked]), parent=root)
+    for n in (1, 2):
+        call = ToolExecution(name="a", call_id=f"adk-{n}", arguments={"n": n}, result=n)
+        seen.add(call, parent=root)
+    assert shape(seen.rebuilt()[0]) == [
+        "call adk-1 a {'n': 1}",
+        "result adk-1 1",
+        "call adk-2 a {'n': 2}",
+        "result adk-2 2",
+    ]
