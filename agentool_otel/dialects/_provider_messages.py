@@ -228,7 +228,8 @@ def _chat_message(said: dict[str, Any], role: str) -> Message:
     content = json_or_text(said.get("content"))
     call_id = _text(said.get("tool_call_id")) or _text(said.get("id"))
     if role == "tool" and not _holds_results(content):
-        made = message(role, [tool_response(content, call_id)])
+        response = tool_response(content, call_id)
+        made = message(role, [_failed(response, said.get("status") == "error")])  # LangChain's
     else:
         parts: list[Part] = []
         thought = said.get("reasoning_content") or said.get("reasoning")
@@ -279,9 +280,12 @@ def _part_from(block: Any) -> list[Part]:
         case {"toolUse": {"name": str(name), **use}}:
             return [call_part(name, use.get("input"), _text(use.get("toolUseId")))]
         case {"toolResult": {**result}}:
-            return [tool_response(result.get("content"), _text(result.get("toolUseId")))]
+            response = tool_response(result.get("content"), _text(result.get("toolUseId")))
+            return [_failed(response, result.get("status") == "error")]
         case {"reasoningContent": {"reasoningText": {"text": str(thought), **rest}}}:
             return [{**reasoning(thought), **_signature(rest)}]
+        case {"reasoningContent": {"redactedContent": str(data)}}:
+            return [{**reasoning(""), "encrypted_content": data}]
         case {"function_call": {"name": str(name), **use}} | {
             "functionCall": {"name": str(name), **use}
         }:
@@ -292,7 +296,8 @@ def _part_from(block: Any) -> list[Part]:
             given = block.get("output", block.get("result", block.get("error")))
             if isinstance(given, dict) and given.keys() == {"type", "value"}:
                 given = given["value"]
-            return [tool_response(json_or_text(given), _text(block.get("toolCallId")))]
+            response = tool_response(json_or_text(given), _text(block.get("toolCallId")))
+            return [_failed(response, block["type"] == "tool-error")]
         case {"toolCallId": _, "toolName": str(name)}:
             arguments = json_or_text(block.get("input", block.get("args")))
             return [call_part(name, arguments, _text(block.get("toolCallId")))]
@@ -301,7 +306,8 @@ def _part_from(block: Any) -> list[Part]:
         case {"type": "tool_use", "name": str(name)}:
             return [call_part(name, block.get("input"), _text(block.get("id")))]
         case {"type": "tool_result"}:
-            return [tool_response(block.get("content"), _text(block.get("tool_use_id")))]
+            response = tool_response(block.get("content"), _text(block.get("tool_use_id")))
+            return [_failed(response, block.get("is_error") is True)]
         case {"type": "thinking", "thinking": str(thought), **rest}:
             return [{**reasoning(thought), **_signature(rest)}]
         case {"type": "redacted_thinking", "data": str(data)}:
@@ -320,6 +326,10 @@ def _part_from(block: Any) -> list[Part]:
             return [text(block)]
         case _:
             return [{"type": "unknown", "content": block}]
+
+
+def _failed(response: Part, failed: bool) -> Part:
+    return {**response, "is_error": True} if failed else response
 
 
 def _has_text(item: Any) -> bool:

@@ -51,10 +51,13 @@ def keys_of(node: Node) -> Keys:
     states: list[Key] = []
     asked: list[Key] = []
     results: list[Key] = []
+    alike: list[Key] = []
     for message in operation.input or ():
-        state, calls = _folded(state, message)
+        before = state
+        state, calls = _folded(before, message)
         if role_of(message) == "assistant":
             states.append(state)
+            alike = [] if calls else _only(before, message, "tool_call")
             asked = calls  # of the last turn, which this call answers
             results = []
         else:
@@ -65,6 +68,7 @@ def keys_of(node: Node) -> Keys:
         needed.append(hash(("response", operation.previous_response_id)))
     needed += states[: -_STATES - 1 : -1]
     needed += asked or results
+    needed += alike
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
@@ -76,14 +80,20 @@ def keys_of(node: Node) -> Keys:
         offered.append(after)
         offered += calls
         offered += _ids(message, "tool_call")
-        offered += _spoken(state, message)
+        offered += _only(state, message, "text")
+        if not calls:
+            offered += _only(state, message, "tool_call")
     return Keys(offered, needed)
 
 
-def _spoken(state: Key, message: Message) -> list[Key]:
-    """Fold an answer without its tool calls, which several tracers leave out of the history."""
+def _only(state: Key, message: Message, kind: str) -> list[Key]:
+    """Fold the text alone, or the tool calls alone, of a message that has calls.
+
+    Several tracers leave the calls out of the history. Others have the thoughts in it, as text, and
+    not in the answer; then calls without ids tell which answer it is.
+    """
     parts = parts_of(message)
-    said = [part for part in parts if part.get("type") == "text"]
+    said = [{**part, "id": None} for part in parts if part.get("type") == kind]
     if not said or all(part.get("type") != "tool_call" for part in parts):
         return []
     return [_folded(state, {"role": role_of(message), "parts": said})[0]]

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred
 from agentool_otel.model.messages import call_id_of, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
@@ -54,8 +55,16 @@ from agentool_otel.semconv import agentool, gen_ai
 __all__ = ["StepBuilder"]
 
 
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
+"""Types of parts: that of the conventions, and Anthropic's."""
 _SEALED = ("signature", "encrypted_content")
 """Members of a thought that its provider takes back with the next request."""
+
+
+def _mark_failed(result: dict[str, Any]) -> None:
+    """Say that a tool failed, of a result that the model was told as an error."""
+    said = result.get("output")
+    result["error"] = said if isinstance(said, str) else dumps(said)
 
 
 class StepBuilder:
@@ -133,11 +142,15 @@ class StepBuilder:
             for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
                 if kind == "tool_call":
                     call_id = call_id_of(part, place)
+                    if part.get("id") == "" and any(it.get("id") for it in parts):
+                        continue  # LangChain's oldest form of a call that is also among the others
                     self._asked(node, part, call_id, part.get("arguments", UNSET))
                 elif kind == "tool_call_response":  # of a whole run, told by its own span
                     self._answered(node, part, part.get("response", part.get("result", UNSET)))
-                elif kind in ("reasoning", "thinking") or (asks and kind == "text"):
+                elif kind in _THOUGHTS or (asks and kind == "text"):
                     content = part.get("content") or part.get("thinking")
+                    if kind == "redacted_thinking":
+                        part = {**part, "encrypted_content": part.get("data")}
                     sealed = () if kind == "text" else [key for key in _SEALED if key in part]
                     if not (content or sealed):
                         continue
@@ -185,7 +198,7 @@ class StepBuilder:
                         self._answered(node, part, response)
                         self._consumed.setdefault(call_id, node)
                     elif n >= new:
-                        self._answered_in_turn(node, name, response)
+                        self._answered_in_turn(node, name, part, response)
 
     def _named_by_place(
         self, call_id: str, name: str | None, place: int
@@ -195,12 +208,14 @@ class StepBuilder:
         tool = call_id.removesuffix(f"_{place}")
         return (None, tool) if self._calls.waits_without_id(tool) else (call_id, name)
 
-    def _answered_in_turn(self, node: Node, name: str | None, response: Any) -> None:
+    def _answered_in_turn(
+        self, node: Node, name: str | None, part: dict[str, Any], response: Any
+    ) -> None:
         """Take a result without an id as that of the first call it can be one of."""
         for call in self._calls:
             waits = call.result is None and call.node is None and not call.dropped
             if waits and call.asked_by is not node and (name is None or call.name == name):
-                self._take_answer(call, node, response)
+                self._take_answer(call, node, part, response)
                 return
 
     def _read_what_came_before(self) -> None:
@@ -215,11 +230,15 @@ class StepBuilder:
             if isinstance(said, Deferred) and "tool_call_response" not in said.text:
                 continue  # parsing it would be for nothing
             turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
-            asked = {
-                call_id_of(part, place): part
-                for place, part in enumerate(parts_of(said[turns[-1]]) if turns else ())
-                if part.get("type") == "tool_call"
-            }
+            asked: dict[str | None, dict[str, Any]] = {}
+            nameless: list[dict[str, Any]] = []
+            for place, part in enumerate(parts_of(said[turns[-1]]) if turns else ()):
+                if part.get("type") == "tool_call":
+                    call_id = call_id_of(part, place)
+                    if call_id is None:
+                        nameless.append(part)
+                    else:
+                        asked[call_id] = part
             for message in said[turns[-1] + 1 if turns else 0 :]:
                 for place, part in enumerate(parts_of(message)):
                     call_id = call_id_of(part, place)
@@ -230,6 +249,8 @@ class StepBuilder:
                             continue
                         told.add(call_id)
                     known = asked.get(call_id)
+                    if known is None and nameless:
+                        call_id, known = None, nameless.pop(0)
                     if known is not None and self._root is not None:
                         continue
                     arguments = parsed(known.get("arguments", UNSET)) if known else UNSET
@@ -237,7 +258,7 @@ class StepBuilder:
                     if known is not None:
                         self._calls.add(call)
                     response = part.get("response", part.get("result", UNSET))
-                    self._take_answer(call, node, response)
+                    self._take_answer(call, node, part, response)
 
     def _tie_results(self) -> None:
         """Put what a model says after the results that it was first told with that call."""
@@ -263,10 +284,13 @@ class StepBuilder:
                     call.told = unpacked(response)
                     return
             elif call.result is None:
-                self._take_answer(call, node, response)
+                self._take_answer(call, node, part, response)
+                return
+            elif part.get("is_error") is True:  # of one that was told before without saying so
+                _mark_failed(call.result.body["tool_result"])
                 return
 
-    def _take_answer(self, call: ToolCall, node: Node, response: Any) -> None:
+    def _take_answer(self, call: ToolCall, node: Node, part: dict[str, Any], response: Any) -> None:
         told_ns = node.start_ns if node is not self._root else None
         draft = self._draft("tool_result", told_ns, RESULT, node)
         result: dict[str, Any] = {}
@@ -276,6 +300,8 @@ class StepBuilder:
             result["output"] = unpacked(response)
             if result["output"] is not response:
                 draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
+        if part.get("is_error") is True:
+            _mark_failed(result)
         if told_ns is not None:
             rule = "start of the next model call"
             draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)

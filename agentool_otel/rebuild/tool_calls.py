@@ -213,13 +213,20 @@ def parsed(arguments: Any) -> Any:
 
 
 def unpacked(response: Any) -> Any:
-    """A result as the tool gave it: providers take text only, so programs send JSON as text."""
+    """A result as the tool gave it: providers take text only, so programs send JSON as text, or
+    blocks of content, of which there is mostly one."""
     if isinstance(response, str) and response[:1] in ("{", "["):
         try:
-            return loads(response)
+            response = loads(response)
         except ValueError:
             return response
-    return response
+    match response:
+        case [{"json": value, **rest}] if not rest:  # Bedrock's, as the next one
+            return value
+        case [{"text": str(words), **rest}] if rest.keys() <= {"type"}:
+            return unpacked(words)
+        case _:
+            return response
 
 
 def tool_error(operation: Operation) -> str | None:

@@ -216,3 +216,50 @@ def test_responses_of_one_id_without_content_stay_apart() -> None:
     for _ in range(2):
         seen.add(Inference(provider="p", response_id="chatcmpl-123"))
     assert len(seen.rebuilt()) == 2
+
+
+def test_calls_without_ids_tell_an_answer_whose_thoughts_are_text_in_the_history() -> None:
+    call = tool_call("weather", {"c": "Paris"})
+    told = message("user", [tool_response("sunny")])
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [call])))
+    seen.add(chat([ASKED, message("assistant", [text("Hm."), call]), told], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call None weather {'c': 'Paris'}", "result None sunny"]
+
+
+def test_results_without_ids_are_of_the_calls_before_them_in_their_order() -> None:
+    asked = message("assistant", [tool_call("weather", {"c": city}, "") for city in "PR"])
+    told = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
+    seen = Collected()
+    seen.add(chat([ASKED, asked, told], SAID))
+    assert [it for it in shape(seen.rebuilt()[0]) if it.startswith("call")] == [
+        "call None weather {'c': 'P'}",
+        "call None weather {'c': 'R'}",
+    ]
+
+
+def test_a_result_in_one_block_is_what_the_block_holds() -> None:
+    for block in ({"json": {"n": 1}}, {"type": "text", "text": '{"n": 1}'}, {"text": '{"n": 1}'}):
+        seen = Collected()
+        seen.add(chat([ASKED], WANTS))
+        seen.add(chat([ASKED, WANTS, message("tool", [tool_response([block], "c1")])], SAID))
+        assert shape(seen.rebuilt()[0])[-1] == "result c1 {'n': 1}"
+
+
+def test_a_model_is_told_that_a_tool_failed() -> None:
+    failed = {**tool_response("no station", "c1"), "is_error": True}
+    for parts in ([failed], [tool_response("no station", "c1"), failed]):
+        seen = Collected()
+        seen.add(chat([ASKED], WANTS))
+        seen.add(chat([ASKED, WANTS, message("tool", parts)], SAID))
+        result = seen.rebuilt()[0]["steps"][-1]["tool_result"]
+        assert result == {"call_id": "c1", "output": "no station", "error": "no station"}
+
+
+def test_the_older_form_of_a_call_is_no_other_call() -> None:
+    """LangChain keeps the last of Google's calls in it, without an id."""
+    older = tool_call("weather", {"c": "Paris"}, "")
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [older, *WANTS["parts"]])))
+    assert shape(seen.rebuilt()[0])[1:] == ["call c1 weather {'c': 'Paris'}"]
