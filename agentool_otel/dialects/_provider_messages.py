@@ -341,10 +341,16 @@ def _signature(block: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def tool_definition(said: Any) -> Any:
-    """Return the definition of a tool flat, as the conventions have it: OpenAI nests it."""
+    """Return the definition of a tool flat, as the conventions have it: providers nest it."""
     said = json_or_text(said)
     if isinstance(said, dict) and isinstance(said.get("function"), dict):
         return {"type": said.get("type", "function"), **said["function"]}
+    if isinstance(said, dict) and isinstance(said.get("toolSpec"), dict):  # Bedrock
+        tool = dict(said["toolSpec"])
+        schema = tool.pop("inputSchema", None)
+        if isinstance(schema, dict):
+            tool["parameters"] = schema.get("json", schema)
+        return {"type": "function", **tool}
     return said
 
 

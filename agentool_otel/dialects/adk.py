@@ -8,11 +8,12 @@ nothing was captured.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import message_from, messages_from
+from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -26,6 +27,7 @@ _RESPONSE = "gcp.vertex.agent.llm_response"
 _ARGUMENTS = "gcp.vertex.agent.tool_call_args"
 _RESULT = "gcp.vertex.agent.tool_response"
 _PLUMBING = ("invocation", "execute_tool (merged", "send_data", "invoke_node", "compact_events")
+_AGENT_RUN = re.compile(r"agent_run \[(.+)\]")
 _SETTINGS = {
     "temperature": gen_ai.REQUEST_TEMPERATURE,
     "top_p": gen_ai.REQUEST_TOP_P,
@@ -61,6 +63,9 @@ class ADK:
             onto.drop(span, "gen_ai.system")
         onto.rename(span, {"gcp.vertex.agent.session_id": gen_ai.CONVERSATION_ID})
         operation = span.rest.get(gen_ai.OPERATION_NAME)
+        if operation is None and (ran := _AGENT_RUN.fullmatch(name)):  # 1.10
+            onto.put(span, gen_ai.AGENT_NAME, ran[1])
+            return onto.as_operation(span, "invoke_agent")
         if operation == "execute_tool" or name.startswith("execute_tool"):
             _read_tool(span)
             return onto.as_operation(span, "execute_tool")
@@ -75,6 +80,9 @@ def _read_tool(span: Reader) -> None:
         if span.rest.get(key) in ("{}", {}):
             onto.drop(span, key)
     arguments, result = span.json(_ARGUMENTS), span.json(_RESULT)
+    if core.ERROR_TYPE in span.rest and result is onto.UNSET:
+        told = json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT))
+        onto.put(span, agentool.TOOL_ERROR, _error_in(told) if isinstance(told, dict) else None)
     if arguments == {} and result == {}:  # what both say when content is not captured
         return
     onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _known(arguments))

@@ -119,3 +119,22 @@ def test_schema_2_speaks_the_conventions() -> None:
           > user: hi
     """)
     assert coverage(said) == 1.0
+
+
+def test_a_tool_that_failed_says_why_in_its_result() -> None:
+    failed: Any = classify(
+        span(
+            {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "search",
+                "gen_ai.tool.call.result": '{"error": "no station"}',
+                "error.type": "TOOL_ERROR",
+            },
+            scope=SCOPE,
+        )
+    )[1]
+    assert failed.tool_error == "no station"
+
+
+def test_an_agent_of_version_1_10_is_named_by_its_span_only() -> None:
+    assert spelled(span({}, name="agent_run [weather]", scope=SCOPE)) == "adk: agent agent=weather"
