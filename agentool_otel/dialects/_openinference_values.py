@@ -146,7 +146,7 @@ def _leaves_out(value: str, said: list[Message]) -> bool:
     kinds = {part.get("type") for it in said for part in parts_of(it)}
     if "tool_call_response" in kinds:
         return '"is_error"' in value or '"error"' in value
-    return "reasoning" not in kinds and 'thinking"' in value
+    return "reasoning" not in kinds and ('thinking"' in value or 'reasoning_content"' in value)
 
 
 def _with_thoughts(said: list[Message], told: list[Message]) -> list[Message]:

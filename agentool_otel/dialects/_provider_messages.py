@@ -310,6 +310,8 @@ def _part_from(block: Any) -> list[Part]:
             return [_failed(response, block.get("is_error") is True)]
         case {"type": "thinking", "thinking": str(thought), **rest}:
             return [{**reasoning(thought), **_signature(rest)}]
+        case {"type": "reasoning_content", "reasoning_content": {"text": str(thought), **rest}}:
+            return [{**reasoning(thought), **_signature(rest)}]  # LangChain's, of Bedrock
         case {"type": "redacted_thinking", "data": str(data)}:
             return [{**reasoning(""), "encrypted_content": data}]
         case {"type": "reasoning", "summary": list(summary)}:

@@ -34,6 +34,9 @@ def stored(given: Any, gave: Any = None) -> Any:
 
 
 def test_thoughts_are_kept_with_what_seals_them() -> None:
+    langchain = {"type": "reasoning_content", "reasoning_content": {"text": "Hm."}}
+    answered = stored({}, {"role": "assistant", "content": [langchain]})
+    assert parts_of(answered.output[0]) == [reasoning("Hm.")]
     for blocks in (ANTHROPIC, BEDROCK):
         answer = {"role": "assistant", "content": blocks}
         assert parts_of(stored({}, answer).output[0]) == [SIGNED, SEALED]
