@@ -57,7 +57,9 @@ def keys_of(node: Node) -> Keys:
         state, calls = _folded(before, message)
         if role_of(message) == "assistant":
             states.append(state)
-            alike = [] if calls else _only(before, message, "tool_call")
+            alike = _only(before, message, "text")
+            if not calls:
+                alike += _only(before, message, "tool_call")
             asked = calls  # of the last turn, which this call answers
             results = []
         else:
@@ -89,8 +91,9 @@ def keys_of(node: Node) -> Keys:
 def _only(state: Key, message: Message, kind: str) -> list[Key]:
     """Fold the text alone, or the tool calls alone, of a message that has calls.
 
-    Several tracers leave the calls out of the history. Others have the thoughts in it, as text, and
-    not in the answer; then calls without ids tell which answer it is.
+    Several tracers leave the calls out of the history, or out of the answer. Others have the
+    thoughts in the history, as text, and not in the answer; then calls without ids tell which
+    answer it is.
     """
     parts = parts_of(message)
     said = [{**part, "id": None} for part in parts if part.get("type") == kind]

@@ -381,3 +381,20 @@ def test_a_failed_span_has_the_type_of_its_exception() -> None:
 def test_the_printed_class_of_an_error_is_its_name() -> None:
     operation = read({"gen_ai.operation.name": "chat", "error.type": "<class 'a.NotFound'>"})
     assert operation.error_type == "a.NotFound"
+
+
+def test_a_completion_of_thinking_is_reasoning() -> None:
+    """OpenLLMetry before 0.55, of Anthropic's models."""
+    operation = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.completion.0.role": "thinking",
+            "gen_ai.completion.0.content": "Hm.",
+            "gen_ai.completion.1.role": "assistant",
+            "gen_ai.completion.1.content": "hello",
+        }
+    )
+    assert operation.output == [
+        message("assistant", [reasoning("Hm.")]),
+        message("assistant", [text("hello")]),
+    ]

@@ -263,3 +263,12 @@ def test_the_older_form_of_a_call_is_no_other_call() -> None:
     seen = Collected()
     seen.add(chat([ASKED], message("assistant", [older, *WANTS["parts"]])))
     assert shape(seen.rebuilt()[0])[1:] == ["call c1 weather {'c': 'Paris'}"]
+
+
+def test_an_answer_that_leaves_tool_calls_out_is_known_by_what_was_said() -> None:
+    spoken = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"}, "c1")])
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [text("I look.")])))
+    seen.add(chat([ASKED, spoken, TOLD], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
