@@ -22,7 +22,7 @@ from agentool_otel.dialects._provider_messages import (
 )
 from agentool_otel.dialects._reading import Reader, in_parts, looks_cut
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.model.messages import Message, Part, message, text, tool_response
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes, SpanEvent
 from agentool_otel.semconv import gen_ai
@@ -228,6 +228,8 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     content = fields.get("content")
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
+    if role == "thinking" and isinstance(content, str):  # OpenLLMetry, of Anthropic's models
+        return message("assistant", [reasoning(content)])
     parts = parts_from(content)
     if isinstance(fields.get("refusal"), str):
         parts.append({"type": "refusal", "content": fields["refusal"]})

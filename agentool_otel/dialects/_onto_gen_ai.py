@@ -7,6 +7,7 @@ in the rest, and so in `extra`, like every other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -32,6 +33,7 @@ from agentool_otel.semconv import core, gen_ai
 __all__ = [
     "UNSET",
     "as_operation",
+    "bare",
     "definitions",
     "drop",
     "dumps",
@@ -39,6 +41,7 @@ __all__ = [
     "include_cache",
     "mend_definitions",
     "mend_responses",
+    "mend_thoughts",
     "mend_tool_messages",
     "move_functions",
     "move_messages",
@@ -278,7 +281,7 @@ def definitions(tools: Any) -> list[dict[str, Any]]:
         if isinstance(declared, list):
             made += definitions(declared)
             continue
-        inner = tool.get("function")
+        inner = tool.get("function") or tool.get("toolSpec")
         said = inner if isinstance(inner, dict) else tool
         if not isinstance(said.get("name"), str):
             continue
@@ -287,6 +290,8 @@ def definitions(tools: Any) -> list[dict[str, Any]]:
             one["description"] = said["description"]
         schemas = (json_or_text(said.get(key)) for key in _SCHEMAS)
         schema = next((it for it in schemas if isinstance(it, dict)), None)
+        if schema is not None and schema.keys() == {"json"}:  # Bedrock's
+            schema = schema["json"]
         if schema is not None:
             one["parameters"] = schema
         made.append(one)
@@ -318,13 +323,25 @@ def set_result(span: Reader, value: Any) -> None:
     span.rest[gen_ai.TOOL_CALL_RESULT] = value
 
 
+def bare(content: Any) -> Any:
+    """Return the result itself where it is one block of text or JSON."""
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        block = content[0]
+        for kind in ("text", "json"):
+            if kind in block:
+                return block[kind]
+    return content
+
+
 def mend_definitions(span: Reader) -> None:
-    """Make tool definitions flat, where an SDK has left them in OpenAI's shape."""
+    """Make tool definitions flat, where an SDK has left them in a provider's shape."""
     tools = span.rest.get(gen_ai.TOOL_DEFINITIONS)
     if isinstance(tools, str) and '"function":' in tools:
         tools = json_or_text(tools)
         if isinstance(tools, list):
             span.rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
+    elif isinstance(tools, str) and '"function_declarations":' in tools:  # Google's
+        span.rest[gen_ai.TOOL_DEFINITIONS] = definitions(tools)
 
 
 def mend_responses(span: Reader) -> None:
@@ -338,6 +355,31 @@ def mend_responses(span: Reader) -> None:
                 if part.get("type") == "tool_call_response" and "result" in part:
                     part.setdefault("response", part.pop("result"))
                     span.rest[key] = value
+
+
+_BLOCK = re.compile(r'\{\s*"(?:reasoningContent"|type"\s*:\s*"(?:redacted_)?thinking")')
+
+
+def mend_thoughts(span: Reader) -> None:
+    """Make text that is the JSON of a thought one: what an SDK did not know, it has encoded."""
+    for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
+        value = span.rest.get(key)
+        if not isinstance(value, str) or not ("reasoningContent" in value or "thinking" in value):
+            continue
+        value = json_or_text(value)
+        for said in value if isinstance(value, list) else ():
+            parts = parts_of(said) if isinstance(said, dict) else []
+            made = [it for part in parts for it in (_thought(part) or [part])]
+            if made != parts:
+                said["parts"] = made
+                span.rest[key] = value
+
+
+def _thought(part: dict[str, Any]) -> list[dict[str, Any]]:
+    words = part.get("content")
+    if part.get("type") != "text" or not isinstance(words, str) or not _BLOCK.match(words):
+        return []
+    return [made for made in parts_from(words) if made.get("type") == "reasoning"]
 
 
 def mend_tool_messages(span: Reader) -> None:

@@ -100,6 +100,8 @@ def _part(block: dict[str, Any]) -> Part:
         kind = "text"
     if kind in _MEDIA and isinstance(block.get(kind), dict):
         return _media(kind, block)
+    if kind == "reasoning" and "data" in block:  # of a thought that the provider hides
+        block.setdefault("encrypted_content", block.pop("data"))
     if isinstance(block.get("text"), str) or kind in ("text", "reasoning"):
         return {"type": kind, "content": block.pop("text", ""), **block}
     return {"type": kind, **block}

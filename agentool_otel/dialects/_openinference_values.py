@@ -128,14 +128,55 @@ def messages(span: Reader, key: str, role: str) -> list[Message]:
 
 def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
     """Return the same messages as the value has them, where calls lack their ids or a message its
-    content (LangChain JS), or where a user's message may have held more results of tools than the
-    names have room for (Anthropic JS)."""
-    if _complete(said):
+    content (LangChain JS), or where a message may have held more results of tools than the names
+    have room for (Anthropic JS, Bedrock); else with what has no name in flattened messages: the
+    thoughts of LangChain's, and that a result is an error."""
+    value = span.rest.get(key)
+    complete = _complete(said)
+    if complete and not (isinstance(value, str) and _leaves_out(value, said)):
         return said
-    value = json_or_text(span.rest.get(key))
+    value = json_or_text(value)
     told = spoken(value, "user") if isinstance(value, (dict, list)) else []
-    same = [it.get("role") for it in told] == [it.get("role") for it in said]
-    return told if same else said
+    system = [it for it in said if it.get("role") == "system"]
+    if not any(it.get("role") == "system" for it in told):  # of Anthropic, apart from the others
+        told = system + told
+    alike = [_turn(it) for it in told] == [_turn(it) for it in said]
+    if not complete:
+        return told if alike else said
+    return _with_errors(_with_thoughts(said, told) if alike else said, told)
+
+
+def _turn(said: Message) -> Any:
+    """Whose turn a message is; results are told to Anthropic's models by the user."""
+    told = any(part.get("type") == "tool_call_response" for part in parts_of(said))
+    return "tool" if told else said.get("role")
+
+
+def _leaves_out(value: str, said: list[Message]) -> bool:
+    """Whether it may be worth it to parse a value: most only repeat the messages."""
+    kinds = {part.get("type") for it in said for part in parts_of(it)}
+    if "tool_call_response" in kinds:
+        return '"is_error"' in value or '"error"' in value
+    return "reasoning" not in kinds and ('thinking"' in value or 'reasoning_content"' in value)
+
+
+def _with_thoughts(said: list[Message], told: list[Message]) -> list[Message]:
+    if any(part.get("type") == "reasoning" for it in said for part in parts_of(it)):
+        return said
+    made: list[Message] = []
+    for one, other in zip(said, told, strict=True):
+        thoughts = [part for part in parts_of(other) if part.get("type") == "reasoning"]
+        made.append({**one, "parts": [*thoughts, *parts_of(one)]} if thoughts else one)
+    return made
+
+
+def _with_errors(said: list[Message], told: list[Message]) -> list[Message]:
+    failed = {part.get("id") for it in told for part in parts_of(it) if "is_error" in part}
+    for it in said if failed else ():
+        for part in parts_of(it):
+            if part.get("type") == "tool_call_response" and part.get("id") in failed:
+                part["is_error"] = True
+    return said
 
 
 def _complete(said: list[Message]) -> bool:

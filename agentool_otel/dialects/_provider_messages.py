@@ -242,7 +242,8 @@ def _chat_message(said: dict[str, Any], role: str) -> Message:
     content = json_or_text(said.get("content", said.get("blocks")))
     call_id = _text(said.get("tool_call_id")) or _text(said.get("id"))
     if role == "tool" and not _holds_results(content):
-        made = message(role, [tool_response(content, call_id)])
+        response = tool_response(content, call_id)
+        made = message(role, [_failed(response, said.get("status") == "error")])  # LangChain's
     else:
         parts: list[Part] = []
         thought = said.get("reasoning_content") or said.get("reasoning")
@@ -293,10 +294,12 @@ def _part_from(block: Any) -> list[Part]:
         case {"toolUse": {"name": str(name), **use}}:
             return [call_part(name, use.get("input"), _text(use.get("toolUseId")))]
         case {"toolResult": {**result}}:
-            made = tool_response(result.get("content"), _text(result.get("toolUseId")))
-            return [_failed(made, result.get("status") == "error")]
+            response = tool_response(result.get("content"), _text(result.get("toolUseId")))
+            return [_failed(response, result.get("status") == "error")]
         case {"reasoningContent": {"reasoningText": {"text": str(thought), **rest}}}:
             return [{**reasoning(thought), **_signature(rest)}]
+        case {"reasoningContent": {"redactedContent": str(data)}}:
+            return [{**reasoning(""), "encrypted_content": data}]
         case {"function_call": {"name": str(name), **use}} | {
             "functionCall": {"name": str(name), **use}
         }:
@@ -309,8 +312,8 @@ def _part_from(block: Any) -> list[Part]:
             if isinstance(given, dict) and given.keys() == {"type", "value"}:
                 failed = failed or str(given["type"]).startswith("error")
                 given = given["value"]
-            made = tool_response(json_or_text(given), _text(block.get("toolCallId")))
-            return [_failed(made, failed)]
+            response = tool_response(json_or_text(given), _text(block.get("toolCallId")))
+            return [_failed(response, failed)]
         case {"toolCallId": _, "toolName": str(name)}:
             arguments = json_or_text(block.get("input", block.get("args")))
             return [call_part(name, arguments, _text(block.get("toolCallId")))]
@@ -319,10 +322,12 @@ def _part_from(block: Any) -> list[Part]:
         case {"type": "tool_use", "name": str(name)}:
             return [call_part(name, block.get("input"), _text(block.get("id")))]
         case {"type": "tool_result"}:
-            made = tool_response(block.get("content"), _text(block.get("tool_use_id")))
-            return [_failed(made, block.get("is_error") is True)]
+            response = tool_response(block.get("content"), _text(block.get("tool_use_id")))
+            return [_failed(response, block.get("is_error") is True)]
         case {"type": "thinking", "thinking": str(thought), **rest}:
             return [{**reasoning(thought), **_signature(rest)}]
+        case {"type": "reasoning_content", "reasoning_content": {"text": str(thought), **rest}}:
+            return [{**reasoning(thought), **_signature(rest)}]  # LangChain's, of Bedrock
         case {"type": "redacted_thinking", "data": str(data)}:
             return [{**reasoning(""), "encrypted_content": data}]
         case {"type": "reasoning", "summary": list(summary)}:
@@ -341,9 +346,9 @@ def _part_from(block: Any) -> list[Part]:
             return [{"type": "unknown", "content": block}]
 
 
-def _failed(answer: Part, failed: bool) -> Part:
-    """Mark the answer of a tool that failed, by the name Anthropic has for it."""
-    return {**answer, "is_error": True} if failed else answer
+def _failed(response: Part, failed: bool) -> Part:
+    """Mark the response of a tool that failed, by the name Anthropic has for it."""
+    return {**response, "is_error": True} if failed else response
 
 
 def _has_text(item: Any) -> bool:
@@ -355,10 +360,16 @@ def _signature(block: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def tool_definition(said: Any) -> Any:
-    """Return the definition of a tool flat, as the conventions have it: OpenAI nests it."""
+    """Return the definition of a tool flat, as the conventions have it: providers nest it."""
     said = json_or_text(said)
     if isinstance(said, dict) and isinstance(said.get("function"), dict):
         return {"type": said.get("type", "function"), **said["function"]}
+    if isinstance(said, dict) and isinstance(said.get("toolSpec"), dict):  # Bedrock
+        tool = dict(said["toolSpec"])
+        schema = tool.pop("inputSchema", None)
+        if isinstance(schema, dict):
+            tool["parameters"] = schema.get("json", schema)
+        return {"type": "function", **tool}
     return said
 
 

@@ -6,11 +6,12 @@ and response, a framework's state, or plain values.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agentool_otel.dialects import _langchain_values as langchain
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._provider_messages import json_or_text
+from agentool_otel.dialects._provider_messages import json_or_text, parts_from
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.messages import Message, message, parts_of, text_of
 from agentool_otel.model.operations import Operation
@@ -18,6 +19,7 @@ from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["read_call", "read_costs", "run_at_root", "set_parameters", "set_usage"]
 
+_PRINTED = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")
 _PARAMETERS = {
     "model": gen_ai.REQUEST_MODEL,
     "temperature": gen_ai.REQUEST_TEMPERATURE,
@@ -133,14 +135,26 @@ def _read_request(span: Reader, put_in: Any) -> None:
         onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(sent, "user") or None)
         onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(offered) or None)
         return
+    if isinstance(put_in.get("modelId"), str):
+        put_in = _of_bedrock(put_in)
     set_parameters(span, put_in)
     onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(put_in.get("tools")) or None)
     if "messages" in put_in or "contents" in put_in or "input" in put_in:
         onto.set_system(span, put_in.get("system", put_in.get("instructions")))
         sent = next(put_in[key] for key in ("messages", "contents", "input") if key in put_in)
+        if isinstance(sent, list) and any(isinstance(it, str) for it in sent):
+            sent = [message("user", parts_from(sent))]  # Google takes the parts of one message
         onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(sent, "user") or None)
     else:
         onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(put_in, "user") or None)
+
+
+def _of_bedrock(put_in: dict[str, Any]) -> dict[str, Any]:
+    """A request to Bedrock: `converse`, or `invoke_model` with the one to the model as its body."""
+    config, body = put_in.get("toolConfig"), json_or_text(put_in.get("body"))
+    tools = config.get("tools") if isinstance(config, dict) else None
+    inner = body if isinstance(body, dict) else {}
+    return {"model": put_in["modelId"], "tools": tools, **put_in, **inner}
 
 
 def _without_definitions(sent: Any) -> tuple[Any, list[Any]]:
@@ -159,6 +173,12 @@ def _without_definitions(sent: Any) -> tuple[Any, list[Any]]:
 def _read_response(span: Reader, put_out: Any) -> None:
     if put_out == "None":  # what some SDKs write for an answer that was only a tool call
         return
+    if isinstance(put_out, str) and _PRINTED.fullmatch(put_out):  # a stream that nobody read
+        return
+    if isinstance(put_out, dict) and "ResponseMetadata" in put_out and "body" in put_out:
+        put_out = put_out["body"]  # of Bedrock's `invoke_model`; a stream is a word
+        if not isinstance(put_out, dict):
+            return
     answered = onto.said(_messages_in(put_out), "assistant")
     if isinstance(put_out, dict):
         if isinstance(put_out.get("output"), list):  # its items are parts of one answer

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import message_from, messages_from
+from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -87,6 +87,9 @@ def _read_tool(span: Reader) -> None:
         if span.rest.get(key) in ("{}", {}):
             onto.drop(span, key)
     arguments, result = span.json(_ARGUMENTS), span.json(_RESULT)
+    if core.ERROR_TYPE in span.rest and result is onto.UNSET:
+        told = json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT))
+        onto.put(span, agentool.TOOL_ERROR, _error_in(told) if isinstance(told, dict) else None)
     if arguments == {} and result == {}:  # what both say when content is not captured
         return
     onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _known(arguments))

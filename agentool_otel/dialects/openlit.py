@@ -21,9 +21,9 @@ from agentool_otel.dialects._provider_messages import (
 from agentool_otel.dialects._python_text import object_in, value_in
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.dialects._stored_calls import read_call, run_at_root
-from agentool_otel.model.messages import Message, Part, message, reasoning, tool_call
+from agentool_otel.model.messages import Message, Part, message, parts_of, reasoning, tool_call
 from agentool_otel.model.operations import Inference, Operation
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["OpenLIT"]
@@ -106,10 +106,13 @@ class OpenLIT:
 
 
 def _operation(span: Reader) -> str | None:
-    """What the span stands for; one of LangGraph's that has failed says it in its name only."""
+    """What the span stands for; one that has failed often says it in its name only."""
     said = span.rest.get(gen_ai.OPERATION_NAME)
     if said is None:
-        said = span.span.name.partition(" ")[0]
+        said, _, model = span.span.name.partition(" ")
+        if said == "chat" and span.span.status == STATUS_ERROR:
+            onto.put(span, gen_ai.REQUEST_MODEL, model)
+            return said
         return said if said in ("invoke_agent", "invoke_workflow") else None
     said, _, named = str(said).partition(" ")
     if named:  # of LangChain, in 1.35: the name of the span once more
@@ -189,12 +192,25 @@ def _read_tool(span: Reader) -> None:
         onto.set_result(span, given.content)
 
 
+def _mend_printed(span: Reader) -> None:
+    """Make results that are printed dicts objects: what Google's models were told."""
+    said = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(said, str) and "\"{'" in said:
+        said = json_or_text(said)
+        for it in said if isinstance(said, list) else ():
+            for part in parts_of(it):
+                if part.get("type") == "tool_call_response":
+                    part["response"] = object_in(part.get("response"))
+                    span.rest[gen_ai.INPUT_MESSAGES] = said
+
+
 def _read_model_call(span: Reader) -> None:
     if span.rest.get("gen_ai.usage.cost") == 0:  # of a model without a price
         onto.drop(span, "gen_ai.usage.cost")
     onto.rename(span, {"gen_ai.usage.cost": agentool.COST_USD})
     onto.mend_definitions(span)
     onto.mend_tool_messages(span)
+    _mend_printed(span)
     thoughts = [
         reasoning(value)
         for event in span.span.events

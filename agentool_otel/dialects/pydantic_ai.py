@@ -92,15 +92,12 @@ def _read_agent(span: Reader) -> Operation:
     everything = (
         messages_from(span.json(_ALL, keep_text=False), "user") if _ALL in span.rest else []
     )
-    start = span.integer(_NEW)
-    if start is None:
+    index = span.integer(_NEW)
+    if index is None:
         everything = _of_this_run(everything)
+    start = _place_of(index or 0, everything)
     first = next(
-        (
-            n
-            for n, said in enumerate(everything)
-            if n >= (start or 0) and said.get("role") == "assistant"
-        ),
+        (n for n, said in enumerate(everything) if n >= start and said.get("role") == "assistant"),
         len(everything),
     )
     onto.put(span, gen_ai.INPUT_MESSAGES, everything[:first] or None)
@@ -117,6 +114,19 @@ def _of_this_run(everything: list[Message]) -> list[Message]:
     if sum(it is not None and not it.endswith(_RETRY) for it in said) < 2:
         return everything
     return everything[-1:] if everything[-1].get("role") == "assistant" else []
+
+
+def _place_of(index: int, told: list[Message]) -> int:
+    """Return where a message of pydantic-ai's begins in what the span tells of all of them: its
+    requests may be several messages there, of the system, the user and tools."""
+    count, before = 0, "assistant"
+    for place, said in enumerate(told):
+        role = str(said.get("role"))
+        count += role == "assistant" or before == "assistant"
+        if count > index:
+            return place
+        before = role
+    return len(told)
 
 
 def _answer(span: Reader, run: list[Message]) -> list[Message] | None:

@@ -115,7 +115,7 @@ def _read_tool(span: Reader) -> None:
     result: Any = onto.UNSET
     onto.rename(span, _OLDER_TOOL)
     if "tool.result" in span.rest:
-        result = _bare(span.json("tool.result"))
+        result = onto.bare(span.json("tool.result"))
         onto.set_result(span, result)
         for key in ("gen_ai.prompt", "gen_ai.completion"):  # the same once more
             onto.drop(span, key)
@@ -123,13 +123,13 @@ def _read_tool(span: Reader) -> None:
         if event.name == "gen_ai.tool.message":
             onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _content(event, "content"))
         elif event.name == "gen_ai.choice":
-            result = _bare(_content(event, "message"))
+            result = onto.bare(_content(event, "message"))
             onto.set_result(span, result)
         elif event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             for part in _parts(event, gen_ai.INPUT_MESSAGES):
                 onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, part.get("arguments"))
             for part in _parts(event, gen_ai.OUTPUT_MESSAGES):
-                result = _bare(part.get("response", onto.UNSET))
+                result = onto.bare(part.get("response", onto.UNSET))
                 onto.set_result(span, result)
     # Of a tool that raised, the span has the exception; what the model was told is a wording of it.
     status = span.one_of(span.text, "gen_ai.tool.status", "tool.status")
@@ -151,13 +151,3 @@ def _parts(event: SpanEvent, key: str) -> list[dict[str, Any]]:
         parts = message.get("parts") if isinstance(message, dict) else None
         found += [part for part in parts or () if isinstance(part, dict)]
     return found
-
-
-def _bare(content: Any) -> Any:
-    """The result itself where it is one block of text or JSON."""
-    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        block = content[0]
-        for kind in ("text", "json"):
-            if kind in block:
-                return block[kind]
-    return content

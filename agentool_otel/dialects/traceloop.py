@@ -27,7 +27,7 @@ from agentool_otel.dialects._dialect import (
     Written,
 )
 from agentool_otel.dialects._errors import take_exception
-from agentool_otel.dialects._onto_gen_ai import mend_definitions, move_functions
+from agentool_otel.dialects._onto_gen_ai import mend_definitions, mend_thoughts, move_functions
 from agentool_otel.dialects._provider_messages import answer_in, spoken
 from agentool_otel.dialects._reading import Deferred, Reader
 from agentool_otel.dialects.gen_ai import GenAI
@@ -101,6 +101,7 @@ class Traceloop:
         _take_session(span)
         move_functions(span, tl.REQUEST_FUNCTIONS)
         mend_definitions(span)
+        mend_thoughts(span)
         for repeated, original in (
             (tl.TASK_INPUT, tl.ENTITY_INPUT),
             (tl.TASK_OUTPUT, tl.ENTITY_OUTPUT),

@@ -16,6 +16,7 @@ from typing import Any
 __all__ = [
     "Message",
     "Part",
+    "call_id_of",
     "message",
     "parts_of",
     "reasoning",
@@ -71,6 +72,20 @@ def parts_of(message: Message) -> list[Part]:
     if not isinstance(parts, list):
         return []
     return [part for part in parts if isinstance(part, dict)]
+
+
+def call_id_of(part: Part, place: int) -> str | None:
+    """Return the id of a tool call, or of the response to one; None where it has none.
+
+    Google's models give their calls no ids. Tracers write an empty one then, or, as ADK and the
+    contrib instrumentation of google-genai do, one of the tool's name and the part's place among
+    the parts: `get_weather_2`, which every other call at that place has, too, and the response to
+    it has not.
+    """
+    call_id = part.get("id")
+    if not isinstance(call_id, str) or not call_id or call_id == f"{part.get('name')}_{place}":
+        return None
+    return call_id
 
 
 def role_of(message: Message) -> Any:

@@ -134,7 +134,8 @@ def _span_of_time(node: Node) -> tuple[int, int]:
 
 def _same_call(outer: Node, inner: Node) -> bool:
     """True for overlapping spans of two tracers that give one response id, or, of two SDKs below
-    one span, one inside the time of the other and nothing in them that differs."""
+    one span, one inside the time of the other and nothing in them that differs; of one that says
+    nothing of what was said, the model that was asked."""
     one, other = outer.operation, inner.operation
     assert isinstance(one, Inference)
     assert isinstance(other, Inference)
@@ -146,11 +147,13 @@ def _same_call(outer: Node, inner: Node) -> bool:
     outer_end, inner_end = -_span_of_time(outer)[1], -_span_of_time(inner)[1]
     if scope == inner.span.scope or outer.parent is not inner.parent:
         return False
+    if outer.start_ns is None or inner_end > outer_end or outer_end <= outer.start_ns:
+        return False
+    if one.output and not (other.input or other.output):
+        # Of a streamed answer a framework often knows neither the tokens nor the model's full name.
+        return _agree(one.request_model, other.request_model)
     return (
-        outer.start_ns is not None
-        and inner_end <= outer_end
-        and outer_end > outer.start_ns
-        and _agree(_model(one), _model(other))
+        _agree(_model(one), _model(other))
         and _agree(one.usage and one.usage.total, other.usage and other.usage.total)
         and _agree(one.output, other.output)
     )

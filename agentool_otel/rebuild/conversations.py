@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from agentool_otel._json import canonical
-from agentool_otel.model.messages import Message, parts_of, role_of
+from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.rebuild.calls import is_details
 from agentool_otel.rebuild.tree import Node
@@ -51,10 +51,15 @@ def keys_of(node: Node) -> Keys:
     states: list[Key] = []
     asked: list[Key] = []
     results: list[Key] = []
+    alike: list[Key] = []
     for message in operation.input or ():
-        state, calls = _folded(state, message)
+        before = state
+        state, calls = _folded(before, message)
         if role_of(message) == "assistant":
             states.append(state)
+            alike = _only(before, message, "text")
+            if not calls:
+                alike += _only(before, message, "tool_call")
             asked = calls  # of the last turn, which this call answers
             results = []
         else:
@@ -65,22 +70,33 @@ def keys_of(node: Node) -> Keys:
         needed.append(hash(("response", operation.previous_response_id)))
     needed += states[: -_STATES - 1 : -1]
     needed += asked or results
+    needed += alike
     offered: list[Key] = []
     if operation.response_id is not None:
         offered.append(hash(("response", operation.response_id)))
+        # One SDK may tell what was said, and another, in a trace of its own, only that it was.
+        told = offered if operation.input or operation.output else needed
+        told.append(hash(("told", operation.response_id)))
     for message in operation.output or ():
         after, calls = _folded(state, message)
         offered.append(after)
         offered += calls
         offered += _ids(message, "tool_call")
-        offered += _spoken(state, message)
+        offered += _only(state, message, "text")
+        if not calls:
+            offered += _only(state, message, "tool_call")
     return Keys(offered, needed)
 
 
-def _spoken(state: Key, message: Message) -> list[Key]:
-    """Fold an answer without its tool calls, which several tracers leave out of the history."""
+def _only(state: Key, message: Message, kind: str) -> list[Key]:
+    """Fold the text alone, or the tool calls alone, of a message that has calls.
+
+    Several tracers leave the calls out of the history, or out of the answer. Others have the
+    thoughts in the history, as text, and not in the answer; then calls without ids tell which
+    answer it is.
+    """
     parts = parts_of(message)
-    said = [part for part in parts if part.get("type") == "text"]
+    said = [{**part, "id": None} for part in parts if part.get("type") == kind]
     if not said or all(part.get("type") != "tool_call" for part in parts):
         return []
     return [_folded(state, {"role": role_of(message), "parts": said})[0]]
@@ -89,8 +105,9 @@ def _spoken(state: Key, message: Message) -> list[Key]:
 def _ids(message: Message, kind: str) -> list[Key]:
     """Return keys by the call ids alone: results do not name tools, and the responses API keeps
     the calls they are of."""
-    ids = [part.get("id") for part in parts_of(message) if part.get("type") == kind]
-    return [hash(("id", call_id)) for call_id in ids if isinstance(call_id, str) and call_id]
+    parts = enumerate(parts_of(message))
+    ids = [call_id_of(part, place) for place, part in parts if part.get("type") == kind]
+    return [hash(("id", call_id)) for call_id in ids if call_id is not None]
 
 
 def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
@@ -102,15 +119,16 @@ def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
     said: str | None = None
     calls: list[str] = []
     keys: list[Key] = []
-    for part in parts_of(message):
+    for place, part in enumerate(parts_of(message)):
         kind = part.get("type")
         if kind == "text":
             content = part.get("content")
             if isinstance(content, str):
                 said = content if said is None else f"{said}\n{content}"
         elif kind in ("tool_call", "tool_call_response"):
-            call_id, name, arguments = part.get("id"), part.get("name"), part.get("arguments")
-            if kind == "tool_call" and isinstance(call_id, str):
+            name, arguments = part.get("name"), part.get("arguments")
+            call_id = call_id_of(part, place)
+            if kind == "tool_call" and call_id is not None:
                 keys.append(hash(("call", call_id, name)))
             if arguments is not None and not isinstance(arguments, str):
                 arguments = canonical(arguments)

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred
-from agentool_otel.model.messages import Message, parts_of, role_of, text_of
+from agentool_otel.model.messages import call_id_of, parts_of, role_of, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -55,8 +55,16 @@ from agentool_otel.semconv import agentool, gen_ai
 __all__ = ["StepBuilder"]
 
 
+_THOUGHTS = ("reasoning", "thinking", "redacted_thinking")
+"""Types of parts: that of the conventions, and Anthropic's."""
 _SEALED = ("signature", "encrypted_content")
 """Members of a thought that its provider takes back with the next request."""
+
+
+def _mark_failed(result: dict[str, Any]) -> None:
+    """Say that a tool failed, of a result that the model was told as an error."""
+    said = plain(result.get("output", "error"))
+    result["error"] = said if isinstance(said, str) else dumps(said)
 
 
 class StepBuilder:
@@ -132,13 +140,18 @@ class StepBuilder:
             kinds = [part.get("type") for part in parts]
             # Some tracers leave the calls out of the message, and tell them as spans only.
             asks = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
-            for kind, part in zip(kinds, parts, strict=True):
+            for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
                 if kind == "tool_call":
-                    self._asked(node, part, part.get("arguments", UNSET))
+                    call_id = call_id_of(part, place)
+                    if part.get("id") == "" and any(it.get("id") for it in parts):
+                        continue  # LangChain's oldest form of a call that is also among the others
+                    self._asked(node, part, call_id, part.get("arguments", UNSET))
                 elif kind == "tool_call_response":  # of a whole run, told by its own span
                     self._answered(node, part, part.get("response", part.get("result", UNSET)))
-                elif kind in ("reasoning", "thinking") or (asks and kind == "text"):
+                elif kind in _THOUGHTS or (asks and kind == "text"):
                     content = part.get("content") or part.get("thinking")
+                    if kind == "redacted_thinking":
+                        part = {**part, "encrypted_content": part.get("data")}
                     sealed = () if kind == "text" else [key for key in _SEALED if key in part]
                     if not (content or sealed):
                         continue
@@ -157,15 +170,15 @@ class StepBuilder:
                             "inferred", "content", gen_ai.OUTPUT_MESSAGES, "text before a tool call"
                         )
                 elif kind == "server_tool_call":
-                    self._asked(node, part, part.get("server_tool_call", UNSET))
+                    call_id = call_id_of(part, place)
+                    self._asked(node, part, call_id, part.get("server_tool_call", UNSET))
                 elif kind == "server_tool_call_response":
                     self._answered(node, part, part.get("server_tool_call_response"))
         if thoughts:
             self._thoughts[id(node)] = tuple(thoughts)
 
-    def _asked(self, node: Node, part: dict[str, Any], arguments: Any) -> None:
-        call = ToolCall(text(part.get("name")), text(part.get("id")), parsed(arguments), node)
-        self._calls.ask(call)
+    def _asked(self, node: Node, part: dict[str, Any], call_id: str | None, arguments: Any) -> None:
+        self._calls.ask(ToolCall(text(part.get("name")), call_id, parsed(arguments), node))
 
     def _read_input(self, node: Node) -> None:
         """Take tool results that no span has told of, from the call that they were sent with."""
@@ -175,20 +188,31 @@ class StepBuilder:
         turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
         new = turns[-1] + 1 if turns else 0
         for n, message in enumerate(said):
-            for part in parts_of(message):
+            for place, part in enumerate(parts_of(message)):
                 if part.get("type") == "tool_call_response":
                     response = part.get("response", part.get("result", UNSET))
-                    if part.get("id") is not None:
+                    name = part.get("name") or message.get("name")
+                    call_id = call_id_of(part, place)
+                    if call_id is not None and call_id not in self._calls.by_id:
+                        call_id, name = self._named_by_place(call_id, name, place)
+                    if call_id is not None:
                         self._answered(node, part, response)
-                        self._consumed.setdefault(str(part["id"]), node)
+                        self._consumed.setdefault(call_id, node)
                     elif n >= new:
-                        self._answered_in_turn(node, message, part, response)
+                        self._answered_in_turn(node, name, part, response)
+
+    def _named_by_place(
+        self, call_id: str, name: str | None, place: int
+    ) -> tuple[str | None, str | None]:
+        """Return the id and the tool's name of a result; what ids are made of where there are none
+        (see `call_id_of`) tells the name of the tool."""
+        tool = call_id.removesuffix(f"_{place}")
+        return (None, tool) if self._calls.waits_without_id(tool) else (call_id, name)
 
     def _answered_in_turn(
-        self, node: Node, message: Message, part: dict[str, Any], response: Any
+        self, node: Node, name: str | None, part: dict[str, Any], response: Any
     ) -> None:
         """Take a result without an id as that of the first call it can be one of."""
-        name = part.get("name") or message.get("name")
         for call in self._calls:
             waits = call.result is None and call.node is None and not call.dropped
             if waits and call.asked_by is not node and (name is None or call.name == name):
@@ -207,14 +231,18 @@ class StepBuilder:
             if isinstance(said, Deferred) and "tool_call_response" not in said.text:
                 continue  # parsing it would be for nothing
             turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
-            asked = {
-                part.get("id"): part
-                for part in (parts_of(said[turns[-1]]) if turns else ())
-                if part.get("type") == "tool_call"
-            }
+            asked: dict[str | None, dict[str, Any]] = {}
+            nameless: list[dict[str, Any]] = []
+            for place, part in enumerate(parts_of(said[turns[-1]]) if turns else ()):
+                if part.get("type") == "tool_call":
+                    call_id = call_id_of(part, place)
+                    if call_id is None:
+                        nameless.append(part)
+                    else:
+                        asked[call_id] = part
             for message in said[turns[-1] + 1 if turns else 0 :]:
-                for part in parts_of(message):
-                    call_id = text(part.get("id"))
+                for place, part in enumerate(parts_of(message)):
+                    call_id = call_id_of(part, place)
                     if part.get("type") != "tool_call_response" or call_id in self._calls.by_id:
                         continue
                     if call_id is not None:
@@ -222,6 +250,8 @@ class StepBuilder:
                             continue
                         told.add(call_id)
                     known = asked.get(call_id)
+                    if known is None and nameless:
+                        call_id, known = None, nameless.pop(0)
                     if known is not None and self._root is not None:
                         continue
                     arguments = parsed(known.get("arguments", UNSET)) if known else UNSET
@@ -257,6 +287,9 @@ class StepBuilder:
             elif call.result is None:
                 self._take_answer(call, node, part, response)
                 return
+            elif part.get("is_error") is True:  # of one that was told before without saying so
+                _mark_failed(call.result.body["tool_result"])
+                return
 
     def _take_answer(self, call: ToolCall, node: Node, part: dict[str, Any], response: Any) -> None:
         told_ns = node.start_ns if node is not self._root else None
@@ -268,9 +301,8 @@ class StepBuilder:
             result["output"] = unpacked(response)
             if result["output"] is not response:
                 draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
-            if part.get("is_error") is True:
-                said = plain(response)
-                result["error"] = said if isinstance(said, str) else dumps(said)
+        if part.get("is_error") is True:
+            _mark_failed(result)
         if told_ns is not None:
             rule = "start of the next model call"
             draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)

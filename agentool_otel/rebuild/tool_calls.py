@@ -79,6 +79,10 @@ class ToolCalls(list[ToolCall]):
         self._asked_for[call.name].append(call)
         self.add(call)
 
+    def waits_without_id(self, name: str) -> bool:
+        """Whether a model asked for a call of a tool without giving the call an id."""
+        return any(call.id is None for call in self._asked_for.get(name, ()))
+
     def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
         """Let a tool span execute a call, and name it where nobody else did."""
         call.node = node
@@ -210,13 +214,20 @@ def parsed(arguments: Any) -> Any:
 
 
 def unpacked(response: Any) -> Any:
-    """A result as the tool gave it: providers take text only, so programs send JSON as text."""
+    """A result as the tool gave it: providers take text only, so programs send JSON as text, or
+    blocks of content, of which there is mostly one."""
     if isinstance(response, str) and response[:1] in ("{", "["):
         try:
-            return loads(response)
+            response = loads(response)
         except ValueError:
             return response
-    return response
+    match response:
+        case [{"json": value, **rest}] if not rest:  # Bedrock's, as the next one
+            return value
+        case [{"text": str(words), **rest}] if rest.keys() <= {"type"}:
+            return unpacked(words)
+        case _:
+            return response
 
 
 def tool_error(operation: Operation) -> str | None:

@@ -50,8 +50,14 @@ _NAMES = frozenset(
             "ai.value",
             "ai.values",
         ),
-        # coding agents
-        *("user_prompt", "tool_input", "tool_output", "crew_inputs"),
+        # Anthropic's SDK, coding agents
+        *(
+            "anthropic.tool_result.content",
+            "user_prompt",
+            "tool_input",
+            "tool_output",
+            "crew_inputs",
+        ),
     }
 )
 _PREFIXES = (

@@ -141,3 +141,22 @@ def test_before_schemas_a_run_and_a_tool_were_known_by_their_names_only() -> Non
 def test_a_result_that_was_not_specified_is_none() -> None:
     _, operation = classify(tool("{}", '{"result":"<not specified>"}'))
     assert getattr(operation, "result", None) is UNSET
+
+
+def test_a_tool_that_failed_says_why_in_its_result() -> None:
+    failed: Any = classify(
+        span(
+            {
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.tool.name": "search",
+                "gen_ai.tool.call.result": '{"error": "no station"}',
+                "error.type": "TOOL_ERROR",
+            },
+            scope=SCOPE,
+        )
+    )[1]
+    assert failed.tool_error == "no station"
+
+
+def test_an_agent_of_version_1_10_is_named_by_its_span_only() -> None:
+    assert spelled(span({}, name="agent_run [weather]", scope=SCOPE)) == "adk: agent agent=weather"

@@ -402,3 +402,20 @@ def test_a_result_that_a_provider_calls_an_error_stays_one(block: dict[str, Any]
     _, operation = classify(SpanRecord("1" * 32, "2" * 16, attributes=attributes))
     assert isinstance(operation, Inference)
     assert operation.input == [message("user", [{**tool_response("no", "c1"), "is_error": True}])]
+
+
+def test_a_completion_of_thinking_is_reasoning() -> None:
+    """OpenLLMetry before 0.55, of Anthropic's models."""
+    operation = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.completion.0.role": "thinking",
+            "gen_ai.completion.0.content": "Hm.",
+            "gen_ai.completion.1.role": "assistant",
+            "gen_ai.completion.1.content": "hello",
+        }
+    )
+    assert operation.output == [
+        message("assistant", [reasoning("Hm.")]),
+        message("assistant", [text("hello")]),
+    ]

@@ -166,3 +166,29 @@ def test_a_prompt_to_try_again_begins_no_run() -> None:
           < user: Fix the errors and try again.
           < assistant: 1
     """)
+
+
+def test_where_a_run_begins_is_counted_in_requests_and_responses() -> None:
+    """A request with a system prompt is two messages on the span."""
+    told = [
+        {"role": role, "parts": [{"type": "text", "content": words}]}
+        for role, words in [
+            *(("system", "Be brief."), ("user", "one"), ("assistant", "1")),
+            *(("user", "two"), ("assistant", "2")),
+        ]
+    ]
+    said = span(
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "pydantic_ai.all_messages": json.dumps(told),
+            "pydantic_ai.new_message_index": 2,
+        },
+    )
+    assert spelled(said) == text("""
+        pydantic_ai: agent
+          > system: Be brief.
+          > user: one
+          > assistant: 1
+          > user: two
+          < assistant: 2
+    """)

@@ -180,3 +180,112 @@ def test_a_history_that_leaves_tool_calls_out_is_known_by_what_was_said() -> Non
     seen.add(chat([ASKED, message("assistant", [text("I look.")]), told], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace)[1:] == ["call None weather {'c': 'Paris'}", "result None sunny"]
+
+
+def calls_of_google(first: int) -> Any:
+    """Two calls without ids, as tracers number them by their places among the parts."""
+    asked = [tool_call("weather", {"c": c}, f"weather_{first + n}") for n, c in enumerate("PR")]
+    return message("assistant", [text("I look.")] * first + asked)
+
+
+def test_ids_made_of_name_and_place_are_none_and_results_go_by_order() -> None:
+    wants = calls_of_google(first=1)
+    told = message("user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")])
+    other = message("user", [text("and again?")])
+    seen = Collected()
+    seen.add(chat([ASKED], wants), seconds=0.5)
+    seen.add(chat([ASKED, wants, told], SAID))
+    seen.add(chat([other], wants))
+    first, second = seen.rebuilt()
+    assert shape(first)[1:] == [
+        "call None weather {'c': 'P'}",
+        "call None weather {'c': 'R'}",
+        "result None sunny",
+        "result None wet",
+    ]
+    assert second["input"] == "and again?"
+
+
+def test_an_empty_id_is_none() -> None:
+    wants = message("assistant", [tool_call("weather", {"c": "P"}, "")])
+    seen = Collected()
+    seen.add(chat([ASKED], wants))
+    seen.add(chat([ASKED, wants, message("tool", [tool_response("sunny", "")])], SAID))
+    seen.add(chat([message("user", [text("other")])], wants))
+    first, second = seen.rebuilt()
+    assert shape(first) == ["call None weather {'c': 'P'}", "result None sunny"]
+    assert shape(second) == ["call None weather {'c': 'P'}"]
+
+
+def test_a_span_that_only_tells_that_a_response_came_is_no_call_of_its_own() -> None:
+    """Anthropic's SDK writes spans without content, beside those of whoever writes it."""
+    seen = Collected()
+    usage = Usage(input_tokens=10, output_tokens=5)
+    seen.add(chat([ASKED], SAID, response_id="msg_1"), seconds=3)
+    seen.add(Inference(provider="p", response_id="msg_1", usage=usage), scope="other.sdk")
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 15
+    assert (trace["input"], trace["output"]) == ("weather in Paris?", "It is sunny.")
+
+
+def test_responses_of_one_id_without_content_stay_apart() -> None:
+    seen = Collected()
+    for _ in range(2):
+        seen.add(Inference(provider="p", response_id="chatcmpl-123"))
+    assert len(seen.rebuilt()) == 2
+
+
+def test_calls_without_ids_tell_an_answer_whose_thoughts_are_text_in_the_history() -> None:
+    call = tool_call("weather", {"c": "Paris"})
+    told = message("user", [tool_response("sunny")])
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [call])))
+    seen.add(chat([ASKED, message("assistant", [text("Hm."), call]), told], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call None weather {'c': 'Paris'}", "result None sunny"]
+
+
+def test_results_without_ids_are_of_the_calls_before_them_in_their_order() -> None:
+    asked = message("assistant", [tool_call("weather", {"c": city}, "") for city in "PR"])
+    told = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
+    seen = Collected()
+    seen.add(chat([ASKED, asked, told], SAID))
+    assert [it for it in shape(seen.rebuilt()[0]) if it.startswith("call")] == [
+        "call None weather {'c': 'P'}",
+        "call None weather {'c': 'R'}",
+    ]
+
+
+def test_a_result_in_one_block_is_what_the_block_holds() -> None:
+    for block in ({"json": {"n": 1}}, {"type": "text", "text": '{"n": 1}'}, {"text": '{"n": 1}'}):
+        seen = Collected()
+        seen.add(chat([ASKED], WANTS))
+        seen.add(chat([ASKED, WANTS, message("tool", [tool_response([block], "c1")])], SAID))
+        assert shape(seen.rebuilt()[0])[-1] == "result c1 {'n': 1}"
+
+
+def test_a_model_is_told_that_a_tool_failed() -> None:
+    failed = {**tool_response("no station", "c1"), "is_error": True}
+    for parts in ([failed], [tool_response("no station", "c1"), failed]):
+        seen = Collected()
+        seen.add(chat([ASKED], WANTS))
+        seen.add(chat([ASKED, WANTS, message("tool", parts)], SAID))
+        result = seen.rebuilt()[0]["steps"][-1]["tool_result"]
+        assert result == {"call_id": "c1", "output": "no station", "error": "no station"}
+
+
+def test_the_older_form_of_a_call_is_no_other_call() -> None:
+    """LangChain keeps the last of Google's calls in it, without an id."""
+    older = tool_call("weather", {"c": "Paris"}, "")
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [older, *WANTS["parts"]])))
+    assert shape(seen.rebuilt()[0])[1:] == ["call c1 weather {'c': 'Paris'}"]
+
+
+def test_an_answer_that_leaves_tool_calls_out_is_known_by_what_was_said() -> None:
+    spoken = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"}, "c1")])
+    seen = Collected()
+    seen.add(chat([ASKED], message("assistant", [text("I look.")])))
+    seen.add(chat([ASKED, spoken, TOLD], SAID))
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]

@@ -454,3 +454,35 @@ def test_an_agent_that_is_told_of_anothers_call_did_not_make_it() -> None:
     seen.add(Inference(provider="p", input=history, output=said), parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == []
+
+
+def test_a_tool_span_has_the_id_of_a_call_that_the_model_gave_none() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
+    seen.add(Inference(provider="p", output=[asked]), parent=root)
+    for n in (1, 2):
+        call = ToolExecution(name="a", call_id=f"adk-{n}", arguments={"n": n}, result=n)
+        seen.add(call, parent=root)
+    assert shape(seen.rebuilt()[0]) == [
+        "call adk-1 a {'n': 1}",
+        "result adk-1 1",
+        "call adk-2 a {'n': 2}",
+        "result adk-2 2",
+    ]
+
+
+def test_beside_a_streamed_call_the_sdks_own_span_tells_of_the_same_one() -> None:
+    """LangChain knows neither the prompt's tokens of a stream nor the full name of the model."""
+    said = [message("assistant", [text("yes")])]
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    known, usage = Usage(input_tokens=0, output_tokens=5), Usage(input_tokens=10, output_tokens=5)
+    streamed = Inference(
+        provider="p", request_model="m", response_model="m", output=said, usage=known
+    )
+    own = Inference(provider="p", request_model="m", response_model="m-2026", usage=usage)
+    seen.add(streamed, parent=root, seconds=4)
+    seen.add(own, parent=root, scope="other.sdk")
+    [trace] = seen.rebuilt()
+    assert (trace["metrics"]["total_tokens"], trace["output"]) == (15, "yes")

@@ -1,0 +1,41 @@
+"""Anthropic's SDK, which writes spans by itself: a recording, and spans written from its source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.dialects import classify
+from tests.dialects.spelled import coverage, span, spelled, text
+from tests.dialects.traces import recorded
+
+SCOPE = "com.anthropic.sdk.python"
+RECORDED = recorded("anthropic-2.12.0.anthropic.jsonl")
+
+
+def test_a_tool_that_failed_has_what_the_model_was_told_as_its_error() -> None:
+    assert spelled(*(it for it in RECORDED if "custom_tool_use" in it.name)) == text("""
+        anthropic: tool get_weather call=toolu_0000010 session=conversation-1
+            arguments={"city":"Paris"} result={"city":"Paris","degrees":18}
+        anthropic: tool get_weather call=toolu_0000011 session=conversation-1 error=tool_error
+            tool_error=no station in Rome arguments={"city":"Rome"} result="no station in
+            Rome"
+    """)
+    assert coverage(RECORDED) == 0.66
+
+
+def test_calls_of_the_api_that_are_of_no_model_are_no_model_calls() -> None:
+    counted = span({"gen_ai.request.model": "claude-sonnet-5"}, scope=SCOPE)
+    created = span({"gen_ai.agent.name": "a", "gen_ai.request.model": "b"}, scope=SCOPE)
+    assert spelled(counted, created) == "anthropic: unclassified\nanthropic: unclassified"
+
+
+def test_why_a_message_ended_is_read() -> None:
+    said = {"gen_ai.operation.name": "chat", "anthropic.message.stop_reason": "refusal"}
+    operation: Any = classify(span(said, scope=SCOPE))[1]
+    assert operation.finish_reasons == ["refusal"]
+
+
+def test_the_thread_of_a_session_is_the_conversation() -> None:
+    said = {"anthropic.session.thread.id": "t", "anthropic.session.id": "s"}
+    ran = span({"gen_ai.operation.name": "execute_tool", **said}, scope=SCOPE, name="f")
+    assert spelled(ran) == "anthropic: tool f session=t"

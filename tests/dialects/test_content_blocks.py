@@ -1,0 +1,160 @@
+"""Content blocks of Anthropic's, Bedrock's and Google's APIs, in the dialects that keep them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agentool_otel.dialects import classify
+from agentool_otel.model.messages import message, parts_of, reasoning, text, tool_response
+from tests.dialects.spelled import span, spelled
+from tests.dialects.spelled import text as lines
+
+SEALED = {**reasoning(""), "encrypted_content": "c2VhbGVk"}
+SIGNED = {**reasoning("Hm."), "signature": "c2ln"}
+ANTHROPIC = [
+    {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+    {"type": "redacted_thinking", "data": "c2VhbGVk"},
+]
+BEDROCK = [
+    {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+    {"reasoningContent": {"redactedContent": "c2VhbGVk"}},
+]
+FAILED = {"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}
+
+
+def read(attributes: dict[str, Any], **fields: Any) -> Any:
+    return classify(span(attributes, **fields))[1]
+
+
+def stored(given: Any, gave: Any = None) -> Any:
+    """A model call as MLflow keeps it: the request and the response."""
+    said = {"mlflow.spanInputs": json.dumps(given), "mlflow.spanOutputs": json.dumps(gave)}
+    return read({"mlflow.spanType": '"CHAT_MODEL"', **said})
+
+
+def test_thoughts_are_kept_with_what_seals_them() -> None:
+    langchain = {"type": "reasoning_content", "reasoning_content": {"text": "Hm."}}
+    answered = stored({}, {"role": "assistant", "content": [langchain]})
+    assert parts_of(answered.output[0]) == [reasoning("Hm.")]
+    for blocks in (ANTHROPIC, BEDROCK):
+        answer = {"role": "assistant", "content": blocks}
+        assert parts_of(stored({}, answer).output[0]) == [SIGNED, SEALED]
+
+
+def test_a_result_that_is_an_error_says_so() -> None:
+    bedrock = {"toolResult": {"toolUseId": "c1", "content": "no", "status": "error"}}
+    expected = {**tool_response("no", "c1"), "is_error": True}
+    for block in (FAILED, bedrock):
+        asked = stored({"messages": [{"role": "user", "content": [block]}]})
+        assert parts_of(asked.input[0]) == [expected]
+
+
+def test_a_request_to_bedrock_has_its_model_and_tools() -> None:
+    tool = {"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}
+    asked = stored({"modelId": "claude", "toolConfig": {"tools": [tool]}, "messages": []})
+    assert asked.request_model == "claude"
+    assert asked.tools == [{"type": "function", "name": "look", "parameters": {"type": "object"}}]
+
+
+def test_a_request_to_a_model_of_bedrock_is_in_its_body() -> None:
+    body = json.dumps({"max_tokens": 9, "messages": [{"role": "user", "content": "?"}]})
+    gave = {"ResponseMetadata": {}, "body": {"role": "assistant", "content": "!"}}
+    asked = stored({"modelId": "claude", "body": body}, gave)
+    assert (asked.request_model, asked.max_tokens) == ("claude", 9)
+    assert asked.input == [message("user", [text("?")])]
+    assert asked.output == [message("assistant", [text("!")])]
+
+
+def test_a_stream_that_is_only_named_is_no_answer() -> None:
+    assert stored({}, "<anthropic.Stream object at 0x7fe8392d0c90>").output is None
+    assert stored({}, {"ResponseMetadata": {}, "body": "EventStream"}).output is None
+
+
+def test_google_takes_the_parts_of_one_message() -> None:
+    asked = stored({"contents": ["What is this?", {"text": None, "inline_data": {}}]})
+    assert parts_of(asked.input[0])[0] == text("What is this?")
+
+
+def test_openinference_calls_a_sealed_thought_data() -> None:
+    part = "llm.output_messages.0.message.contents.0.message_content"
+    said = {f"{part}.type": "reasoning", f"{part}.data": "c2VhbGVk"}
+    answered = read({"openinference.span.kind": "LLM", **said})
+    assert parts_of(answered.output[0]) == [SEALED]
+
+
+def test_openinference_has_thoughts_and_errors_where_the_values_have_them() -> None:
+    """Flattened messages have no name for an error, and LangChain's leave the thoughts out."""
+    kwargs = {"content": [*ANTHROPIC, {"type": "text", "text": "So."}]}
+    made = {"type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
+    asked = read(
+        {
+            "openinference.span.kind": "LLM",
+            "input.value": json.dumps({"messages": [{"role": "user", "content": [FAILED]}]}),
+            "llm.input_messages.0.message.role": "tool",
+            "llm.input_messages.0.message.tool_call_id": "c1",
+            "llm.input_messages.0.message.content": "no",
+            "output.value": json.dumps({"generations": [[{"message": made}]]}),
+            "llm.output_messages.0.message.role": "assistant",
+            "llm.output_messages.0.message.content": "So.",
+        }
+    )
+    assert parts_of(asked.input[0]) == [{**tool_response("no", "c1"), "is_error": True}]
+    assert parts_of(asked.output[0]) == [SIGNED, SEALED, text("So.")]
+
+
+def test_openinference_joins_results_that_the_value_has_apart() -> None:
+    """Of Bedrock's, which writes one message for them, without ids."""
+    results = [{"type": "tool_result", "tool_use_id": it, "content": it} for it in ("a", "b")]
+    part = "llm.input_messages.1.message.contents"
+    asked = read(
+        {
+            "openinference.span.kind": "LLM",
+            "input.value": json.dumps({"messages": [{"role": "user", "content": results}]}),
+            "llm.input_messages.0.message.role": "system",
+            "llm.input_messages.0.message.content": "Be brief.",
+            "llm.input_messages.1.message.role": "tool",
+            f"{part}.0.message_content.text": "a",
+            f"{part}.1.message_content.text": "b",
+        }
+    )
+    assert [parts_of(it) for it in asked.input] == [
+        [text("Be brief.")],
+        [tool_response("a", "a"), tool_response("b", "b")],
+    ]
+
+
+def test_openllmetry_encodes_the_thoughts_it_does_not_know() -> None:
+    parts = [{"type": "text", "content": json.dumps(it)} for it in (BEDROCK[0], ANTHROPIC[1])]
+    said = json.dumps([{"role": "assistant", "parts": parts}])
+    scope = "opentelemetry.instrumentation.bedrock"
+    answered = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.output.messages": said,
+            "llm.request.type": "chat",
+        },
+        scope=scope,
+    )
+    assert parts_of(answered.output[0]) == [SIGNED, SEALED]
+
+
+def test_openllmetry_leaves_googles_tools_as_they_were_declared() -> None:
+    declared = [{"function_declarations": [{"name": "look", "parameters": {}}]}]
+    said = {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(declared)}
+    asked = read(said, scope="opentelemetry.instrumentation.google_generativeai")
+    assert asked.tools == [{"type": "function", "name": "look", "parameters": {}}]
+
+
+def test_openlit_prints_what_googles_models_were_told() -> None:
+    part = {"type": "tool_call_response", "id": "", "response": "{'result': {'degrees': 18}}"}
+    told = json.dumps([{"role": "user", "parts": [part]}])
+    asked = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": told}, scope="openlit")
+    assert parts_of(asked.input[0])[0]["response"] == {"result": {"degrees": 18}}
+
+
+def test_openlit_names_a_call_that_failed_in_its_span_only() -> None:
+    failed = span({}, name="chat no-such-model", scope="openlit.anthropic", status="ERROR")
+    assert spelled(failed) == lines("""
+        openlit: chat model=no-such-model error=_OTHER
+    """)
