@@ -18,9 +18,9 @@ from agentool_otel.rebuild.fidelity import Note, Outcome
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["OF_RESULT", "OF_STEP", "RESULT", "Draft", "in_order", "notes_of"]
+__all__ = ["OF_RESULT", "RESULT", "Draft", "Drafts", "in_order", "notes_of"]
 
-OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
+_OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
 OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
 _TIME = attrgetter("time_ns")
 RESULT = 0
@@ -70,6 +70,34 @@ class Draft(msgspec.Struct, eq=False):
         if self.time_ns is not None:
             made["timestamp"] = from_ns(self.time_ns)
         return made if self.residue is None else residue.apply(made, self.residue)
+
+
+class Drafts(list[Draft]):
+    """The steps of one run as they are found, before they are put in order."""
+
+    def __init__(self, root: Node | None):
+        super().__init__()
+        self._root = root
+        self.thoughts: dict[int, tuple[Draft, ...]] = {}
+        """By the id() of its node, what a model call thought."""
+
+    def add(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
+        """Begin a step of a kind."""
+        draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
+        self.append(draft)
+        return draft
+
+    def said_at(self, node: Node | None) -> int | None:
+        """When a model said something: at the end of its call; within a whole run, who knows."""
+        if node is None or node is self._root:
+            return None
+        return node.end_ns if node.end_ns is not None else node.start_ns
+
+    def place(self, draft: Draft, node: Node, asked_by: Node | None) -> None:
+        """Put a step where our own spans say it is, and after what the model thought with it."""
+        draft.place(node, _OF_STEP)
+        if asked_by is not None:
+            draft.after += self.thoughts.get(id(asked_by), ())
 
 
 @lru_cache(maxsize=1024)

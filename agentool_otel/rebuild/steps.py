@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred
-from agentool_otel.model.messages import call_id_of, parts_of, role_of, text_of
+from agentool_otel.model.messages import call_id_of, parts_of, role_of
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -22,18 +22,13 @@ from agentool_otel.model.operations import (
     MemoryOperation,
     Retrieval,
     ToolExecution,
-    WorkflowInvocation,
 )
 from agentool_otel.rebuild._values import index, millis, plain, put, set_known, text
-from agentool_otel.rebuild.delegation import delegate, may_delegate, task_in
-from agentool_otel.rebuild.drafts import OF_RESULT, OF_STEP, RESULT, Draft, in_order
+from agentool_otel.rebuild.delegation import may_delegate
+from agentool_otel.rebuild.drafts import OF_RESULT, RESULT, Draft, Drafts, in_order
+from agentool_otel.rebuild.handoff_steps import HandoffSteps
 from agentool_otel.rebuild.handoffs import (
-    announced,
-    same_agent,
-    spelled,
-    transfer_target,
     transfers,
-    within_transfer,
 )
 from agentool_otel.rebuild.timeline import untold
 from agentool_otel.rebuild.tool_calls import (
@@ -42,14 +37,12 @@ from agentool_otel.rebuild.tool_calls import (
     call_above,
     has_result,
     is_only_value,
-    is_transfer,
     parsed,
     reranks,
     tool_error,
     unpacked,
 )
 from agentool_otel.rebuild.tree import Node
-from agentool_otel.rebuild.wrappers import run_name
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["StepBuilder"]
@@ -61,12 +54,6 @@ _SEALED = ("signature", "encrypted_content")
 """Members of a thought that its provider takes back with the next request."""
 
 
-def _mark_failed(result: dict[str, Any]) -> None:
-    """Say that a tool failed, of a result that the model was told as an error."""
-    said = plain(result.get("output", "error"))
-    result["error"] = said if isinstance(said, str) else dumps(said)
-
-
 class StepBuilder:
     """Builds the steps of one run from the nodes inside it and the model calls among them."""
 
@@ -74,17 +61,16 @@ class StepBuilder:
         self._root = root
         self._nodes = nodes
         self._inferences = inferences
-        self._drafts: list[Draft] = []
+        self._drafts = Drafts(root)
         self._calls = ToolCalls()
-        self._thoughts: dict[int, tuple[Draft, ...]] = {}
-        """By the id() of its node, what a model call thought."""
-        self._handed: list[tuple[str | None, Draft]] = []
+        self._handoffs = HandoffSteps(root, nodes, self._drafts, self._calls)
         self._consumed: dict[str, Node] = {}
         """By call id, the first model call that was told its result."""
-        self._merged: set[int | None] = set()
-        """Places on the timeline of what turned out to be part of another step."""
-        self.subruns: list[tuple[Node, Draft | None]] = []
+
+    @property
+    def subruns(self) -> list[tuple[Node, Draft | None]]:
         """Nested runs and the handoff step that leads to each, if one does."""
+        return self._handoffs.subruns
 
     def build(self) -> list[dict[str, Any]]:
         """Return the steps as JSON objects, in order."""
@@ -97,7 +83,7 @@ class StepBuilder:
             self._read_output(self._root)  # what it thought and asked for, all that is known of it
         for node in self._nodes:
             self._read_node(node)
-        self._merge_nested_runs()
+        self._handoffs.merge_nested_runs()
         if not self._spans_tell_all():
             for node in self._inferences:
                 self._read_input(node)
@@ -109,7 +95,7 @@ class StepBuilder:
         self._tie_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
-        self._drafts += untold(holders, self._drafts, self._merged)
+        self._drafts += untold(holders, self._drafts, self._handoffs.merged)
         return in_order(self._drafts, self._turns)
 
     def _turns(self) -> dict[int, int]:
@@ -155,7 +141,7 @@ class StepBuilder:
                     sealed = () if kind == "text" else [key for key in _SEALED if key in part]
                     if not (content or sealed):
                         continue
-                    draft = self._draft("reasoning", self._said_at(node), 1, node)
+                    draft = self._drafts.add("reasoning", self._drafts.said_at(node), 1, node)
                     draft.body["content"] = content or ""
                     for key in sealed:
                         draft.body[key] = part[key]
@@ -175,7 +161,7 @@ class StepBuilder:
                 elif kind == "server_tool_call_response":
                     self._answered(node, part, part.get("server_tool_call_response"))
         if thoughts:
-            self._thoughts[id(node)] = tuple(thoughts)
+            self._drafts.thoughts[id(node)] = tuple(thoughts)
 
     def _asked(self, node: Node, part: dict[str, Any], call_id: str | None, arguments: Any) -> None:
         self._calls.ask(ToolCall(text(part.get("name")), call_id, parsed(arguments), node))
@@ -269,7 +255,7 @@ class StepBuilder:
                 if call.result is not None and call.asked_by is not node:
                     told[id(node)] += (call.result,)
         if told:
-            for node_id, drafts in self._thoughts.items():
+            for node_id, drafts in self._drafts.thoughts.items():
                 for draft in drafts:
                     draft.after += told.get(node_id, ())
             for call in self._calls:
@@ -293,7 +279,7 @@ class StepBuilder:
 
     def _take_answer(self, call: ToolCall, node: Node, part: dict[str, Any], response: Any) -> None:
         told_ns = node.start_ns if node is not self._root else None
-        draft = self._draft("tool_result", told_ns, RESULT, node)
+        draft = self._drafts.add("tool_result", told_ns, RESULT, node)
         result: dict[str, Any] = {}
         set_known(result, "call_id", call.id)
         draft.body["tool_result"] = result
@@ -317,18 +303,18 @@ class StepBuilder:
             if operation.transfer_target is not None or transfers(
                 operation.name, operation.arguments
             ):
-                self._read_transfer(node, operation)
+                self._handoffs.read_transfer(node, operation)
             else:
                 self._read_tool(node, operation, operation.name, operation.call_id)
                 if may_delegate(operation.name) and (call := self._calls.run_by(node)):
-                    self._read_delegation(call, node)
+                    self._handoffs.read_delegation(call, node)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":
                 self._read_mcp(node, operation)
         elif isinstance(operation, MemoryOperation):
             self._read_memory(node, operation)
         elif isinstance(operation, Retrieval) and not reranks(operation):
-            draft = self._draft("memory_read", node.start_ns, 3, node)
+            draft = self._drafts.add("memory_read", node.start_ns, 3, node)
             draft.index = index(node, agentool.STEP_INDEX)
             set_known(draft.body, "query", operation.query)
             set_known(draft.body, "results", operation.documents)
@@ -364,48 +350,10 @@ class StepBuilder:
         else:
             self._read_tool(node, operation, operation.tool_name, None)
 
-    def _read_transfer(self, node: Node, operation: ToolExecution) -> None:
-        if within_transfer(node):
-            return
-        call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
-        target = operation.transfer_target
-        if call is None:
-            call = next((it for it in self._calls if _leads_to(it, target)), None)
-        if call is not None:
-            call.dropped = True
-        draft = self._draft("handoff", node.start_ns, 3, node)
-        if target is None:
-            name = (call and call.name) or operation.name
-            given = operation.arguments
-            if given is UNSET and call is not None:
-                given = call.arguments
-            target = spelled(transfer_target(name, given), node)
-            draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
-        set_known(draft.body, "to_agent", target)
-        set_known(draft.body, "message", operation.transfer_message)
-        self._place(draft, node, call)
-        self._merged.add(index(node, agentool.STEP_RESULT_INDEX))
-        self._handed.append((target, draft))
-
-    def _read_delegation(self, call: ToolCall, node: Node) -> None:
-        """Add the handoff to a call that gives a task to another agent."""
-        arguments = plain(call.arguments)
-        target = delegate(call.name or "", arguments)
-        if target is None:
-            return
-        if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
-            return  # the nested run tells of it
-        said = self._draft("handoff", node.start_ns if call.node else self._said_at(node), 3, node)
-        target = spelled(target, node)
-        set_known(said.body, "to_agent", target)
-        put(said.body, "message", task_in(arguments))
-        said.note("inferred", "type", None, "name and arguments of the tool")
-        self._handed.append((target, said))
-
     def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
         kind = "memory_read" if operation.reads else "memory_write"
-        draft = self._draft(kind, node.start_ns, 3, node)
-        self._place(draft, node, None)
+        draft = self._drafts.add(kind, node.start_ns, 3, node)
+        self._drafts.place(draft, node, None)
         if operation.reads:
             set_known(draft.body, "query", operation.query)
             set_known(draft.body, "results", operation.records)
@@ -415,68 +363,17 @@ class StepBuilder:
             put(draft.body, "content", operation.content)
             set_known(draft.body, "key", operation.key or operation.record_id)
 
-    def _place(self, draft: Draft, node: Node, asked: ToolCall | None) -> None:
-        draft.place(node, OF_STEP)
-        if asked is not None and asked.asked_by is not None:
-            draft.after += self._thoughts.get(id(asked.asked_by), ())
-
-    def _merge_nested_runs(self) -> None:
-        """Make each nested run a handoff, unless a transfer has announced it already."""
-        entered: Node | None = None
-        for node in self._nodes:
-            if not node.is_run:
-                continue
-            draft = self._announcing(node) or self._inferred_handoff(node, entered)
-            self.subruns.append((node, draft))
-            entered = node
-
-    def _announcing(self, node: Node) -> Draft | None:
-        """Return the transfer that has led to a nested run, which is then told of."""
-        name = run_name(node)
-        above = {id(up) for up in node.ancestors()}
-        for place, (target, draft) in enumerate(self._handed):
-            if (draft.node is not None and id(draft.node) in above) or same_agent(target, name):
-                if target is None:
-                    set_known(draft.body, "to_agent", name)
-                place_of_run = index(node, agentool.STEP_INDEX)
-                self._merged.add(place_of_run)
-                if draft.index is None:
-                    draft.index = place_of_run
-                del self._handed[place]
-                return draft
-        return None
-
-    def _inferred_handoff(self, node: Node, before: Node | None) -> Draft | None:
-        """Return the step by which an agent hands over to one below it.
-
-        A workflow enters its first agent: nobody hands over. From then on another agent takes over
-        from the one before, which that one may have said itself.
-        """
-        rule = "nested run"
-        if self._root is not None and isinstance(self._root.operation, WorkflowInvocation):
-            name = run_name(node)
-            if before is None or same_agent(run_name(before), name) or announced(node, before):
-                return None
-            rule = "another agent than the one before"
-        operation = node.operation
-        assert isinstance(operation, (AgentInvocation, WorkflowInvocation))
-        draft = self._draft("handoff", node.start_ns, 3, node)
-        draft.index = index(node, agentool.STEP_INDEX)
-        set_known(draft.body, "to_agent", run_name(node))
-        if operation.input:
-            set_known(draft.body, "message", text_of(operation.input[-1]))
-        draft.note("inferred", "type", gen_ai.OPERATION_NAME, rule)
-        return draft
-
     # ---- calls and results
     def _finish_call(self, call: ToolCall) -> None:
         node, operation = call.node, call.node.operation if call.node else None
         if node is None and call.name is not None:
             if transfers(call.name, call.arguments):
-                self._handed_by_message(call)
+                if call.result is not None:
+                    self._drafts.remove(call.result)
+                self._handoffs.read_message(call)
                 return
             if may_delegate(call.name) and call.asked_by is not None:
-                self._read_delegation(call, call.asked_by)
+                self._handoffs.read_delegation(call, call.asked_by)
         incomplete = node.span.attributes.get(agentool.TOOL_INCOMPLETE) if node else None
         call_id = call.id
         if call_id is None and node is not None:
@@ -489,7 +386,7 @@ class StepBuilder:
             return
         draft = call.result
         if draft is None:
-            draft = call.result = self._draft("tool_result", node.end_ns, RESULT, node)
+            draft = call.result = self._drafts.add("tool_result", node.end_ns, RESULT, node)
         if call.call is not None:
             draft.after += (call.call,)
         draft.place(node, OF_RESULT)
@@ -520,8 +417,8 @@ class StepBuilder:
 
     def _finish_request(self, call: ToolCall, node: Node | None, call_id: str | None) -> None:
         source = node or call.asked_by
-        time_ns = node.start_ns if node else self._said_at(source)
-        draft = call.call = self._draft("tool_call", time_ns, 2, source)
+        time_ns = node.start_ns if node else self._drafts.said_at(source)
+        draft = call.call = self._drafts.add("tool_call", time_ns, 2, source)
         body: dict[str, Any] = {} if call_id is None else {"id": call_id}
         body["name"] = call.name or "unknown"
         arguments = call.arguments
@@ -533,40 +430,16 @@ class StepBuilder:
             body["arguments"] = arguments
         draft.body["tool_call"] = body
         if node is not None:
-            self._place(draft, node, call)
+            self._drafts.place(draft, node, call.asked_by)
         elif call.asked_by is not None:
-            draft.after += self._thoughts.get(id(call.asked_by), ())
+            draft.after += self._drafts.thoughts.get(id(call.asked_by), ())
         if call.id is None:
             draft.note("inferred", "tool_call.id", None, "made from the span id")
         if arguments is UNSET:
             draft.note("not_captured", "tool_call.arguments")
 
-    def _handed_by_message(self, call: ToolCall) -> None:
-        assert call.name is not None
-        if call.result is not None:
-            self._drafts.remove(call.result)
-        target = spelled(transfer_target(call.name, call.arguments), call.asked_by)
-        time_ns = self._said_at(call.asked_by)
-        draft = self._draft("handoff", time_ns, 3, call.asked_by)
-        set_known(draft.body, "to_agent", target)
-        draft.note("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool")
 
-    def _said_at(self, node: Node | None) -> int | None:
-        """When a model said something: at the end of its call; within a whole run, who knows."""
-        return None if node is None or node is self._root else _end(node)
-
-    def _draft(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
-        draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
-        self._drafts.append(draft)
-        return draft
-
-
-def _end(node: Node) -> int | None:
-    return node.end_ns if node.end_ns is not None else node.start_ns
-
-
-def _leads_to(call: ToolCall, target: str | None) -> bool:
-    """Whether the model asked for a transfer, to where a span says, if it says so."""
-    if call.node is not None or call.dropped or not is_transfer(call):
-        return False
-    return target is None or same_agent(target, transfer_target(call.name or "", call.arguments))
+def _mark_failed(result: dict[str, Any]) -> None:
+    """Say that a tool failed, of a result that the model was told as an error."""
+    said = plain(result.get("output", "error"))
+    result["error"] = said if isinstance(said, str) else dumps(said)

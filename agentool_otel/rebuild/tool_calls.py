@@ -216,12 +216,14 @@ def parsed(arguments: Any) -> Any:
 def unpacked(response: Any) -> Any:
     """A result as the tool gave it: providers take text only, so programs send JSON as text, or
     blocks of content, of which there is mostly one."""
-    if isinstance(response, str) and response[:1] in ("{", "["):
-        try:
-            response = loads(response)
-        except ValueError:
-            return response
     match response:
+        case str() if response[:1] in ("{", "["):
+            try:
+                value = loads(response)
+            except ValueError:
+                return response
+            typed = isinstance(value, list) and value and isinstance(value[0], dict)
+            return unpacked(value) if typed and "type" in value[0] else value
         case [{"json": value, **rest}] if not rest:  # Bedrock's, as the next one
             return value
         case [{"text": str(words), **rest}] if rest.keys() <= {"type"}:

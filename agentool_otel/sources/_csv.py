@@ -33,11 +33,13 @@ def looks_like_csv(head: bytes) -> bool:
 
 def batches(stream: BinaryIO, values: AnyJson, report: Report) -> Batches:
     """Yield the spans of each row."""
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
+    before = csv.field_size_limit()
+    csv.field_size_limit(max(before, _LONGEST))  # of the process, there is none of a reader
     text = io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="")
     try:
         yield from _rows(text, values, report)
     finally:
+        csv.field_size_limit(before)
         text.detach()
 
 

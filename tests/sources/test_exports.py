@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 
@@ -38,6 +39,12 @@ def test_a_csv_file_with_a_byte_order_mark_and_long_cells_is_read() -> None:
     text += f'1,2,x,2025-01-01 00:00:00,"{{""gen_ai.x"": ""{"y" * 200_000}""}}"\r\n'
     (span,) = SpanFiles([io.BytesIO(text.encode())]).spans()
     assert len(span.attributes["gen_ai.x"]) == 200_000
+
+
+def test_the_limit_of_csv_cells_is_the_programs_again_after_reading() -> None:
+    before = csv.field_size_limit()
+    rebuilt(as_csv().encode())
+    assert csv.field_size_limit() == before
 
 
 def test_of_a_damaged_row_of_csv_only_that_row_is_lost() -> None:
