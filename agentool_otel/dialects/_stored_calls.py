@@ -253,8 +253,10 @@ def set_usage(span: Reader, usage: Any) -> None:
     for attribute, keys in _TOKENS.items():
         for key in keys:
             value = counts.get(key)
-            if isinstance(value, (int, float)) and not isinstance(value, bool):
-                onto.put(span, attribute, int(value))
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                onto.put(span, attribute, value)
 
 
 def read_costs(costs: Any) -> float | None:

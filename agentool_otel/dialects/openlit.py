@@ -129,7 +129,7 @@ def _is_machinery(span: Reader) -> bool:
     """Whether what is said to be an agent is a part of one: a node, or a turn without a name."""
     name = span.rest.get(gen_ai.AGENT_NAME)
     if span.span.scope.endswith(".langgraph"):
-        return name in _NODES or str(name).endswith(_HOOKS)
+        return str(name) in _NODES or str(name).endswith(_HOOKS)
     return span.span.scope.endswith(".openai_agents") and name is None
 
 

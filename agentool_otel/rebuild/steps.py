@@ -123,6 +123,8 @@ class StepBuilder:
         thoughts: list[Draft] = []
         for message in operation.output or ():
             parts = parts_of(message)
+            if not parts:
+                continue
             kinds = [part.get("type") for part in parts]
             # Some tracers leave the calls out of the message, and tell them as spans only.
             asks = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
@@ -370,6 +372,7 @@ class StepBuilder:
             if transfers(call.name, call.arguments):
                 if call.result is not None:
                     self._drafts.remove(call.result)
+                    call.result = None
                 self._handoffs.read_message(call)
                 return
             if may_delegate(call.name) and call.asked_by is not None:
