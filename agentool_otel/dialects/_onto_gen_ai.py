@@ -33,7 +33,6 @@ from agentool_otel.semconv import core, gen_ai
 __all__ = [
     "UNSET",
     "as_operation",
-    "bare",
     "definitions",
     "drop",
     "dumps",
@@ -321,16 +320,6 @@ def set_result(span: Reader, value: Any) -> None:
     if value is None or isinstance(value, str):
         value = dumps(value)
     span.rest[gen_ai.TOOL_CALL_RESULT] = value
-
-
-def bare(content: Any) -> Any:
-    """Return the result itself where it is one block of text or JSON."""
-    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
-        block = content[0]
-        for kind in ("text", "json"):
-            if kind in block:
-                return block[kind]
-    return content
 
 
 def mend_definitions(span: Reader) -> None:

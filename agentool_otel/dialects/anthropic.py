@@ -11,6 +11,7 @@ from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import finish_reason
 from agentool_otel.dialects._reading import Reader
+from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -47,7 +48,7 @@ class Anthropic:
 
 
 def _read_result(span: Reader) -> None:
-    result = onto.bare(span.json(_RESULT))
+    result = only_block(span.json(_RESULT))
     if span.rest.get(core.ERROR_TYPE) == "tool_error":
         onto.put(span, agentool.TOOL_ERROR, result if isinstance(result, str) else None)
     onto.set_result(span, result)

@@ -12,6 +12,7 @@ from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._reading import Reader
+from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanEvent, SpanRecord
 from agentool_otel.semconv import agentool, gen_ai
@@ -115,7 +116,7 @@ def _read_tool(span: Reader) -> None:
     result: Any = onto.UNSET
     onto.rename(span, _OLDER_TOOL)
     if "tool.result" in span.rest:
-        result = onto.bare(span.json("tool.result"))
+        result = only_block(span.json("tool.result"))
         onto.set_result(span, result)
         for key in ("gen_ai.prompt", "gen_ai.completion"):  # the same once more
             onto.drop(span, key)
@@ -123,13 +124,13 @@ def _read_tool(span: Reader) -> None:
         if event.name == "gen_ai.tool.message":
             onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _content(event, "content"))
         elif event.name == "gen_ai.choice":
-            result = onto.bare(_content(event, "message"))
+            result = only_block(_content(event, "message"))
             onto.set_result(span, result)
         elif event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             for part in _parts(event, gen_ai.INPUT_MESSAGES):
                 onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, part.get("arguments"))
             for part in _parts(event, gen_ai.OUTPUT_MESSAGES):
-                result = onto.bare(part.get("response", onto.UNSET))
+                result = only_block(part.get("response", onto.UNSET))
                 onto.set_result(span, result)
     # Of a tool that raised, the span has the exception; what the model was told is a wording of it.
     status = span.one_of(span.text, "gen_ai.tool.status", "tool.status")

@@ -18,6 +18,7 @@ __all__ = [
     "Part",
     "call_id_of",
     "message",
+    "only_block",
     "parts_of",
     "reasoning",
     "role_of",
@@ -72,6 +73,16 @@ def parts_of(message: Message) -> list[Part]:
     if not isinstance(parts, list):
         return []
     return [part for part in parts if isinstance(part, dict)]
+
+
+def only_block(content: Any) -> Any:
+    """Return what a block of content holds, text or JSON, where it is the only one, as most results
+    of tools are; else the content itself."""
+    match content:
+        case [{"text": str(value), **rest}] | [{"json": value, **rest}] if rest.keys() <= {"type"}:
+            return value
+        case _:
+            return content
 
 
 def call_id_of(part: Part, place: int) -> str | None:

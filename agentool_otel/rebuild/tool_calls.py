@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from agentool_otel._json import canonical, loads
+from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import (
     Inference,
     McpRequest,
@@ -216,20 +217,21 @@ def parsed(arguments: Any) -> Any:
 def unpacked(response: Any) -> Any:
     """A result as the tool gave it: providers take text only, so programs send JSON as text, or
     blocks of content, of which there is mostly one."""
-    match response:
-        case str() if response[:1] in ("{", "["):
-            try:
-                value = loads(response)
-            except ValueError:
-                return response
-            typed = isinstance(value, list) and value and isinstance(value[0], dict)
-            return unpacked(value) if typed and "type" in value[0] else value
-        case [{"json": value, **rest}] if not rest:  # Bedrock's, as the next one
-            return value
-        case [{"text": str(words), **rest}] if rest.keys() <= {"type"}:
-            return unpacked(words)
-        case _:
+    if isinstance(response, str):
+        if response[:1] not in ("{", "["):
             return response
+        try:
+            value = loads(response)
+        except ValueError:
+            return response
+        # A list of one object may be what the tool gave; a block of content names its type.
+        return unpacked(value) if isinstance(value, list) and _names_type(value[:1]) else value
+    block = only_block(response)
+    return unpacked(block) if isinstance(block, str) else block
+
+
+def _names_type(blocks: list[Any]) -> bool:
+    return any(isinstance(block, dict) and "type" in block for block in blocks)
 
 
 def tool_error(operation: Operation) -> str | None:

@@ -1,0 +1,118 @@
+"""What older releases of OpenInference's instrumentors put where, and what it is read as."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from agentool_otel.dialects import classify
+from agentool_otel.model.messages import message, text, tool_response
+from agentool_otel.model.operations import (
+    Unclassified,
+    Usage,
+)
+from agentool_otel.model.spans import SpanRecord
+
+
+def read(kind: str | None, attributes: dict[str, Any], **fields: Any) -> Any:
+    if kind is not None:
+        attributes = {"openinference.span.kind": kind, **attributes}
+    dialect, operation = classify(SpanRecord("1" * 32, "2" * 16, attributes=attributes, **fields))
+    assert dialect == "openinference"
+    return operation
+
+
+LANGCHAIN = "openinference.instrumentation.langchain"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "agent",
+        "ChannelWrite<agent,messages>",
+        "RunnableAssign<agent_scratchpad>",
+        "ToolsAgentOutputParser",
+    ],
+)
+def test_a_runnable_with_agent_in_its_name_is_no_agent(name: str) -> None:
+    attributes = {"metadata": '{"langgraph_step": 1, "langgraph_node": "agent"}'}
+    operation = read("AGENT", attributes, name=name, parent_id="3" * 16, scope=LANGCHAIN)
+    assert isinstance(operation, Unclassified)
+
+
+@pytest.mark.parametrize("name", ["AgentExecutor", "research_agent", "agent"])
+def test_what_langchain_runs_by_the_name_of_an_agent_is_one(name: str) -> None:
+    operation = read("AGENT", {}, name=name, parent_id="3" * 16, scope=LANGCHAIN)
+    assert operation.agent_name == name
+
+
+def test_messages_that_langchain_printed_are_messages() -> None:
+    calls = "additional_kwargs={'tool_calls': []} response_metadata={'finish_reason': 'tool_calls'}"
+    state = [
+        "content='hi' additional_kwargs={} response_metadata={} id='2b2aaeba'",
+        f"content=[{{'type': 'text', 'text': 'I look.'}}] {calls} id='run-1-0'",
+        "content='18' name='f' tool_call_id='c1'",
+        """content="it's 18" response_metadata={'model_name': 'm'} id='run-2-0'""",
+    ]
+    said = read("CHAIN", {"output.value": json.dumps({"messages": state})}, name="LangGraph")
+    assert said.output == [
+        message("assistant", [text("I look.")]),
+        message("tool", [tool_response("18", "c1")]),
+        message("assistant", [text("it's 18")]),
+    ]
+
+
+def test_a_printed_tool_message_is_opened() -> None:
+    value = {"output": "content='no' name='f' tool_call_id='c1' status='error'"}
+    operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(value)})
+    assert (operation.call_id, operation.result, operation.tool_error) == ("c1", "no", "no")
+
+
+def test_a_response_that_was_recorded_raw_is_read_from_its_bodies() -> None:
+    given = {
+        "model": "m",
+        "input": [{"type": "function_call_output", "call_id": "c1", "output": "18"}],
+    }
+    answered = {
+        "object": "response",
+        "output": [{"type": "message", "content": [{"type": "output_text", "text": "18."}]}],
+        "usage": {"input_tokens": 5, "input_tokens_details": {"cached_tokens": 2}}
+        | {"output_tokens": 3},
+    }
+    said = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
+    operation = read("LLM", said)
+    assert operation.input == [message("tool", [tool_response("18", "c1")])]
+    assert operation.output == [message("assistant", [text("18.")])]
+    assert operation.usage == Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2)
+
+
+def test_a_workflow_of_llama_index_answers_its_response() -> None:
+    given = {"ctx": "<Context object at 0x7f>", "start_event": "AgentWorkflowStartEvent()"}
+    answer = {"response": {"role": "assistant", "blocks": [{"text": "hi"}]}, "tool_calls": []}
+    values = {"input.value": json.dumps(given), "output.value": json.dumps(answer)}
+    operation = read("CHAIN", values, name="FunctionAgent.run")
+    assert operation.input is None
+    assert operation.output == [message("assistant", [text("hi")])]
+
+
+def test_crewais_printed_objects_tell_the_role_and_the_arguments() -> None:
+    given = {"agent": "id=UUID('e8') role='clerk' goal='Know.' tools=[Tool(name='f')]"}
+    task = {"task_key": "k", "formatted_description": "Do it.", "input.value": json.dumps(given)}
+    assert read("AGENT", task, name="Task._execute_core").agent_name == "clerk"
+    used = {
+        "tool_string": "Action: f",
+        "tool": "CrewStructuredTool(name='f')",
+        "calling": "tool_name='f' arguments={'city': 'Rome'}",
+    }
+    operation = read("TOOL", {"tool.name": "f", "input.value": json.dumps(used)})
+    assert operation.arguments == {"city": "Rome"}
+
+
+def test_what_agno_printed_of_itself_is_no_input_and_tells_its_tokens() -> None:
+    given = {"run_response": "RunOutput(run_id='r')", "session": "AgentSession()"}
+    assert read("AGENT", {"input.value": json.dumps(given)}, name="clerk.run").input is None
+    answer = "ModelResponse(content='hi', response_usage=Metrics(input_tokens=3, output_tokens=4))"
+    operation = read("LLM", {"output.value": answer, "output.mime_type": "text/plain"})
+    assert operation.usage == Usage(input_tokens=3, output_tokens=4)
