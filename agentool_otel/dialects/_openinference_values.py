@@ -18,6 +18,7 @@ from agentool_otel.dialects._flattened import members, tree
 from agentool_otel.dialects._provider_messages import json_or_text, spoken
 from agentool_otel.dialects._python_text import object_in
 from agentool_otel.dialects._reading import Deferred, Reader
+from agentool_otel.dialects._stored_calls import set_usage
 from agentool_otel.model.messages import Message, Part, message, parts_of, text
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import Attributes, SpanRecord
@@ -43,9 +44,9 @@ __all__ = [
     "result",
     "take_call",
     "take_parameters",
+    "take_usage",
     "task",
     "unwrapped",
-    "usage",
     "write_parameters",
     "write_value",
 ]
@@ -148,8 +149,7 @@ def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
 
 def _turn(said: Message) -> Any:
     """Whose turn a message is; results are told to Anthropic's models by the user."""
-    told = any(part.get("type") == "tool_call_response" for part in parts_of(said))
-    return "tool" if told else said.get("role")
+    return "tool" if _answers_a_call(parts_of(said)) else said.get("role")
 
 
 def _leaves_out(value: str, said: list[Message]) -> bool:
@@ -392,28 +392,19 @@ def langchain_agent(span: Reader) -> str | None:
     return name if isinstance(name, str) and name == span.span.name else None
 
 
-def usage(span: Reader) -> dict[str, int]:
-    """Return the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that
-    did not know the responses API yet took nothing out of it."""
+def take_usage(span: Reader) -> None:
+    """Take the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that did
+    not know the responses API yet took nothing out of it."""
     body = span.rest.get(oi.OUTPUT_VALUE)
-    if isinstance(body, str) and (printed := _AGNO_USAGE.search(body)):
-        keys = gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS
-        return dict(zip(keys, map(int, printed.groups()), strict=True))
-    if not isinstance(body, str) or '"usage"' not in body:
-        return {}
-    answer = json_or_text(body)
-    told = answer.get("usage") if isinstance(answer, dict) else None
-    if not isinstance(told, dict):
-        return {}
-    details = told.get("input_tokens_details")
-    found = {
-        gen_ai.USAGE_INPUT_TOKENS: told.get("input_tokens", told.get("prompt_tokens")),
-        gen_ai.USAGE_OUTPUT_TOKENS: told.get("output_tokens", told.get("completion_tokens")),
-        gen_ai.USAGE_CACHE_READ_INPUT_TOKENS: details.get("cached_tokens")
-        if isinstance(details, dict)
-        else None,
-    }
-    return {key: value for key, value in found.items() if isinstance(value, int)}
+    if not isinstance(body, str):
+        return
+    if printed := _AGNO_USAGE.search(body):
+        set_usage(
+            span,
+            dict(zip(("input_tokens", "output_tokens"), map(int, printed.groups()), strict=True)),
+        )
+    elif '"usage"' in body and isinstance(answer := json_or_text(body), dict):
+        set_usage(span, answer.get("usage"))
 
 
 # ------------------------------------------------------------------------ invocation parameters

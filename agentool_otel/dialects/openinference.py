@@ -212,7 +212,7 @@ def _read_llm(span: Reader) -> Inference:
     _rename(span, names.COST)
     _take_cached(span)
     if gen_ai.USAGE_INPUT_TOKENS not in rest:
-        rest.update(values.usage(span))
+        values.take_usage(span)
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
     if tools:
