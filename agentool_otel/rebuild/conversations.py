@@ -7,8 +7,7 @@ its history with its answer in it.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentool_otel._json import canonical
@@ -17,7 +16,7 @@ from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.rebuild.calls import is_details
 from agentool_otel.rebuild.tree import Node
 
-__all__ = ["Joining", "Keys", "keys_of"]
+__all__ = ["Key", "Keys", "keys_of"]
 
 Key = int
 """A hash of what a later call can refer to; of this process, 64 bits."""
@@ -134,77 +133,3 @@ def _folded(state: Key, message: Message) -> tuple[Key, list[Key]]:
                 arguments = canonical(arguments)
             calls += (str(call_id), str(name), arguments or "null")
     return hash((state, role_of(message), said, *calls)), keys
-
-
-_PARTS = 16
-"""Into how many parts keys are divided when they are looked up, so that one part is in memory."""
-_NUMBER = "I"
-"""What holds the number of a call: four thousand million are more than one process reads."""
-
-
-class Joining:
-    """Groups numbered calls by the keys they offer and need (union-find).
-
-    Any later call may refer to any earlier one, so the keys of all are kept: in flat arrays, some
-    250 bytes a call.
-    """
-
-    def __init__(self) -> None:
-        self._parent = array(_NUMBER)
-        self._offered = _Pairs()
-        self._needed = _Pairs()
-
-    def add(self, keys: Keys) -> int:
-        """Add a call and return its number. Only the keys are kept."""
-        number = len(self._parent)
-        self._parent.append(number)
-        self._offered.add(keys.offered, number)
-        self._needed.add(keys.needed, number)
-        return number
-
-    def tie(self, one: int, other: int) -> None:
-        """Say that two calls belong together for another reason."""
-        one, other = self._find(one), self._find(other)
-        if one != other:
-            self._parent[max(one, other)] = min(one, other)
-
-    def groups(self) -> Iterator[list[int]]:
-        """Yield the numbers that belong together, by the lowest of them."""
-        for part in range(_PARTS):
-            offers: dict[Key, int] = {}
-            for key, number in self._offered.of(part):
-                offers.setdefault(key, number)
-            for key, number in self._needed.of(part):
-                found = offers.get(key)
-                if found is not None and found != number:
-                    self.tie(number, found)
-        together: dict[int, list[int]] = {}
-        for number in range(len(self._parent)):
-            together.setdefault(self._find(number), []).append(number)
-        yield from together.values()
-
-    def _find(self, number: int) -> int:
-        root = number
-        while self._parent[root] != root:
-            root = self._parent[root]
-        while self._parent[number] != root:
-            self._parent[number], number = root, self._parent[number]
-        return root
-
-
-class _Pairs:
-    """Keys, each with the number of its call."""
-
-    def __init__(self) -> None:
-        self._keys = array("q")
-        self._numbers = array(_NUMBER)
-
-    def add(self, keys: Sequence[Key], number: int) -> None:
-        self._keys.extend(keys)
-        self._numbers.extend([number] * len(keys))
-
-    def of(self, part: int) -> Iterator[tuple[Key, int]]:
-        """Yield the pairs whose keys are in a part, in the order they were added."""
-        for key, number in zip(self._keys, self._numbers, strict=True):
-            if key % _PARTS == part:
-                yield key, number

@@ -6,19 +6,18 @@ that ends. A block holds spans of one bucket, so that a bucket is read back with
 
 from __future__ import annotations
 
-import errno
 import pickle
 import tempfile
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import IO, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
 from msgspec.structs import astuple
 
-from agentool_otel.errors import SourceError
+from agentool_otel._temporary import room
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources._span_size import span_size
 from agentool_otel.sources._undecoded import Decoder, UndecodedSpan
@@ -66,7 +65,7 @@ class Spill:
         Raises:
             SourceError: the temporary folder is full.
         """
-        with _room():
+        with room:
             self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._end = 0
         self._shift = level * _BITS
@@ -111,10 +110,10 @@ class Spill:
             parts = self._encoded(spans)
             data = b"".join(parts)
             bucket.take(spans, _Place(self._end, len(parts[0]), len(data)))
-            with _room():
+            with room:
                 self._file.write(data)
             self._end += len(data)
-        with _room():
+        with room:
             self._file.flush()
         waiting.clear()
 
@@ -182,20 +181,6 @@ class Spill:
         except (TypeError, ValueError, OverflowError):  # 65-bit integers, lone surrogates
             decoded = (span.decode() if isinstance(span, UndecodedSpan) else span for span in spans)
             return [_PICKLED + pickle.dumps([span for span in decoded if span is not None])]
-
-
-@contextmanager
-def _room() -> Generator[None]:
-    """Say of a full disk what helps."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise SourceError(
-            f"no space left in {tempfile.gettempdir()} to sort the spans; "
-            "hint: set TMPDIR to a larger disk"
-        ) from error
 
 
 class _Place(NamedTuple):
