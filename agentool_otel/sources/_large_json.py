@@ -26,6 +26,9 @@ _WINDOW = 4 << 20
 """Characters that are looked at together; their values take some ten times as much memory."""
 _LONGEST = 64 << 20
 """Characters of a text: a longer one is taken for damage."""
+_DEEPEST = 100
+"""Objects and arrays around a value: what is in more of them is taken for damage. Python up to 3.13
+cannot decode a thousand, and newer ones any number."""
 _BETWEEN = re.compile(r"[\s,:\ufeff]*")
 _OF_A_SPAN = re.compile(
     r'\{\s*"(?:traceId|spanId|trace_id|span_id|parentSpanId|name|context|_spanContext|spanContext'
@@ -106,6 +109,9 @@ class LargeJson:
                     self._more(self._window // 2)
                 value = self._value()
             except _TooLarge:
+                if len(self._frames) == _DEEPEST:
+                    self._damaged = True
+                    return
                 self._frames.append(_Frame(self._text[self._at] == "{"))
                 self._at += 1
                 continue

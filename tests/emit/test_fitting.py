@@ -70,7 +70,7 @@ def test_a_text_that_is_longer_escaped_fits_too(text: str) -> None:
     assert json.loads(short)["a"].endswith("… [truncated: 3000 characters]")
 
 
-@pytest.mark.parametrize("text", ['{"\\ud800":"' + "x" * 900 + '"}', "[" * 5000 + "]" * 5000])
+@pytest.mark.parametrize("text", ['{"\\ud800":"' + "x" * 900 + '"}', "[" * 10**6 + "]" * 10**6])
 def test_json_that_cannot_be_taken_apart_leaves_a_mark(text: str) -> None:
     assert json.loads(shorten(text, 100)) == {"$truncated": "bytes", "$length": len(text)}
 

@@ -620,7 +620,7 @@ if _has("numpy"):
                 np.int64(1),
                 np.float32(0.5),
                 np.bool_(True),
-                np.datetime64("NaT"),
+                np.datetime64("NaT", "s"),
                 np.str_("s"),
             ]
         ),

@@ -132,7 +132,23 @@ def test_a_callable_object_keeps_its_state_to_itself(spans: Any) -> None:
 
 
 def test_a_callable_object_in_a_class_is_not_bound(spans: Any) -> None:
+    class Double:
+        def __call__(self, n: int) -> int:
+            return 2 * n
+
     class Box:
-        double = tool(functools.partial(lambda n: 2 * n))
+        double = tool(Double())
 
     assert Box().double(2) == 4
+
+
+def test_a_partial_in_a_class_is_bound_where_python_binds_it(spans: Any) -> None:
+    def plain(*args: Any) -> tuple[Any, ...]:
+        return args
+
+    class Box:
+        bare = functools.partial(plain, 1)
+        double = tool(functools.partial(plain, 1))
+
+    box = Box()
+    assert box.double(2) == box.bare(2)

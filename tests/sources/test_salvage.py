@@ -80,7 +80,7 @@ def test_a_damaged_document_is_never_held_as_a_whole() -> None:
 
 
 @pytest.mark.usefixtures("_size")
-@pytest.mark.parametrize("line", ["{'a': 1}", "{", "[", "x {", '{"a": [}'])
+@pytest.mark.parametrize("line", ["{'a': 1}", "{", "[", "[" + 300 * " ", "x {", '{"a": [}'])
 def test_lines_that_are_no_json_are_passed_over(line: str) -> None:
     source = read(f"{line}\n" * 5000 + text_of(None))
     assert len(list(source.spans())) == SPANS
