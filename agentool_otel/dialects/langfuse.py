@@ -38,6 +38,8 @@ _OPERATIONS = {
     "tool": "execute_tool",
     "retriever": "retrieval",
 }
+_TAKEN = {"gen_ai.prompt": _INPUT, "gen_ai.completion": _OUTPUT}
+"""What LangSmith's exporter writes the values of a run as, and Langfuse takes for its own."""
 _SESSION = {"session.id": gen_ai.CONVERSATION_ID, "langfuse.session.id": gen_ai.CONVERSATION_ID}
 
 
@@ -55,6 +57,8 @@ class Langfuse:
         return Confidence(SCOPE, "scope") if span.scope == "langfuse-sdk" else NOT_MINE
 
     def read(self, span: Reader) -> Operation:
+        if "langsmith.span.kind" in span.rest:
+            onto.rename(span, {ours: theirs for theirs, ours in _TAKEN.items()})
         return read_around(span, ("langfuse.", "session.id"), _read_own)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
+from agentool_otel.dialects import _beeai_events as beeai
 from agentool_otel.dialects import _method_calls as calls
 from agentool_otel.dialects import _openinference_messages as flat
 from agentool_otel.dialects import _openinference_names as names
@@ -120,7 +121,8 @@ class OpenInference:
             span.rest.pop(oi.SPAN_KIND, None)
             return _GEN_AI.read(span)
         inner = kind != oi.TOOL and calls.is_inner(span.span)
-        operation = None if inner else _read_kind(span, kind)
+        passing = inner or beeai.is_passing(span.span)
+        operation = None if passing else _read_kind(span, kind)
         if operation is None:
             return _unclassified(span)
         if said and kind != oi.RERANKER:
@@ -293,8 +295,8 @@ def _read_tool(span: Reader) -> ToolExecution:
     values.take_call(span)
     _rename(span, names.TOOL)
     if gen_ai.TOOL_NAME not in rest and span.span.name:
-        name = span.span.name.removeprefix("execute_tool ")
-        rest[gen_ai.TOOL_NAME] = name.removesuffix(".__call__")  # DSPy's
+        name = span.span.name.removeprefix("execute_tool ").removesuffix(".__call__")  # DSPy's
+        rest[gen_ai.TOOL_NAME] = beeai.tool_of(span.span) or name
     arguments, result = values.arguments(span), values.result(span)
     operation: ToolExecution = _as(span, "execute_tool")
     operation = structs.replace(

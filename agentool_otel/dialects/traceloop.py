@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel._json import dumps
+from agentool_otel.dialects import _openai_agents_v2 as openai_agents_v2
 from agentool_otel.dialects import _traceloop_entities as entities
 from agentool_otel.dialects._dialect import (
     CENSUS,
@@ -98,6 +99,8 @@ class Traceloop:
 
     def read(self, span: Reader) -> Operation:
         take_exception(span)
+        if span.span.scope == openai_agents_v2.SCOPE:
+            openai_agents_v2.mend(span)
         _take_session(span)
         move_functions(span, tl.REQUEST_FUNCTIONS)
         mend_definitions(span)

@@ -65,7 +65,7 @@ def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Fo
 
 def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Found:
     """Return the run's output: its span's, else the last model call's answer, else the result of
-    the tool around it, else that of the last run inside."""
+    the tool around it, else that of the run inside that ended last."""
     if root is not None:
         if agentool.OUTPUT in root.span.attributes:
             value = root.span.attributes[agentool.OUTPUT]
@@ -88,7 +88,8 @@ def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> F
             return Found(answer, tool, "result of the tool around the run")
     if inferences or not (runs := [node for node in nodes if node.is_run]):
         return _NOTHING
-    return _inside(output_of, runs[-1], "output of the last run inside")
+    latest = max(reversed(runs), key=lambda node: node.end_ns or 0)
+    return _inside(output_of, latest, "output of the run inside that ended last")
 
 
 def _around(root: Node | None) -> tuple[Node, ToolExecution] | None:

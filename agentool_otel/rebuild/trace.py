@@ -29,7 +29,7 @@ from agentool_otel.rebuild.marks import marks_in, shortened_on
 from agentool_otel.rebuild.observed import cut_or_hidden, reading_of, repeated
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
-from agentool_otel.rebuild.tree import Node, is_record
+from agentool_otel.rebuild.tree import Node, is_adopted, is_record
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Rebuilt", "RunSpans"]
@@ -245,6 +245,8 @@ def _unfinished(run: RunSpans) -> bool:
         return any(node.end_ns is None or _lost_parent(node) for node in run.nodes)
     if run.root.end_ns is None or _lost_parent(run.root):
         return True
+    if any(map(is_adopted, run.root.children)):
+        return True
     return bool(run.root.span.attributes.get(agentool.INCOMPLETE))
 
 
@@ -341,6 +343,9 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     )
     report.notes += _usage_notes(root, nodes, inferences)
     report.notes += notes_of(drafts)
+    for node in filter(is_adopted, nodes):
+        rule = "its parent is missing: below the only root of its OTel trace"
+        report.notes.append(Note("inferred", "parent", None, node.span.span_id, None, rule))
     for node in everything:
         tie = judge(node.span).tie
         if tie is not None:

@@ -14,7 +14,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.stored import rehydrated
 
-__all__ = ["Node", "grow", "is_record"]
+__all__ = ["Node", "grow", "is_adopted", "is_record"]
 
 
 _START_NS, _END_NS, _PARENT_ID = (
@@ -93,11 +93,14 @@ class Node:
 def grow(spans: list[SpanRecord]) -> list[Node]:
     """Return the nodes of a trace, linked, in order of start.
 
-    A parent that is not among the spans makes its child a root, as does a circle of parents.
+    A parent that is not among the spans makes its child a root, as does a circle of parents; unless
+    the trace has one span that never had a parent, and that is a run: all others are below it.
     """
     nodes = {span.span_id: Node(span) for span in spans}
     ordered = sorted(nodes.values(), key=_ORDER)
     early: list[Node] = []  # what does not start after its parent: in every circle there is some
+    roots: list[Node] = []
+    lost: list[Node] = []
     prompted = False
     for node in ordered:
         parent_id = node.span.parent_id
@@ -105,14 +108,20 @@ def grow(spans: list[SpanRecord]) -> list[Node]:
             parent_id = node.span.attributes.get(_PARENT_ID)
             if not isinstance(parent_id, str):
                 prompted = prompted or (node.is_run and is_record(node))
+                roots.append(node)
                 continue
         parent = nodes.get(parent_id)
-        if parent is not None:
-            node.parent = parent
-            if parent.order >= node.order:
-                early.append(node)
+        if parent is None:
+            lost.append(node)
+            continue
+        node.parent = parent
+        if parent.order >= node.order:
+            early.append(node)
     if early:
         _break_circles(early)
+    if lost and len(roots) == 1 and roots[0].is_run:
+        for node in lost:
+            node.parent = roots[0]
     if prompted and len(ordered) > 1:
         _put_under_prompts(ordered)
     for node in ordered:
@@ -124,6 +133,12 @@ def grow(spans: list[SpanRecord]) -> list[Node]:
 def is_record(node: Node) -> bool:
     """True for a log record that no span holds: an instant without a parent."""
     return node.parent is None and node.span.parent_id is None and node.start_ns == node.end_ns
+
+
+def is_adopted(node: Node) -> bool:
+    """True for a span that hangs below the root because its own parent is missing."""
+    above, parent_id = node.parent, node.span.parent_id
+    return above is not None and parent_id is not None and parent_id != above.span.span_id
 
 
 def _put_under_prompts(ordered: list[Node]) -> None:

@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from agentool_otel.dialects import classify
-from agentool_otel.model.operations import Usage
+from agentool_otel.model.messages import message
+from agentool_otel.model.messages import text as said
+from agentool_otel.model.operations import AgentInvocation, Usage
 from tests.dialects.spelled import coverage, span, spelled, text
 from tests.dialects.traces import recorded
 
@@ -178,3 +180,18 @@ def test_a_node_that_is_called_agent_is_a_step_of_the_graph() -> None:
 def test_a_session_that_was_given_to_the_callback_is_one() -> None:
     said = {"metadata.langfuse_session_id": "s", "metadata.thread_id": "t"}
     assert generation(**said).conversation_id == "s"
+
+
+def test_what_it_took_from_langsmiths_exporter_is_read_as_that_wrote_it() -> None:
+    given, gave = {"prompt": "Rain?"}, {"role": "assistant", "content": "No."}
+    stored = {
+        OF + "type": "span",
+        OF + "input": json.dumps(given),
+        OF + "output": json.dumps(gave),
+        "langsmith.span.kind": "chain",
+        "langsmith.trace.name": "claude.conversation",
+        "gen_ai.operation.name": "chain",
+    }
+    operation = classify(span(stored, name="claude.conversation", scope="langsmith"))[1]
+    assert isinstance(operation, AgentInvocation)
+    assert operation.output == [message("assistant", [said("No.")])]

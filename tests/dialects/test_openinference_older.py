@@ -116,3 +116,21 @@ def test_what_agno_printed_of_itself_is_no_input_and_tells_its_tokens() -> None:
     answer = "ModelResponse(content='hi', response_usage=Metrics(input_tokens=3, output_tokens=4))"
     operation = read("LLM", {"output.value": answer, "output.mime_type": "text/plain"})
     assert operation.usage == Usage(input_tokens=3, output_tokens=4)
+
+
+def test_of_beeais_events_each_call_is_told_once() -> None:
+    def event(kind: str, target: str, **values: str) -> Any:
+        values = {f"{key}.value": value for key, value in values.items()}
+        scope = "openinference.instrumentation.beeai"
+        return read(kind, {"target": target, **values}, scope=scope, name=f"{target}-1")
+
+    call = event("TOOL", "tool.search.wikipedia.success", input='{"query": "Rome"}', output="old")
+    assert (call.name, call.arguments, call.result) == ("wikipedia", {"query": "Rome"}, "old")
+    assert event("LLM", "backend.openai.chat.start", input="Rome?").input is not None
+    for kind, target in (
+        ("TOOL", "tool.search.wikipedia.start"),
+        ("TOOL", "tool.search.wikipedia.finish"),
+        ("LLM", "backend.openai.chat.success"),
+        ("AGENT", "agent.react.update"),
+    ):
+        assert isinstance(event(kind, target), Unclassified)

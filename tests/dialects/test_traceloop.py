@@ -301,3 +301,24 @@ def test_a_retrieval_of_bare_values_is_read() -> None:
 
 def test_a_function_without_arguments_was_asked_nothing() -> None:
     assert read(entity("workflow", "report", input={"args": [], "kwargs": {}})).input is None
+
+
+def test_what_the_contrib_instrumentation_of_openai_agents_makes_up_is_no_name() -> None:
+    scope = "opentelemetry.instrumentation.openai_agents"
+    printed = (
+        "ResponseFunctionToolCall(arguments='{\"a\":42}', call_id='call_1', name='double', "
+        "type='function_call', id='fc_1', caller=None, status='completed')"
+    )
+    said = json.dumps([message("assistant", [text(printed)])])
+    own = {
+        "gen_ai.agent.id": "agent",
+        "gen_ai.agent.description": "OpenAI Agents instrumentation",
+    }
+    agent = read(
+        {**own, "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "clerk"}, scope=scope
+    )
+    assert (agent.agent_id, agent.agent_name, agent.agent_description) == (None, "clerk", None)
+    call = read(
+        {**own, "gen_ai.operation.name": "chat", "gen_ai.output.messages": said}, scope=scope
+    )
+    assert call.output == [message("assistant", [tool_call("double", {"a": 42}, "call_1")])]

@@ -20,6 +20,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     Unclassified,
     Usage,
+    WorkflowInvocation,
 )
 from agentool_otel.rebuild import rebuild
 from tests.records import Collected, shape
@@ -223,6 +224,28 @@ def test_a_transfer_tool_and_the_agent_below_it_are_one_handoff() -> None:
     trace, sub = seen.rebuilt()
     assert shape(trace) == ["handoff writer"]
     assert trace["metadata"]["sub_traces"] == [sub["trace_id"]]
+
+
+def test_of_runs_inside_the_one_that_ends_last_answers() -> None:
+    seen = Collected()
+    root = seen.add(WorkflowInvocation(workflow_name="w"), seconds=9)
+    for name, seconds in (("coordinator", 8), ("helper", 2)):
+        said = [message("assistant", [text(f"the {name} says")])]
+        seen.add(AgentInvocation(agent_name=name, output=said), parent=root, seconds=seconds)
+    assert seen.rebuilt()[0]["output"] == "the coordinator says"
+
+
+def test_what_lost_its_parent_is_part_of_the_run_that_begins_the_trace() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"))
+    seen.add(ToolExecution(name="t", call_id="c1", arguments={}, result=1), parent=root)
+    seen.spans[-1].parent_id = "00000000000000aa"
+    [found] = rebuild(seen.spans)
+    assert shape(found.document) == ["call c1 t {}", "result c1 1"]
+    assert found.document["metadata"] == {"incomplete": True}
+    assert any(
+        (note.outcome, note.field) == ("inferred", "parent") for note in found.fidelity.notes
+    )
 
 
 def test_a_run_without_its_root_is_still_one_run() -> None:
