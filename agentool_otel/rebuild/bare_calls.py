@@ -6,22 +6,16 @@ each other by does as well, and some thirteen bytes a call stay in memory.
 
 from __future__ import annotations
 
-import pickle
 from array import array
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from heapq import merge
-from operator import attrgetter
 from typing import NamedTuple
 from zlib import crc32
 
-import msgspec
-
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild._waiting import Bytes, Rows
+from agentool_otel.rebuild._waiting import Packed, Units, unpacked
 from agentool_otel.rebuild.conversations import keys_of
 from agentool_otel.rebuild.cost import Prices
 from agentool_otel.rebuild.joining import Joining
@@ -31,13 +25,7 @@ from agentool_otel.sources.grouping import Deduplicated
 
 __all__ = ["BareCalls", "BareRun", "Loose", "copies_in", "rebuild_bare"]
 
-_UNITS = 1 << 14
-"""How many units are put into order at once, about."""
-_BLOCK = 64
-"""Groups that are read again at once when parts are merged."""
 _MOST = (1 << 63) - 1
-_pack = msgspec.msgpack.Encoder().encode
-_unpack = msgspec.msgpack.Decoder(SpanRecord).decode
 
 
 class Loose(NamedTuple):
@@ -48,10 +36,6 @@ class Loose(NamedTuple):
     """All of the trace."""
     several: bool
     """Whether there are runs in it as well."""
-
-
-Packed = bytes
-"""A span as it is kept on disk."""
 
 
 class BareRun(NamedTuple):
@@ -66,7 +50,7 @@ class BareRun(NamedTuple):
 
 def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
     """Return a run of bare calls."""
-    spans = [_unpacked(call) for call in calls.calls]
+    spans = [unpacked(call) for call in calls.calls]
     run = _linked(spans, calls.copies)
     run.trace_id = calls.trace_id
     rebuilt = Rebuilt(run, {}, partial(_linked, spans, calls.copies), prices)
@@ -86,21 +70,6 @@ def _linked(spans: list[SpanRecord], copies: int) -> RunSpans:
     return run
 
 
-class _Group(msgspec.Struct, array_like=True, gc=False):
-    """Units that belong together."""
-
-    order: bytes
-    """Of the first one."""
-    several: bool
-    """Whether that one's OTel trace holds more than this."""
-    copies: int
-    places: list[tuple[int, int]]
-    """Of the spans, in the order of the units."""
-
-
-_unpack_groups = msgspec.msgpack.Decoder(list[_Group]).decode
-
-
 class BareCalls:
     """Bare calls of all traces.
 
@@ -110,13 +79,7 @@ class BareCalls:
 
     def __init__(self) -> None:
         self._joining = Joining()
-        self._spans = Bytes()
-        """Spans; before the one that is a unit itself its order, which sorts like start, trace id
-        and span id."""
-        self._places = Rows(4)
-        """The unit, where the order begins and how long it is, 0 for what is not the unit itself,
-        and how long the span is that follows."""
-        self._index = Bytes()
+        self._units = Units()
         self._firsts = array("I")
         """By trace: its first unit,"""
         self._shared = bytearray()
@@ -143,7 +106,7 @@ class BareCalls:
                 continue
             holder = _nearest(node, units)
             if holder is not None:
-                self._keep(holder, node, b"")
+                self._units.add(holder, node.span)
                 units[id(node)] = holder
                 continue
             number = units[id(node)] = self._unit(node)
@@ -170,15 +133,12 @@ class BareCalls:
                     self._joining.tie(units[id(up)], units[id(node)])
 
     def _unit(self, node: Node) -> int:
-        order = _order(node).encode("utf-8", "surrogatepass")
+        order = _order(node)
         start = min(max(node.start_ns or 0, 0), _MOST)
-        number = self._joining.add(keys_of(node), (start, crc32(order)))
-        self._keep(number, node, order)
+        rank = (start, crc32(order.encode("utf-8", "surrogatepass")))
+        number = self._joining.add(keys_of(node), rank)
+        self._units.add(number, node.span, order)
         return number
-
-    def _keep(self, unit: int, node: Node, order: bytes) -> None:
-        data = _packed(node.span)
-        self._places.add(0, unit, self._spans.put(order + data), len(order), len(data))
 
     def runs(self) -> Iterator[BareRun]:
         """Yield the runs, in order of their first call; nothing can be added any more.
@@ -187,48 +147,15 @@ class BareCalls:
             SourceError: the temporary folder is full.
         """
         self._joining.settle()
-        group_of = self._joining.group_of
-        parts = 1 + len(self._joining) // _UNITS
-        places = Rows(5, parts)
-        try:
-            for unit, *place in self._places.of(0):
-                group = group_of(unit)
-                places.add(group % parts, group, unit, *place)
-            ordered: list[Iterable[_Group]] = []
-            for part in range(parts):
-                groups = self._groups(places.of(part))
-                ordered.append(self._read_again(groups) if parts > 1 else groups)
-        finally:
-            places.close()
-        for it in merge(*ordered, key=attrgetter("order")):
-            _, trace_id, span_id = it.order.decode("utf-8", "surrogatepass").split(" ", 2)
+        for group in self._units.groups(self._joining.group_of, len(self._joining)):
+            _, trace_id, span_id = group.order.decode("utf-8", "surrogatepass").split(" ", 2)
+            several = self._several(self._trace_of(group.units[0]))
+            traces = set(map(self._trace_of, group.units))
             yield BareRun(
-                f"{trace_id}:{span_id}" if it.several else trace_id,
-                [self._spans.get(*place) for place in it.places],
-                it.copies,
+                f"{trace_id}:{span_id}" if several else trace_id,
+                self._units.get(group),
+                sum(self._copies[trace] for trace in traces),
             )
-
-    def _groups(self, rows: Iterator[tuple[int, ...]]) -> list[_Group]:
-        """Return the groups of a part, in order."""
-        units: dict[int, dict[int, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
-        orders: dict[int, bytes] = {}
-        for group, unit, start, order, size in rows:
-            if order:
-                orders[unit] = self._spans.get(start, order)
-            units[group][unit].append((start + order, size))
-        groups: list[_Group] = []
-        for members in units.values():
-            numbers = sorted(members, key=orders.__getitem__)
-            traces = {self._trace_of(number) for number in numbers}
-            groups.append(
-                _Group(
-                    orders[numbers[0]],
-                    self._several(self._trace_of(numbers[0])),
-                    sum(self._copies[trace] for trace in traces),
-                    [place for number in numbers for place in members[number]],
-                )
-            )
-        return sorted(groups, key=attrgetter("order"))
 
     def _trace_of(self, unit: int) -> int:
         return bisect_right(self._firsts, unit) - 1
@@ -243,38 +170,14 @@ class BareCalls:
             group_of(unit) != group for unit in range(first + 1, after)
         )
 
-    def _read_again(self, groups: list[_Group]) -> Iterator[_Group]:
-        """Put groups on disk at once, and yield them when they are asked for."""
-        blocks: list[tuple[int, int]] = []
-        for at in range(0, len(groups), _BLOCK):
-            data = _pack(groups[at : at + _BLOCK])
-            blocks.append((self._index.put(data), len(data)))
-        return (group for block in blocks for group in _unpack_groups(self._index.get(*block)))
-
     def close(self) -> None:
         self._joining.close()
-        self._spans.close()
-        self._places.close()
-        self._index.close()
+        self._units.close()
 
 
 def copies_in(spans: list[SpanRecord]) -> int:
     """Return how many copies of spans were left out of a trace."""
     return spans.copies if isinstance(spans, Deduplicated) else 0
-
-
-def _packed(span: SpanRecord) -> Packed:
-    try:
-        return b"m" + _pack(span)
-    except (OverflowError, UnicodeEncodeError, TypeError):  # 65-bit integers, lone surrogates
-        return b"p" + pickle.dumps(span)
-
-
-def _unpacked(data: Packed) -> SpanRecord:
-    if data[:1] == b"p":
-        kept: SpanRecord = pickle.loads(data[1:])  # written by ourselves into a private file
-        return kept
-    return _unpack(data[1:])
 
 
 def _order(node: Node) -> str:

@@ -17,7 +17,7 @@ from agentool_otel.errors import SourceError
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import _waiting, bare_calls
+from agentool_otel.rebuild import _waiting
 from agentool_otel.rebuild._waiting import Rows
 from agentool_otel.rebuild.runs import rebuild_groups
 from tests.records import Collected
@@ -32,8 +32,8 @@ chances = st.randoms(use_true_random=False)
 def no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave room for one thing at a time."""
     monkeypatch.setattr(_waiting, "_IN_MEMORY", 16)
-    monkeypatch.setattr(bare_calls, "_UNITS", 3)
-    monkeypatch.setattr(bare_calls, "_BLOCK", 2)
+    monkeypatch.setattr(_waiting, "_UNITS", 3)
+    monkeypatch.setattr(_waiting, "_BLOCK", 2)
 
 
 def sessions(chance: random.Random) -> Iterator[list[tuple[str, str]]]:
@@ -73,7 +73,7 @@ def test_runs_are_the_same_in_whatever_order_calls_come_and_wherever_they_wait(
     assert rebuilt(mixed) == on_disk
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_waiting, "_IN_MEMORY", 1 << 20)
-        patch.setattr(bare_calls, "_UNITS", 1 << 14)
+        patch.setattr(_waiting, "_UNITS", 1 << 14)
         assert rebuilt(mixed) == on_disk
 
 
