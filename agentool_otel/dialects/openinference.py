@@ -34,6 +34,7 @@ from agentool_otel.dialects._dialect import (
 )
 from agentool_otel.dialects._errors import take_exception
 from agentool_otel.dialects._flattened import members, tree
+from agentool_otel.dialects._openinference_events import take_values
 from agentool_otel.dialects._openinference_writing import write
 from agentool_otel.dialects._provider_messages import answer_in
 from agentool_otel.dialects._reading import Reader
@@ -115,6 +116,8 @@ class OpenInference:
 
     def read(self, span: Reader) -> Operation:
         take_exception(span)
+        if span.span.events:
+            take_values(span)
         _rename(span, names.COMMON)
         kind, said = _kind(span)
         if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):

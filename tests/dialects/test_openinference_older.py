@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from agentool_otel.dialects import classify
-from agentool_otel.model.messages import message, text, tool_response
+from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import (
     Unclassified,
     Usage,
 )
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanEvent, SpanRecord
 
 
 def read(kind: str | None, attributes: dict[str, Any], **fields: Any) -> Any:
@@ -134,3 +134,19 @@ def test_of_beeais_events_each_call_is_told_once() -> None:
         ("AGENT", "agent.react.update"),
     ):
         assert isinstance(event(kind, target), Unclassified)
+
+
+def test_content_that_awss_distribution_has_put_into_a_log_record_is_the_spans() -> None:
+    def collected(given: str, gave: dict[str, Any]) -> Any:
+        values = {"input": given, "output": json.dumps(gave)}
+        body = {key: {"messages": [{"content": it}]} for key, it in values.items()}
+        event = SpanEvent(LANGCHAIN, None, body)
+        return read(None, {}, scope=LANGCHAIN, name=LANGCHAIN, events=[event])
+
+    calls = [{"name": "weather", "args": {"city": "Rome"}, "id": "c1"}]
+    asked = collected("Rain?", {"generations": [[{"text": "", "message": {"tool_calls": calls}}]]})
+    assert asked.input == [message("user", [text("Rain?")])]
+    assert asked.output == [message("assistant", [tool_call("weather", {"city": "Rome"}, "c1")])]
+    told = {"type": "tool", "name": "weather", "content": "no", "tool_call_id": "c1"}
+    used = collected("{'city': 'Rome'}", told)
+    assert (used.name, used.call_id, used.result) == ("weather", "c1", "no")
