@@ -31,8 +31,10 @@ __all__ = [
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
-PLACEHOLDERS = frozenset({"<not specified>", "<not serializable>", "<REDACTED>", "N/A"})
-"""Texts by which SDKs say that a value was not captured; they are not values."""
+PLACEHOLDERS = frozenset(
+    {"<not specified>", "<not serializable>", "<REDACTED>", "HIDDEN:non-empty", "N/A"}
+)
+"""Texts by which SDKs say that a value was not captured; they are not values. The fourth is Koog's."""
 
 
 class Deferred:
