@@ -229,8 +229,8 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     content = fields.get("content")
     if _is_placeholder(content):
         content = None
-    if are_calls(calls := json_or_text(content)):  # Koog, for Langfuse
-        asked = [it for it in calls_from(calls) if not _is_placeholder(it["name"])]
+    if are_calls(json_or_text(content)):  # Koog, for Langfuse
+        asked = [it for it in calls_from(content) if not _is_placeholder(it["name"])]
         return message(role, asked, finish_reason(fields.get("finish_reason")))
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
@@ -258,6 +258,8 @@ def _read_events(rest: Attributes, span: SpanRecord) -> None:
         for key in _BODIES:
             if isinstance(content := json_or_text(body.get(key)), dict):
                 body = content
+        if "toolCalls" in body:  # AWS's SDK for Java
+            body = {"tool_calls": body["toolCalls"], **body}
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             body = dict(body)
             _rename(body)

@@ -16,8 +16,8 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 
 __all__ = [
-    "are_calls",
     "answer_in",
+    "are_calls",
     "calls_from",
     "finish_reason",
     "json_or_text",

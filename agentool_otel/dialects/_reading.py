@@ -34,7 +34,8 @@ _check = msgspec.json.Decoder(msgspec.Raw).decode
 PLACEHOLDERS = frozenset(
     {"<not specified>", "<not serializable>", "<REDACTED>", "HIDDEN:non-empty", "N/A"}
 )
-"""Texts by which SDKs say that a value was not captured; they are not values. The fourth is Koog's."""
+"""Texts by which SDKs (the last but one is Koog's) say that a value was not captured; they are not
+values."""
 
 
 class Deferred:

@@ -78,7 +78,9 @@ class SpringAI:
 def _read_client(span: Reader) -> Operation:
     onto.drop(span, _KIND)
     _offer(span)
-    asked = [said for entry in entries(span, "Chat Client Prompt Content") for said in spoken(entry)]
+    asked = [
+        said for entry in entries(span, "Chat Client Prompt Content") for said in spoken(entry)
+    ]
     onto.set_system(span, [{"text": words} for role, words in asked if role == "system"])
     told = [message(role, [text(words)]) for role, words in asked if role != "system"]
     onto.put(span, gen_ai.INPUT_MESSAGES, told or None)

@@ -108,13 +108,21 @@ def _asked_before(outer: Node, inner: Node) -> bool:
     the inner call was told all that the outer one was, and more."""
     if outer.span.scope != inner.span.scope:
         return False
-    one, other = outer.operation.input, inner.operation.input  # type: ignore[union-attr]
-    if one and other and len(other) > len(one) and list(other[: len(one)]) == list(one):
+    if _goes_on(outer.operation, inner.operation):
         return True
     return any(
         isinstance(node.operation, ToolExecution) and node.order < inner.order
         for node in outer.children
     )
+
+
+def _goes_on(one: Operation, other: Operation) -> bool:
+    assert isinstance(one, Inference)
+    assert isinstance(other, Inference)
+    before, after = one.input, other.input
+    if not before or not after or len(after) <= len(before):
+        return False
+    return list(after[: len(before)]) == list(before)
 
 
 def _beside(calls: list[Node]) -> list[Node]:

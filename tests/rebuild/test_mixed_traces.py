@@ -56,6 +56,24 @@ def test_a_call_that_stands_around_another_gives_it_what_it_lacks() -> None:
     assert calls_in(seen) == 1
 
 
+def test_a_stream_that_goes_on_inside_its_own_span_is_two_calls() -> None:
+    """Spring AI 1.x: a streaming client answers tools, and asks again, inside its first call."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(input=ASKED), parent=root, seconds=5)
+    seen.add(Inference(input=[*ASKED, *ANSWER, message("user", [])]), parent=outer, seconds=1)
+    assert calls_in(seen) == 2
+
+
+def test_a_tool_before_the_inner_call_was_asked_for_by_the_outer_one() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(), parent=root, seconds=5)
+    seen.add(ToolExecution(name="look"), parent=outer, seconds=1)
+    seen.add(Inference(), parent=outer, seconds=1)
+    assert calls_in(seen) == 2
+
+
 def test_spans_of_two_sdks_beside_each_other_are_one_call() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
