@@ -21,7 +21,7 @@ from agentool_otel.dialects._provider_messages import (
     parts_from,
     spoken,
 )
-from agentool_otel.dialects._reading import PLACEHOLDERS, Reader, in_parts, looks_cut
+from agentool_otel.dialects._reading import Reader, in_parts, is_placeholder, looks_cut
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
@@ -227,10 +227,10 @@ def _read_indexed(rest: Attributes) -> None:
 def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     role = str(fields.get("role", role))
     content = fields.get("content")
-    if _is_placeholder(content):
+    if is_placeholder(content):
         content = None
     if are_calls(json_or_text(content)):  # Koog, for Langfuse
-        asked = [it for it in calls_from(content) if not _is_placeholder(it["name"])]
+        asked = [it for it in calls_from(content) if not is_placeholder(it["name"])]
         return message(role, asked, finish_reason(fields.get("finish_reason")))
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
@@ -293,15 +293,11 @@ def _read_events(rest: Attributes, span: SpanRecord) -> None:
         rest[gen_ai.OUTPUT_MESSAGES] = outputs
 
 
-def _is_placeholder(value: Any) -> bool:
-    return isinstance(value, str) and value in PLACEHOLDERS
-
-
 def _is_hidden(body: Attributes) -> bool:
     """Whether an event only tells that something was said, or that some tool was asked for."""
-    if _is_placeholder(body.get("content")):
+    if is_placeholder(body.get("content")):
         return True
-    return any(_is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))
+    return any(is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))
 
 
 def _choice(body: Attributes) -> Message:

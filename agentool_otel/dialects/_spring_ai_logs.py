@@ -10,7 +10,8 @@ Source: Spring AI 1.1.4 `ChatModelPromptContentObservationHandler` and its sibli
     ["system":"You are a weather man.", "user":"What is the weather?"]
 
 What a text has of quotes and commas itself looks like the end of it. A text ends where its own
-quotes are in pairs, as they are in JSON and in most prose.
+quotes are in pairs, as they are in JSON and in most prose. Java prints a text that is not there, as
+that of a message with nothing but tool calls, as `null`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def texts(entry: str) -> list[str]:
             found[-1] += _BETWEEN + piece
         else:
             found.append(piece)
-    return found
+    return ["" if it == "null" else it for it in found]
 
 
 def spoken(entry: str) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from typing import Any
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._reading import Reader, is_placeholder
 from agentool_otel.model.messages import Message, message, parts_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
@@ -54,7 +54,8 @@ class Koog:
             if span.span.status == STATUS_ERROR and rest.get(gen_ai.TOOL_CALL_RESULT) == "{}":
                 onto.drop(span, gen_ai.TOOL_CALL_RESULT)
             return onto.as_operation(span)
-        onto.rename(span, {_SYSTEM: gen_ai.SYSTEM_INSTRUCTIONS})
+        if not is_placeholder(rest.get(_SYSTEM)):
+            onto.rename(span, {_SYSTEM: gen_ai.SYSTEM_INSTRUCTIONS})
         _mend_messages(span)
         _mend_reasons(span)
         if operation == "invoke_agent":
@@ -86,12 +87,17 @@ def _mended(said: Message) -> Message:
     if any(part.get("type") == "tool_call" for part in parts):
         role = "assistant"
     responses = [
-        {"response": part["result"], **{k: v for k, v in part.items() if k != "result"}}
+        {"response": _told(part["result"]), **{k: v for k, v in part.items() if k != "result"}}
         if part.get("type") == "tool_call_response" and "result" in part
         else part
         for part in parts
     ]
     return {**said, "role": role, "parts": responses}
+
+
+def _told(result: Any) -> Any:
+    """What a tool said: a text comes as JSON, and in a message as JSON once more."""
+    return json_or_text(result) if isinstance(result, str) else result
 
 
 def _mend_reasons(span: Reader) -> None:
