@@ -1,8 +1,8 @@
 """JetBrains Koog: the GenAI conventions, with messages that are nearly those.
 
-Source: spans of Koog 0.5.4, 0.8.0 and 1.1.1, whose scope is the name of the service, or `ai.koog`.
+Source: spans of Koog 0.5.4 to 1.1.1, whose scope is the name of the service, or `ai.koog`.
 
-- 0.8 and 1.1: every span has a `koog.event.id`; messages have roles in capitals, a tool's words
+- From 0.6 on every span has a `koog.event.id`; messages have roles in capitals, a tool's words
   under `result` and calls under the role `Tool`; the system prompt has an attribute without
   `gen_ai.`, and a tool that failed the result `{}`. A run's own span tells of the system prompt
   where its input and its answer belong, and counts no tokens.

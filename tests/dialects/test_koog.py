@@ -9,7 +9,7 @@ HIDDEN = "HIDDEN:non-empty"
 
 
 def test_messages_are_brought_to_the_conventions() -> None:
-    """Koog 1.1: roles in capitals, a result under `result`, an empty message between."""
+    """Since Koog 0.6: roles in capitals, a result under `result`, an empty message between."""
     spans = [
         span(
             {
@@ -51,7 +51,7 @@ def test_messages_are_brought_to_the_conventions() -> None:
 
 
 def test_a_run_tells_of_its_system_prompt_alone() -> None:
-    """Koog 0.8 and 1.1 put it where input and answer belong, and count no tokens."""
+    """Since Koog 0.6: it stands where input and answer belong, and no tokens are counted."""
     system = '[{"role":"System","parts":[{"type":"text","content":"Be brief."}]}]'
     run = span(
         {
