@@ -31,7 +31,7 @@ _ARGUMENTS = "gcp.vertex.agent.tool_call_args"
 _RESULT = "gcp.vertex.agent.tool_response"
 _PLUMBING = (
     *("invocation", "execute_tool (merged", "send_data", "invoke_node", "compact_events"),
-    "tool_response [",  # what the next call tells the model
+    "tool_response",  # what the next call tells the model
 )
 _NAMES = {
     "gcp.vertex.agent.session_id": gen_ai.CONVERSATION_ID,

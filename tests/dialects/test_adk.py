@@ -197,6 +197,15 @@ def test_adk_for_java_writes_members_in_camel_case() -> None:
     """)
 
 
+def test_what_was_told_of_tools_is_no_call() -> None:
+    """google-adk 0.5.0 for Java, of one tool and of several."""
+    told = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": "{}"}
+    spans = [
+        span(told, name=name, scope=SCOPE) for name in ("tool_response [look]", "tool_response")
+    ]
+    assert spelled(*spans) == "adk: unclassified\nadk: unclassified"
+
+
 def test_what_another_agent_said_is_not_the_users() -> None:
     contents = [
         {"role": "user", "parts": [{"text": "Where?"}]},
