@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from agentool_otel.dialects._provider_messages import (
+    are_calls,
     calls_from,
     finish_reason,
     json_or_text,
@@ -20,11 +21,11 @@ from agentool_otel.dialects._provider_messages import (
     parts_from,
     spoken,
 )
-from agentool_otel.dialects._reading import Reader, in_parts, looks_cut
+from agentool_otel.dialects._reading import Reader, in_parts, is_placeholder, looks_cut
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
-from agentool_otel.model.spans import Attributes, SpanEvent
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.semconv import gen_ai
 from agentool_otel.semconv.table import (
     OLDER,
@@ -120,7 +121,7 @@ def upgrade(span: Reader) -> None:
         _restructure(span)
     for event in span.span.events:
         if event.name.startswith("gen_ai."):
-            _read_events(rest, span.span.events)
+            _read_events(rest, span.span)
             break
     for key, role in _MESSAGES.items():
         if (value := rest.get(key)) is not None and not _in_parts(value):
@@ -226,6 +227,11 @@ def _read_indexed(rest: Attributes) -> None:
 def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     role = str(fields.get("role", role))
     content = fields.get("content")
+    if is_placeholder(content):
+        content = None
+    if are_calls(json_or_text(content)):  # Koog, for Langfuse
+        asked = [it for it in calls_from(content) if not is_placeholder(it["name"])]
+        return message(role, asked, finish_reason(fields.get("finish_reason")))
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
     if role == "thinking" and isinstance(content, str):  # OpenLLMetry, of Anthropic's models
@@ -244,14 +250,16 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     return message(role, parts, finish_reason(fields.get("finish_reason")))
 
 
-def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
+def _read_events(rest: Attributes, span: SpanRecord) -> None:
     inputs: list[Message] = []
     outputs: list[Message] = []
-    for event in sorted(events, key=lambda e: e.time_ns or 0):
+    for event in sorted(span.events, key=lambda e: e.time_ns or 0):
         body = event.attributes
         for key in _BODIES:
             if isinstance(content := json_or_text(body.get(key)), dict):
                 body = content
+        if "toolCalls" in body:  # AWS's SDK for Java
+            body = {"tool_calls": body["toolCalls"], **body}
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
             body = dict(body)
             _rename(body)
@@ -263,19 +271,33 @@ def _read_events(rest: Attributes, events: list[SpanEvent]) -> None:
             role = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
             made = messages_from(body.get(key), role)
             (inputs if side == gen_ai.INPUT_MESSAGES else outputs).extend(made)
+        elif _is_hidden(body):
+            continue
         elif event.name in _ROLES:
+            inputs += outputs  # what was answered before, where history has choices as well (Koog)
             inputs.append(message_from(body, _ROLES[event.name]))
+            outputs = []
         elif event.name == "gen_ai.choice":
             outputs.append(_choice(body))
     if not outputs and rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
         said = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
         if said:  # the whole run, told on its own span
             inputs, outputs = inputs[: said[0]], inputs[said[0] :]
+    elif not outputs and span.status != STATUS_ERROR:
+        while inputs and inputs[-1].get("role") == "assistant":  # Koog, of an answer without calls
+            outputs.insert(0, inputs.pop())
     embeds = rest.get(gen_ai.OPERATION_NAME) == "embeddings"  # which has no messages
     if inputs and gen_ai.INPUT_MESSAGES not in rest and not embeds:
         rest[gen_ai.INPUT_MESSAGES] = inputs
     if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
         rest[gen_ai.OUTPUT_MESSAGES] = outputs
+
+
+def _is_hidden(body: Attributes) -> bool:
+    """Whether an event only tells that something was said, or that some tool was asked for."""
+    if is_placeholder(body.get("content")):
+        return True
+    return any(is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))
 
 
 def _choice(body: Attributes) -> Message:

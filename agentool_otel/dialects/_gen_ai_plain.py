@@ -42,7 +42,7 @@ _NEED_A_LOOK = frozenset(
     {mcp.METHOD_NAME, core.ERROR_TYPE, gen_ai.USAGE_TOTAL_TOKENS, agentool.TOOL_WRAPPED}
 )
 """With one of these a span is not plain."""
-_BARE = frozenset({"input", "output"})
+_BARE = frozenset({"input", "output", "input.value", "output.value"})
 """Names of no generation that may be a tool's arguments and result."""
 _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
     (Reader.deferred_json, str): deferred_json,

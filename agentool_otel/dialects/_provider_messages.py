@@ -17,6 +17,7 @@ from agentool_otel.model.messages import tool_call as call_part
 
 __all__ = [
     "answer_in",
+    "are_calls",
     "calls_from",
     "finish_reason",
     "json_or_text",
@@ -371,6 +372,15 @@ def tool_definition(said: Any) -> Any:
             tool["parameters"] = schema.get("json", schema)
         return {"type": "function", **tool}
     return said
+
+
+def are_calls(value: Any) -> bool:
+    """Whether this is a list of tool calls in OpenAI's shape."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(it, dict) and isinstance(it.get("function"), dict) for it in value)
+    )
 
 
 def calls_from(calls: Any) -> list[Part]:

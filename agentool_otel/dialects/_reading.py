@@ -24,6 +24,7 @@ __all__ = [
     "deferred_messages",
     "deferred_objects",
     "in_parts",
+    "is_placeholder",
     "looks_cut",
     "messages",
     "texts",
@@ -31,8 +32,11 @@ __all__ = [
 
 _check = msgspec.json.Decoder(msgspec.Raw).decode
 
-PLACEHOLDERS = frozenset({"<not specified>", "<not serializable>", "<REDACTED>", "N/A"})
-"""Texts by which SDKs say that a value was not captured; they are not values."""
+PLACEHOLDERS = frozenset(
+    {"<not specified>", "<not serializable>", "<REDACTED>", "HIDDEN:non-empty", "N/A"}
+)
+"""Texts by which SDKs (the last but one is Koog's) say that a value was not captured; they are not
+values."""
 
 
 class Deferred:
@@ -281,6 +285,11 @@ def deferred_json(text: str) -> DeferredObject | DeferredList | UnsetType:
 def deferred_objects(text: str) -> DeferredList | UnsetType:
     """Return what begins and ends as an array of objects, to be parsed when needed; else UNSET."""
     return DeferredList(text) if text[:2] == "[{" and text[-2:] == "}]" else UNSET
+
+
+def is_placeholder(value: Any) -> bool:
+    """Whether a value says that it is none, with one of `PLACEHOLDERS`."""
+    return isinstance(value, str) and value in PLACEHOLDERS
 
 
 def in_parts(text: str) -> bool:

@@ -4,7 +4,8 @@ Source: google-adk 2.13.0 `google/adk/telemetry/{tracing,node_tracing,_experimen
 Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 speaks
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
 nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
-so has a tool, `tool_call [get_weather]`.
+so has a tool, `tool_call [get_weather]`. ADK for Java (1.8.0 `Tracing`) writes schema 1 with the
+members in camel case and calls the operation `call_llm`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
+from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -29,9 +31,14 @@ _ARGUMENTS = "gcp.vertex.agent.tool_call_args"
 _RESULT = "gcp.vertex.agent.tool_response"
 _PLUMBING = (
     *("invocation", "execute_tool (merged", "send_data", "invoke_node", "compact_events"),
-    "tool_response [",  # what the next call tells the model
+    "tool_response",  # what the next call tells the model
 )
+_NAMES = {
+    "gcp.vertex.agent.session_id": gen_ai.CONVERSATION_ID,
+    "gen_ai.tool_call.id": gen_ai.TOOL_CALL_ID,
+}
 _NAMED = re.compile(r"(agent_run|tool_call) \[(.+)\]")
+_CONTEXT = "For context:"
 _SETTINGS = {
     "temperature": gen_ai.REQUEST_TEMPERATURE,
     "top_p": gen_ai.REQUEST_TOP_P,
@@ -65,7 +72,7 @@ class ADK:
         # The framework names itself as the provider.
         if span.rest.get("gen_ai.system") == _SCOPE:
             onto.drop(span, "gen_ai.system")
-        onto.rename(span, {"gcp.vertex.agent.session_id": gen_ai.CONVERSATION_ID})
+        onto.rename(span, _NAMES)
         operation = span.rest.get(gen_ai.OPERATION_NAME)
         if operation is None and (named := _NAMED.fullmatch(name)):
             if named[1] == "agent_run":
@@ -78,8 +85,25 @@ class ADK:
             return onto.as_operation(span, "execute_tool")
         if name == "call_llm" or _REQUEST in span.rest:
             _read_model_call(span)
-            return onto.as_operation(span, str(operation or "chat"))
+            _mend_context(span)
+            return onto.as_operation(span, "chat" if operation in (None, "call_llm") else None)
+        _mend_context(span)
         return onto.as_operation(span)
+
+
+def _mend_context(span: Reader) -> None:
+    """Take the role from what another agent said or did: ADK tells it as if the user had."""
+    said = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(said, str) and f'"{_CONTEXT}"' in said:
+        said = json_or_text(said)
+    if not isinstance(said, list):
+        return
+    span.rest[gen_ai.INPUT_MESSAGES] = [
+        {key: it for key, it in message.items() if key != "role"}
+        if (parts := parts_of(message)) and parts[0].get("content") == _CONTEXT
+        else message
+        for message in said
+    ]
 
 
 def _read_tool(span: Reader) -> None:
@@ -94,7 +118,7 @@ def _read_tool(span: Reader) -> None:
         return
     onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _known(arguments))
     if isinstance(arguments, dict) and span.rest.get(gen_ai.TOOL_NAME) == "transfer_to_agent":
-        onto.put(span, agentool.TRANSFER_TARGET, arguments.get("agent_name"))
+        onto.put(span, agentool.TRANSFER_TARGET, _member(arguments, "agent_name"))
     if isinstance(result, dict):
         if core.ERROR_TYPE in span.rest:
             onto.put(span, agentool.TOOL_ERROR, _error_in(result))
@@ -132,15 +156,15 @@ def _read_request(span: Reader, request: dict[str, Any]) -> None:
     onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(request.get("contents"), "user") or None)
     config = request.get("config")
     if isinstance(config, dict):
-        system = config.get("system_instruction")
+        system = _member(config, "system_instruction")
         onto.set_system(span, system.get("parts") if isinstance(system, dict) else system)
         onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(config.get("tools")) or None)
         for key, attribute in _SETTINGS.items():
-            onto.put(span, attribute, config.get(key))
+            onto.put(span, attribute, _member(config, key))
 
 
 def _read_response(span: Reader, response: dict[str, Any]) -> None:
-    reason = response.get("finish_reason")
+    reason = _member(response, "finish_reason")
     content = response.get("content")
     if isinstance(content, dict):
         made = message_from(content, "model")
@@ -149,15 +173,20 @@ def _read_response(span: Reader, response: dict[str, Any]) -> None:
         onto.put(span, gen_ai.OUTPUT_MESSAGES, [made])
     if isinstance(reason, str):
         onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [reason.lower()])
-    onto.put(span, gen_ai.RESPONSE_MODEL, response.get("model_version"))
-    onto.put(span, core.ERROR_TYPE, response.get("error_code"))
-    usage = response.get("usage_metadata")
+    onto.put(span, gen_ai.RESPONSE_MODEL, _member(response, "model_version"))
+    onto.put(span, core.ERROR_TYPE, _member(response, "error_code"))
+    usage = _member(response, "usage_metadata")
     if isinstance(usage, dict):
-        thought = usage.get("thoughts_token_count")
-        answered = usage.get("candidates_token_count")
-        onto.put(span, gen_ai.USAGE_INPUT_TOKENS, usage.get("prompt_token_count"))
+        thought = _member(usage, "thoughts_token_count")
+        answered = _member(usage, "candidates_token_count")
+        onto.put(span, gen_ai.USAGE_INPUT_TOKENS, _member(usage, "prompt_token_count"))
         onto.put(span, gen_ai.USAGE_OUTPUT_TOKENS, onto.total(answered, thought))
         onto.put(span, gen_ai.USAGE_REASONING_OUTPUT_TOKENS, thought)
-        onto.put(
-            span, gen_ai.USAGE_CACHE_READ_INPUT_TOKENS, usage.get("cached_content_token_count")
-        )
+        cached = _member(usage, "cached_content_token_count")
+        onto.put(span, gen_ai.USAGE_CACHE_READ_INPUT_TOKENS, cached)
+
+
+def _member(said: dict[str, Any], name: str) -> Any:
+    """Return a member under its name in Python or in Java."""
+    first, *rest = name.split("_")
+    return said.get(name, said.get(first + "".join(map(str.title, rest))))

@@ -84,6 +84,11 @@ _CLASSES: dict[str, type] = {
 }
 
 
+_BARE = (
+    *(("arguments", "input"), ("result", "output")),
+    *(("arguments", "input.value"), ("result", "output.value")),
+)
+"""Names of no generation: programs that fill in spans by hand use the first, Koog the others."""
 _EXCEPTION = "gen_ai.client.operation.exception"
 _HANDOFF = re.compile(r"handoff from (.+) to (.+)")
 _PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
@@ -288,11 +293,9 @@ def _parsed_twice(text: str) -> Any:
 
 def _read_tool(span: Reader) -> ToolExecution:
     fields = _read_payload_fields(span, TABLES[ToolExecution])
-    # Bare names are of no generation; programs that fill in spans by hand use them.
-    if "arguments" not in fields and "input" in span.rest:
-        fields["arguments"] = span.deferred_json("input")
-    if "result" not in fields and "output" in span.rest:
-        fields["result"] = span.deferred_json("output")
+    for name, bare in _BARE:
+        if name not in fields and bare in span.rest:
+            fields[name] = span.deferred_json(bare)
     if "name" not in fields:
         fields["name"] = span.span.name.removeprefix("execute_tool").strip() or "unknown"
     return ToolExecution(**fields, extra=span.rest)

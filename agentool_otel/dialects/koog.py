@@ -1,30 +1,35 @@
-"""JetBrains Koog: GenAI's older indexed messages, with tool calls as a JSON list in the content.
+"""JetBrains Koog: the GenAI conventions, with messages that are nearly those.
 
-Source: spans of Koog 0.4 (scope `ai.koog`). Its run is a `create_agent`, and its conversation id is
-the id of the run.
+Source: spans of Koog 0.5.4 to 1.1.1, whose scope is the name of the service, or `ai.koog`.
+
+- From 0.6 on every span has a `koog.event.id`; messages have roles in capitals, a tool's words
+  under `result` and calls under the role `Tool`; the system prompt has an attribute without
+  `gen_ai.`, and a tool that failed the result `{}`. A run's own span tells of the system prompt
+  where its input and its answer belong, and counts no tokens.
+- 0.5: messages are the older events, or indexed attributes for Langfuse (`_gen_ai_older`), and
+  only the spans of nodes have names of their own.
+
+The conversation id is the id of the run.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import calls_from, json_or_text
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects._reading import Reader, is_placeholder
+from agentool_otel.model.messages import Message, message, parts_of
 from agentool_otel.model.operations import Operation
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["Koog"]
 
 _SCOPE = "ai.koog"
-_CONTENT = re.compile(r"(gen_ai\.(?:prompt|completion)\.[0-9]+\.)content")
-_TOOL = {
-    "input.value": gen_ai.TOOL_CALL_ARGUMENTS,
-    "output.value": gen_ai.TOOL_CALL_RESULT,
-}
+_NODE = ("koog.node.name", "koog.node.id", "koog.strategy.name")
+_SYSTEM = "system_instructions"
 
 
 class Koog:
@@ -41,30 +46,65 @@ class Koog:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        operation = span.rest.get(gen_ai.OPERATION_NAME)
-        if "koog.node.name" in span.rest:
+        rest = span.rest
+        if not rest.keys().isdisjoint(_NODE):
             return onto.unclassified(span)
-        if operation == "create_agent":
-            return onto.as_operation(span, "invoke_agent")
+        operation = rest.get(gen_ai.OPERATION_NAME)
         if operation == "execute_tool":
-            onto.rename(span, _TOOL)
+            if span.span.status == STATUS_ERROR and rest.get(gen_ai.TOOL_CALL_RESULT) == "{}":
+                onto.drop(span, gen_ai.TOOL_CALL_RESULT)
             return onto.as_operation(span)
-        for key in list(span.rest):
-            if found := _CONTENT.fullmatch(key):
-                _spread_calls(span, key, found[1])
+        if not is_placeholder(rest.get(_SYSTEM)):
+            onto.rename(span, {_SYSTEM: gen_ai.SYSTEM_INSTRUCTIONS})
+        _mend_messages(span)
+        _mend_reasons(span)
+        if operation == "invoke_agent":
+            onto.drop(span, *(key for key in _COUNTS if str(rest.get(key)) == "0"))
         return onto.as_operation(span)
 
 
-def _spread_calls(span: Reader, key: str, prefix: str) -> None:
-    """Give the tool calls in a content the indexed names that they have elsewhere."""
-    listed: Any = json_or_text(span.rest[key])
-    if not isinstance(listed, list) or not all(_is_call(item) for item in listed):
-        return
-    onto.drop(span, key)
-    for index, call in enumerate(calls_from(listed)):
-        for member in ("id", "name", "arguments"):
-            onto.put(span, f"{prefix}tool_calls.{index}.{member}", call.get(member))
+_COUNTS = (gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS)
 
 
-def _is_call(item: Any) -> bool:
-    return isinstance(item, dict) and ("function" in item or item.get("type") == "function")
+def _mend_messages(span: Reader) -> None:
+    for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
+        told = json_or_text(span.rest.get(key))
+        if not isinstance(told, list):
+            continue
+        made = [_mended(it) for it in told if isinstance(it, dict) and parts_of(it)]
+        if key == gen_ai.OUTPUT_MESSAGES:  # one answer, of a message for each of its parts
+            parts = [part for it in made if it["role"] == "assistant" for part in parts_of(it)]
+            made = [message("assistant", parts)] if parts else []
+        elif span.rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
+            made = [it for it in made if it["role"] != "system"]
+        onto.drop(span, key)
+        onto.put(span, key, made or None)
+
+
+def _mended(said: Message) -> Message:
+    role = str(said.get("role")).lower()
+    parts = parts_of(said)
+    if any(part.get("type") == "tool_call" for part in parts):
+        role = "assistant"
+    responses = [
+        {"response": _told(part["result"]), **{k: v for k, v in part.items() if k != "result"}}
+        if part.get("type") == "tool_call_response" and "result" in part
+        else part
+        for part in parts
+    ]
+    return {**said, "role": role, "parts": responses}
+
+
+def _told(result: Any) -> Any:
+    """What a tool said: a text comes as JSON, and in a message as JSON once more."""
+    return json_or_text(result) if isinstance(result, str) else result
+
+
+def _mend_reasons(span: Reader) -> None:
+    """Take the reasons to stop, which Koog 1.x writes as Kotlin prints a list: `[stop]`."""
+    value: Any = span.rest.get(gen_ai.RESPONSE_FINISH_REASONS)
+    if isinstance(value, str):
+        value = [it.strip() for it in value.strip("[]").split(",")]
+    if isinstance(value, list):
+        told = [str(finish_reason(it)) for it in value]
+        span.rest[gen_ai.RESPONSE_FINISH_REASONS] = told

@@ -89,6 +89,8 @@ def _nested(calls: list[Node]) -> list[Node]:
         leaves = [leaf for inner in inside.get(id(node), ()) for leaf in resolved(inner)]
         if not leaves:
             return [node]
+        if _asked_before(node, leaves[0]):
+            return [node, *leaves]
         answered = [leaf for leaf in leaves if leaf.operation.error_type is None]
         if len(leaves) == 1:
             return [_merged(leaves[0], node)]
@@ -98,6 +100,29 @@ def _nested(calls: list[Node]) -> list[Node]:
 
     held = {id(node) for inner in inside.values() for node in inner}
     return [leaf for node in calls if id(node) not in held for leaf in resolved(node)]
+
+
+def _asked_before(outer: Node, inner: Node) -> bool:
+    """True for a call around another that was made before it: a streaming client that answers the
+    tools it is asked for goes on inside its own span (Spring AI 1.x). A tool was run in between, or
+    the inner call was told all that the outer one was, and more."""
+    if outer.span.scope != inner.span.scope:
+        return False
+    if _goes_on(outer.operation, inner.operation):
+        return True
+    return any(
+        isinstance(node.operation, ToolExecution) and node.order < inner.order
+        for node in outer.children
+    )
+
+
+def _goes_on(one: Operation, other: Operation) -> bool:
+    assert isinstance(one, Inference)
+    assert isinstance(other, Inference)
+    before, after = one.input, other.input
+    if not before or not after or len(after) <= len(before):
+        return False
+    return list(after[: len(before)]) == list(before)
 
 
 def _beside(calls: list[Node]) -> list[Node]:

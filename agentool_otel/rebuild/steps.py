@@ -85,6 +85,7 @@ class StepBuilder:
             self._read_node(node)
         self._handoffs.merge_nested_runs()
         if not self._spans_tell_all():
+            self._calls.note_nameless()
             for node in self._inferences:
                 self._read_input(node)
         if self._root is None or not self._calls:
@@ -188,6 +189,8 @@ class StepBuilder:
                         self._consumed.setdefault(call_id, node)
                     elif n >= new:
                         self._answered_in_turn(node, name, part, response)
+                elif self._calls.nameless and part.get("type") == "tool_call":
+                    self._calls.name(node, n, part, call_id_of(part, place))
 
     def _named_by_place(
         self, call_id: str, name: str | None, place: int

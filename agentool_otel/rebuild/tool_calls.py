@@ -67,6 +67,8 @@ class ToolCalls(list[ToolCall]):
         """By name, the calls models asked for."""
         self._run_by: dict[int, ToolCall] = {}
         """By the id() of its node, the call a tool span executes."""
+        self.nameless: list[ToolCall] = []
+        """The calls that got no id from the model that asked for them, nor from their span."""
         self._noted: list[ToolCall] = []
         """The calls of which a span tells no more than that the model asked for them."""
 
@@ -79,6 +81,33 @@ class ToolCalls(list[ToolCall]):
         """Add a call that a model asked for."""
         self._asked_for[call.name].append(call)
         self.add(call)
+
+    def note_nameless(self) -> None:
+        """Find the calls that have no id, now that the spans are read."""
+        self.nameless = [it for it in self if it.id is None and it.asked_by is not None]
+
+    def name(self, node: Node, place: int, part: dict[str, Any], call_id: str | None) -> None:
+        """Give a call the id under which a later model call repeats it.
+
+        ADK gives one to the calls of Google's models, which have none, when they have come; ADK for
+        Java until 0.5 tells it in the history alone. A call like it that stands in the history
+        before the answer that asked for it is another one.
+        """
+        if call_id is None or call_id in self.by_id:
+            return
+        told = canonical(parsed(part.get("arguments")))
+        for call in self.nameless:
+            before = call.asked_by.operation if call.asked_by is not None else None
+            if call.asked_by is node or not isinstance(before, Inference):
+                continue
+            if call.name != part.get("name") or call.arguments is UNSET:
+                continue
+            new = place >= len(before.input or ())
+            if new and canonical(plain(call.arguments)) == told:
+                call.id = call_id
+                self.by_id[call_id].append(call)
+                self.nameless.remove(call)
+                return
 
     def waits_without_id(self, name: str) -> bool:
         """Whether a model asked for a call of a tool without giving the call an id."""

@@ -151,8 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def do_POST(self) -> None:
-        size = int(self.headers.get("content-length") or 0)
-        body: Json = json.loads(self.rfile.read(size) or b"{}")
+        body: Json = json.loads(self._body() or b"{}")
         headers = {name.lower(): text for name, text in self.headers.items()}
         headers = {name: text for name, text in headers.items() if name not in _SECRET}
         path = self.path.partition("?")[0]
@@ -165,6 +164,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(Request("embeddings", body, headers), _embeddings, None)
         else:
             self._send(404, {"error": {"message": f"no such path {path}", "type": "not_found"}})
+
+    def _body(self) -> bytes:
+        if self.headers.get("transfer-encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        pieces: list[bytes] = []  # Java's clients
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            pieces.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
 
     def _answer(
         self,

@@ -160,3 +160,64 @@ def test_a_tool_that_failed_says_why_in_its_result() -> None:
 
 def test_an_agent_of_version_1_10_is_named_by_its_span_only() -> None:
     assert spelled(span({}, name="agent_run [weather]", scope=SCOPE)) == "adk: agent agent=weather"
+
+
+def test_adk_for_java_writes_members_in_camel_case() -> None:
+    """google-adk 1.8.0 for Java."""
+    request = {
+        "model": "gemini-2.5-flash",
+        "contents": [{"role": "user", "parts": [{"text": "Where?"}]}],
+        "config": {"systemInstruction": {"parts": [{"text": "Be brief."}]}, "maxOutputTokens": 9},
+    }
+    response = {
+        "content": {"role": "model", "parts": [{"text": "There."}]},
+        "finishReason": "STOP",
+        "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2},
+        "modelVersion": "gemini-2.5-flash-001",
+    }
+    spans = [
+        span(
+            {
+                "gen_ai.operation.name": "call_llm",
+                "gcp.vertex.agent.llm_request": json.dumps(request),
+                "gcp.vertex.agent.llm_response": json.dumps(response),
+            },
+            name="call_llm",
+            scope=SCOPE,
+        ),
+        tool('{"at":1}', '{"found":true}', **{"gen_ai.tool_call.id": "adk-1"}),
+    ]
+    assert spelled(*spans) == text("""
+        adk: chat model=gemini-2.5-flash answered_by=gemini-2.5-flash-001 finish=stop
+            max_tokens=9 in=3 out=2
+            system: Be brief.
+          > user: Where?
+          < assistant: There. (stop)
+        adk: tool search call=adk-1 arguments={"at":1} result={"found":true}
+    """)
+
+
+def test_what_was_told_of_tools_is_no_call() -> None:
+    """google-adk 0.5.0 for Java, of one tool and of several."""
+    told = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": "{}"}
+    spans = [
+        span(told, name=name, scope=SCOPE) for name in ("tool_response [look]", "tool_response")
+    ]
+    assert spelled(*spans) == "adk: unclassified\nadk: unclassified"
+
+
+def test_what_another_agent_said_is_not_the_users() -> None:
+    contents = [
+        {"role": "user", "parts": [{"text": "Where?"}]},
+        {"role": "user", "parts": [{"text": "For context:"}, {"text": "[desk] said: There."}]},
+    ]
+    call = span(
+        {"gcp.vertex.agent.llm_request": json.dumps({"contents": contents})},
+        name="call_llm",
+        scope=SCOPE,
+    )
+    assert spelled(call) == text("""
+        adk: chat
+          > user: Where?
+          > None: For context: | [desk] said: There.
+    """)

@@ -57,6 +57,16 @@ def test_v1_27_content_events_are_messages() -> None:
     assert operation.output == [message("assistant", [text("hello")])]
 
 
+def test_calls_in_events_of_awss_sdk_for_java_are_calls() -> None:
+    """OpenTelemetry Java agent 2.33, Bedrock."""
+    calls = [{"id": "c1", "type": "function", "name": "f", "arguments": '{"a":1}'}]
+    operation = read(
+        {"gen_ai.operation.name": "chat"},
+        event("gen_ai.choice", index=0, finish_reason="tool_use", toolCalls=json.dumps(calls)),
+    )
+    assert operation.output == [message("assistant", [CALL], "tool_call")]
+
+
 def test_v1_28_message_events_are_messages_in_order() -> None:
     calls = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}]
     operation = read(

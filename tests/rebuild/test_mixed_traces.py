@@ -56,6 +56,53 @@ def test_a_call_that_stands_around_another_gives_it_what_it_lacks() -> None:
     assert calls_in(seen) == 1
 
 
+def test_a_stream_that_goes_on_inside_its_own_span_is_two_calls() -> None:
+    """Spring AI 1.x: a streaming client answers tools, and asks again, inside its first call."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(input=ASKED), parent=root, seconds=5)
+    seen.add(Inference(input=[*ASKED, *ANSWER, message("user", [])]), parent=outer, seconds=1)
+    assert calls_in(seen) == 2
+
+
+def test_a_tool_before_the_inner_call_was_asked_for_by_the_outer_one() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(), parent=root, seconds=5)
+    seen.add(ToolExecution(name="look"), parent=outer, seconds=1)
+    seen.add(Inference(), parent=outer, seconds=1)
+    assert calls_in(seen) == 2
+
+
+def test_a_call_without_an_id_gets_the_one_it_has_in_the_history() -> None:
+    """ADK for Java until 0.5: neither the model nor the tool's span tells it."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=ASKED, output=[asked]), parent=root)
+    seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
+    named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
+    told = message("user", [tool_response("found", "adk-1")])
+    seen.add(Inference(input=[*ASKED, named, told], output=ANSWER), parent=root)
+    [trace] = seen.rebuilt()
+    [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
+    assert (result["call_id"], result["output"]) == ("adk-1", "found")
+
+
+def test_a_call_of_an_earlier_turn_gives_no_id_to_one_like_it() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
+    before = [*ASKED, named, message("user", [tool_response("old", "adk-1")]), *ASKED]
+    asked = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=before, output=[asked]), parent=root)
+    seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
+    seen.add(Inference(input=[*before, asked], output=ANSWER), parent=root)
+    [trace] = seen.rebuilt()
+    [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
+    assert "output" not in result
+
+
 def test_spans_of_two_sdks_beside_each_other_are_one_call() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
