@@ -59,7 +59,7 @@ def read_around(span: Reader, prefixes: tuple[str, ...], own: ReadOwn) -> Operat
     outside = {key: value for key, value in span.rest.items() if key.startswith(prefixes)}
     operation = _OPERATIONS.get(type(inner), "")
     outer = own(Reader(span.span, outside), operation)
-    if not operation and not isinstance(outer, Unclassified):
+    if isinstance(inner, Unclassified) and not isinstance(outer, Unclassified):
         return msgspec.structs.replace(outer, extra={**inner.extra, **outer.extra})
     return _filled(inner, outer)
 

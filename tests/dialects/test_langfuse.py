@@ -8,7 +8,7 @@ from typing import Any
 from agentool_otel.dialects import classify
 from agentool_otel.model.messages import message
 from agentool_otel.model.messages import text as said
-from agentool_otel.model.operations import AgentInvocation, Usage
+from agentool_otel.model.operations import AgentCreation, AgentInvocation, Usage
 from tests.dialects.spelled import coverage, span, spelled, text
 from tests.dialects.traces import recorded
 
@@ -195,3 +195,9 @@ def test_what_it_took_from_langsmiths_exporter_is_read_as_that_wrote_it() -> Non
     operation = classify(span(stored, name="claude.conversation", scope="langsmith"))[1]
     assert isinstance(operation, AgentInvocation)
     assert operation.output == [message("assistant", [said("No.")])]
+
+
+def test_what_the_vocabulary_inside_says_counts_where_it_says_something() -> None:
+    stored = {OF + "type": "agent", "gen_ai.operation.name": "create_agent"}
+    operation = classify(span(stored, name="agent.1", scope="ai.koog"))[1]
+    assert isinstance(operation, AgentCreation)
