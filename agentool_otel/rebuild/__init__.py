@@ -3,6 +3,7 @@
 tree           the spans of one OTel trace, linked
 runs           which spans make which run
 wrappers       runs that only stand around another one
+bare           model calls without an agent around them, until all are there
 conversations  which bare model calls belong together
 calls          the model calls of a run, each once
 steps          the operations of a run to its ordered steps

@@ -19,8 +19,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.rebuild.bare import BareCalls, BareRun, Loose
 from agentool_otel.rebuild.cost import Prices
-from agentool_otel.rebuild.runs import BareCalls, BareRun, Loose, rebuild_bare, rebuild_trace
+from agentool_otel.rebuild.runs import add_rest, rebuild_bare, rebuild_trace
 from agentool_otel.rebuild.trace import Rebuilt
 from agentool_otel.sources import UndecodedSpan
 from agentool_otel.sources._undecoded import Decoder
@@ -79,7 +80,7 @@ def rebuild_in_processes(
             for number, where, what in done.problems:
                 list(decoders)[number].report(where, what)
             for spans in done.bare:
-                bare.add_trace(spans)
+                add_rest(spans, bare.add)
             yield from done.results
         calls = _batches(bare.runs(), lambda run: len(run.calls))
         yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
