@@ -3,6 +3,7 @@
 tree           the spans of one OTel trace, linked
 runs           which spans make which run
 wrappers       runs that only stand around another one
+gathering      runs that several OTel traces tell
 bare           model calls without an agent around them, until all are there
 conversations  which bare model calls belong together
 calls          the model calls of a run, each once

@@ -12,9 +12,9 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild._waiting import Packed, Places, Store
 from agentool_otel.rebuild.conversations import Joining, keys_of
 from agentool_otel.rebuild.tree import Node, is_record
-from agentool_otel.sources.grouping import Deduplicated
+from agentool_otel.sources.grouping import copies_of
 
-__all__ = ["BareCalls", "BareRun", "Loose", "copies_of", "order_of"]
+__all__ = ["BareCalls", "BareRun", "Loose", "order_of"]
 
 
 class Loose(NamedTuple):
@@ -156,10 +156,6 @@ def _neighbour(node: Node, calls: list[Node]) -> Node | None:
             before = [call for call in near if call.order <= node.order]
             return before[-1] if before else near[0]
     return None
-
-
-def copies_of(spans: list[SpanRecord]) -> int:
-    return spans.copies if isinstance(spans, Deduplicated) else 0
 
 
 def _as_kept(node: Node, kept: set[int]) -> SpanRecord:

@@ -2,7 +2,8 @@
 
 An agent's or a workflow's span is a run and holds everything below it, down to the next such span,
 which is a run of its own. What is below none of them is bare: calls of a provider SDK without an
-agent around them, which `conversations` ties together.
+agent around them, which `conversations` ties together. Runs that several OTel traces tell are put
+together by `gathering`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild._waiting import unpacked
-from agentool_otel.rebuild.bare import BareCalls, BareRun, Loose, copies_of, order_of
+from agentool_otel.rebuild.bare import BareCalls, BareRun, Loose, order_of
 from agentool_otel.rebuild.cost import Prices
+from agentool_otel.rebuild.gathering import Part, Parts, gather, part_of
 from agentool_otel.rebuild.trace import Rebuilt, RunSpans
 from agentool_otel.rebuild.tree import Node, grow
 from agentool_otel.rebuild.wrappers import unwrapped
 from agentool_otel.semconv import agentool
+from agentool_otel.sources.grouping import copies_of
 
-__all__ = ["add_rest", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
+__all__ = ["Left", "Waiting", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
 
 
 def rebuild_groups(
@@ -35,41 +38,83 @@ def rebuild_groups(
 ) -> Iterator[Rebuilt]:
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
-    Runs with an agent's span come as their OTel trace does. Bare calls come last, because any later
-    trace may continue them.
+    Runs with an agent's span come as their OTel trace does, then those that several traces tell.
+    Bare calls come last. Any later trace may be a part of the former, or continue the latter.
     """
-    bare = BareCalls()
+    waiting = Waiting()
     try:
         for spans in groups:
-            yield from rebuild_trace(spans, bare.add, prices)
-        for run in bare.runs():
+            yield from rebuild_trace(spans, waiting.add, prices)
+        for spans in waiting.parts.runs():
+            yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
+        for run in waiting.bare.runs():
             yield rebuild_bare(run, prices)
     finally:
-        bare.close()
+        waiting.close()
+
+
+class Waiting:
+    """What has to wait until all traces have been seen."""
+
+    def __init__(self) -> None:
+        self.parts = Parts()
+        self.bare = BareCalls()
+
+    def add(self, left: Left) -> None:
+        if isinstance(left, Part):
+            self.parts.add(left)
+        else:
+            self.bare.add(left)
+
+    def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
+        """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
+        ordered = grow(spans)
+        runs, loose = _split(ordered)
+        part = None if gathered else _part(spans, ordered, runs)
+        self.add(part or Loose(loose, spans, bool(runs)))
+        for node in ordered:
+            node.unlink()
+
+    def close(self) -> None:
+        self.parts.close()
+        self.bare.close()
+
+
+Left = Part | Loose
+"""What an OTel trace leaves to be rebuilt later."""
 
 
 def rebuild_trace(
-    spans: list[SpanRecord], bare: Callable[[Loose], None], prices: Prices | None = None
+    spans: list[SpanRecord],
+    aside: Callable[[Left], None],
+    prices: Prices | None = None,
+    *,
+    gathered: bool = False,
 ) -> Iterator[Rebuilt]:
-    """Yield the runs of one OTel trace. What belongs to none goes to `bare`, to be read at once."""
+    """Yield the runs of one OTel trace, or of several that have been gathered.
+
+    What has to wait for others goes to `aside`, to be read at once: what belongs to no run, or the
+    whole trace where it is a part of one.
+    """
     ordered = grow(spans)
     runs, loose = _split(ordered)
-    ids = {id(run.root): run.trace_id for run in runs}
-    for run in runs:
-        yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
-    if loose:
-        bare(Loose(loose, spans, bool(runs)))
+    part = None if gathered else _part(spans, ordered, runs)
+    if part is None:
+        ids = {id(run.root): run.trace_id for run in runs}
+        for run in runs:
+            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
+        if loose:
+            aside(Loose(loose, spans, bool(runs)))
+    else:
+        aside(part)
     for node in ordered:
         node.unlink()
 
 
-def add_rest(spans: list[SpanRecord], bare: Callable[[Loose], None]) -> None:
-    """Give `bare` what `rebuild_trace` gives it, of a trace whose runs are rebuilt elsewhere."""
-    ordered = grow(spans)
-    runs, loose = _split(ordered)
-    bare(Loose(loose, spans, bool(runs)))
-    for node in ordered:
-        node.unlink()
+def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:
+    if not ordered:
+        return None
+    return part_of(spans, ordered[0], [run.root for run in runs if run.root is not None])
 
 
 def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:

@@ -390,6 +390,8 @@ class StepBuilder:
         draft = call.result
         if draft is None:
             draft = call.result = self._drafts.add("tool_result", node.end_ns, RESULT, node)
+        elif call.told is UNSET:  # by the span of the whole run
+            call.told = draft.body["tool_result"].get("output", UNSET)
         if call.call is not None:
             draft.after += (call.call,)
         draft.place(node, OF_RESULT)

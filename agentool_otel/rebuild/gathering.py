@@ -1,0 +1,104 @@
+"""Runs that several OTel traces tell, each a part of it.
+
+A runtime that passes messages from agent to agent begins a trace with every message, and links it
+to the span that has sent it; a run is then as many traces. Any later trace may be a part, so parts
+wait until all have been seen: what they are tied by in memory, some 200 bytes a trace, the spans
+themselves on disk. A run has to fit into memory, as a trace has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from agentool_otel.dialects import GatheringDialect, Ties, gathering_dialects
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.rebuild._waiting import Places, Store, unpacked
+from agentool_otel.rebuild.conversations import Joining, Keys
+from agentool_otel.rebuild.tree import Node
+from agentool_otel.sources.grouping import Deduplicated, copies_of
+
+__all__ = ["Part", "Parts", "gather", "part_of"]
+
+
+class Part(NamedTuple):
+    """An OTel trace that tells a run together with others."""
+
+    spans: list[SpanRecord]
+    keys: Keys
+
+
+def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:
+    """Return a trace as a part of a run; None where it stands for itself.
+
+    Args:
+        spans: all of the trace.
+        first: the one that starts first.
+        roots: its runs.
+    """
+    known = gathering_dialects()
+    named = {node.dialect for node in (first, *roots) if node.dialect in known}
+    found = [(name, ties) for name in sorted(filter(None, named)) if (ties := _ties(name, spans))]
+    if not found:
+        return None
+    offered = [hash((name, key)) for name, ties in found for key in ties.offered]
+    return Part(
+        spans, Keys(offered, [hash((name, key)) for name, it in found for key in it.needed])
+    )
+
+
+def _ties(name: str, spans: list[SpanRecord]) -> Ties | None:
+    return gathering_dialects()[name].ties(spans)
+
+
+def gather(spans: list[SpanRecord]) -> list[SpanRecord]:
+    """Return the spans of a run as its dialect has put them in order."""
+    made = spans
+    dialects: Iterable[GatheringDialect] = gathering_dialects().values()
+    for dialect in dialects:
+        made = dialect.gathered(made)
+    copies = copies_of(spans)
+    return Deduplicated(made, copies) if copies else made
+
+
+class Parts:
+    """Traces that are parts of runs, until all have been seen."""
+
+    def __init__(self) -> None:
+        self._joining = Joining()
+        self._orders: list[str] = []
+        """By the number of a part: its start and trace id, as one text that sorts like them."""
+        self._copies: dict[int, int] = {}
+        self._places = Places()
+        self._store = Store()
+
+    def add(self, part: Part) -> None:
+        number = self._joining.add(part.keys)
+        first = part.spans[0]
+        self._orders.append(f"{first.start_ns or 0:020} {first.trace_id}")
+        for span in part.spans:
+            self._places.add(number, self._store.put(span))
+        if copies := copies_of(part.spans):
+            self._copies[number] = copies
+
+    def runs(self) -> Iterator[list[SpanRecord]]:
+        """Yield the spans that belong together, in order of the first; nothing can be added any
+        more."""
+        orders = self._orders
+        groups = [sorted(group, key=orders.__getitem__) for group in self._joining.groups()]
+        groups.sort(key=lambda group: orders[group[0]])
+        places = self._places.by_unit()
+        for group in groups:
+            spans = [
+                unpacked(self._store.get(*place)) for number in group for place in places(number)
+            ]
+            spans.sort(key=lambda span: (span.start_ns or 0, span.trace_id, span.span_id))
+            copies = sum(self._copies.get(number, 0) for number in group)
+            if len({span.span_id for span in spans}) < len(spans):  # which one would be a parent?
+                for number in group:
+                    yield [unpacked(self._store.get(*place)) for place in places(number)]
+            else:
+                yield Deduplicated(spans, copies) if copies else spans
+
+    def close(self) -> None:
+        self._store.close()
