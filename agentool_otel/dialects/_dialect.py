@@ -141,6 +141,8 @@ class Ties(NamedTuple):
     """Under which another trace can refer to this one."""
     needed: Sequence[str] = ()
     """Of the traces that this one refers to."""
+    run_ids: Sequence[str] = ()
+    """Of what it is part of, which can be run again: parts of one run overlap in time."""
 
 
 class GatheringDialect(Dialect, Protocol):

@@ -8,6 +8,7 @@ themselves on disk. A run has to fit into memory, as a trace has.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ class Part(NamedTuple):
 
     spans: list[SpanRecord]
     keys: Keys
+    run_ids: list[int]
+    """Of runs that other parts are of as well, where they overlap with this one."""
 
 
 def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:
@@ -41,10 +44,10 @@ def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part
     found = [(name, ties) for name in sorted(filter(None, named)) if (ties := _ties(name, spans))]
     if not found:
         return None
-    offered = [hash((name, key)) for name, ties in found for key in ties.offered]
-    return Part(
-        spans, Keys(offered, [hash((name, key)) for name, it in found for key in it.needed])
+    offered, needed, run_ids = (
+        [hash((name, key)) for name, ties in found for key in ties[n]] for n in range(3)
     )
+    return Part(spans, Keys(offered, needed), run_ids)
 
 
 def _ties(name: str, spans: list[SpanRecord]) -> Ties | None:
@@ -68,6 +71,8 @@ class Parts:
         self._joining = Joining()
         self._orders: list[str] = []
         """By the number of a part: its start and trace id, as one text that sorts like them."""
+        self._times: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        """By the id of a run, when each part of it began and ended, and its number."""
         self._copies: dict[int, int] = {}
         self._places = Places()
         self._store = Store()
@@ -78,12 +83,19 @@ class Parts:
         self._orders.append(f"{first.start_ns or 0:020} {first.trace_id}")
         for span in part.spans:
             self._places.add(number, self._store.put(span))
+        if part.run_ids:
+            starts = [span.start_ns or 0 for span in part.spans]
+            ends = [span.end_ns or span.start_ns or 0 for span in part.spans]
+            for run_id in part.run_ids:
+                self._times[run_id].append((min(starts), max(ends), number))
         if copies := copies_of(part.spans):
             self._copies[number] = copies
 
     def runs(self) -> Iterator[list[SpanRecord]]:
         """Yield the spans that belong together, in order of the first; nothing can be added any
         more."""
+        for times in self._times.values():
+            self._tie_overlapping(times)
         orders = self._orders
         groups = [sorted(group, key=orders.__getitem__) for group in self._joining.groups()]
         groups.sort(key=lambda group: orders[group[0]])
@@ -99,6 +111,17 @@ class Parts:
                     yield [unpacked(self._store.get(*place)) for place in places(number)]
             else:
                 yield Deduplicated(spans, copies) if copies else spans
+
+    def _tie_overlapping(self, times: list[tuple[int, int, int]]) -> None:
+        """Tie the parts of each run of one id. The same crew is run a thousand times; tied by its
+        id alone, all of them would have to be in memory at once."""
+        times.sort()
+        _, latest, first = times[0]
+        for start_ns, end_ns, number in times:
+            if start_ns > latest:
+                first = number
+            self._joining.tie(first, number)
+            latest = max(latest, end_ns)
 
     def close(self) -> None:
         self._store.close()

@@ -1,4 +1,4 @@
-"""Runs that several OTel traces tell: AutoGen's teams, whose messages are tied by links."""
+"""Runs that several OTel traces tell: AutoGen's teams, tied by links, and CrewAI's crews."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanLink, SpanRecord
 from agentool_otel.rebuild import rebuild
+from agentool_otel.rebuild.gathering import Parts, part_of
+from agentool_otel.rebuild.tree import Node
 from tests.records import shape
 from tests.strategies import exact
 
@@ -228,6 +230,82 @@ def test_spans_of_one_id_in_several_traces_are_not_mixed() -> None:
     assert sorted(names) == sorted([MANAGER, "writer", "critic", "critic"])
 
 
+class Crew:
+    """Tells of a crew as CrewAI's telemetry does, where it shares what its crews do."""
+
+    def __init__(self, crew_id: str = "c1"):
+        self.spans: list[SpanRecord] = []
+        self.clock = 1_700_000_000_000_000_000
+        self.crew_id = crew_id
+
+    def span(self, name: str, ms: int, up: SpanRecord | None = None, **said: Any) -> SpanRecord:
+        number = f"{len(self.spans) + 1:x}"
+        made = SpanRecord(
+            up.trace_id if up else number.zfill(32),
+            number.zfill(16),
+            up.span_id if up else None,
+            name,
+            start_ns=self.clock,
+            end_ns=self.clock + ms * 1_000_000,
+            attributes={"crew_id": self.crew_id, **said},
+            scope="crewai.telemetry",
+        )
+        self.spans.append(made)
+        return made
+
+    def kickoff(self, city: str, up: SpanRecord | None = None) -> None:
+        told = {"crew_key": "k", "crew_inputs": city, "crew_output": "Sunny."}
+        self.span("Crew Execution", 90, up, **told)
+        for agent in ("weather", "writer"):
+            self.clock += 10_000_000
+            given = {"agent_role": agent, "formatted_description": f"Look at {city}."}
+            self.span("Task Execution", 9, up, **given, task_output="Sunny.")
+        self.clock += 100_000_000
+
+
+def test_a_task_is_part_of_the_crew_that_it_lies_within() -> None:
+    crew = Crew()
+    crew.kickoff("Paris")
+    crew.kickoff("Oslo")
+    found = traces(crew.spans)
+    assert [it["agent_id"] for it in found] == ["k", "weather", "writer"] * 2
+    for run, *tasks in (found[:3], found[3:]):
+        assert shape(run) == ["handoff writer"]
+        assert [it["metadata"]["parent_trace_id"] for it in tasks] == [run["trace_id"]] * 2
+
+
+def test_a_crew_that_is_run_again_and_again_is_not_in_memory_as_a_whole() -> None:
+    crew = Crew()
+    parts = Parts()
+    for n in range(3):
+        crew.kickoff(f"city {n}")
+    for span in reversed(crew.spans):
+        part = part_of([span], Node(span), [])
+        assert part is not None
+        parts.add(part)
+    assert [len(spans) for spans in parts.runs()] == [3, 3, 3]
+    parts.close()
+
+
+def test_a_task_that_two_crews_of_one_id_are_around_belongs_to_neither() -> None:
+    crew = Crew()
+    crew.kickoff("Paris")
+    first, *_ = crew.spans
+    crew.spans.append(msgspec.structs.replace(first, trace_id="f" * 32, span_id="f" * 16))
+    assert all("metadata" not in it for it in traces(crew.spans))
+
+
+def test_a_crew_that_another_tracer_tells_of_is_told_once() -> None:
+    for key, kind in (("crew_id", "openinference.span.kind"), ("crewai.crew.id", "x.y")):
+        crew = Crew()
+        around = crew.span("kickoff", 95)
+        around.scope = "some.tracer"
+        around.attributes = {key: "c1", kind: "CHAIN", "gen_ai.operation.name": "invoke_workflow"}
+        crew.kickoff("Paris", around)
+        [run] = traces(crew.spans)
+        assert run["steps"] == []
+
+
 @settings(max_examples=30, deadline=None)
 @given(chance=st.randoms(use_true_random=False))
 def test_neither_order_nor_copies_change_anything(chance: random.Random) -> None:
@@ -237,6 +315,10 @@ def test_neither_order_nor_copies_change_anything(chance: random.Random) -> None
         a_run(runtime)
         a_run(runtime, "Once more.")
         spans += runtime.spans
+    crew = Crew()
+    crew.kickoff("Paris")
+    crew.kickoff("Oslo")
+    spans += crew.spans
     copies = [msgspec.structs.replace(span) for span in [*spans, *chance.choices(spans, k=5)]]
     chance.shuffle(copies)
     assert exact(traces(copies)) == exact(traces(spans))
