@@ -53,23 +53,19 @@ class CrewAI:
                 return onto.unclassified(span)
 
     def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
-        ids = {str(span.attributes.get(_ID)) for span in spans if _is_run(span)}
+        ids = {crew for span in spans if _is_run(span) and (crew := _crew(span)) is not None}
         return Ties(run_ids=sorted(ids)) if ids else None
 
     def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
         runs = [span for span in spans if _is_run(span)]
         if not runs:
             return spans
-        elsewhere = {
-            span.attributes.get(key)
-            for span in spans
-            if not _is_own(span)
-            for key in _IDS_ELSEWHERE
-        }
+        elsewhere = {_crew(span, *_IDS_ELSEWHERE) for span in spans if not _is_own(span)}
+        elsewhere.discard(None)
         crews = [span for span in runs if span.name == "Crew Execution"]
         made: list[SpanRecord] = []
         for span in spans:
-            if _is_run(span) and span.attributes.get(_ID) in elsewhere:
+            if _is_run(span) and _crew(span) in elsewhere:
                 without = {k: v for k, v in span.attributes.items() if k != _OUTPUTS[span.name]}
                 span = replace(span, attributes=without)
             elif span.name == "Task Execution" and _is_run(span):
@@ -88,8 +84,13 @@ def _is_run(span: SpanRecord) -> bool:
     return span.name in _OUTPUTS and _OUTPUTS[span.name] in span.attributes and _is_own(span)
 
 
+def _crew(span: SpanRecord, *keys: str) -> str | None:
+    said = (span.attributes.get(key) for key in keys or (_ID,))
+    return next((it for it in said if isinstance(it, str)), None)
+
+
 def _holds(crew: SpanRecord, task: SpanRecord) -> bool:
-    if crew.attributes.get(_ID) != task.attributes.get(_ID):
+    if _crew(crew) is None or _crew(crew) != _crew(task):
         return False
     inside = (crew.start_ns or 0) <= (task.start_ns or 0)
     return inside and (task.end_ns or 0) <= (crew.end_ns or 0)
