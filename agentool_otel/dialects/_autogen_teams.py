@@ -214,8 +214,9 @@ class _Teams:
         messages = [self._arrived[it.span_id] for it in sent if it.span_id in self._arrived]
         answers = [it for message in messages if (it := _response(message)) is not None]
         if answers:
-            before, last = answers[-1].get("inner_messages"), answers[-1].get("chat_message")
-            events = [*(before if isinstance(before, list) else ()), last]
+            inner = answers[-1].get("inner_messages")
+            events = [*inner] if isinstance(inner, list) else []
+            events.append(answers[-1].get("chat_message"))
         else:  # it failed before
             events = [it.get("message") for it in messages]
         events = [it for it in events if isinstance(it, dict) and it.get("source") == agent.name]
