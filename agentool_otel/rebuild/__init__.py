@@ -9,6 +9,7 @@ conversations  which bare model calls belong together
 calls          the model calls of a run, each once
 steps          the operations of a run to its ordered steps
 tool_calls     a tool call in the making
+guessing       which calls the tool spans run that say only a name
 handoffs       how one agent hands over to another
 timeline       steps that only our own events know
 ends           what went into a run and what came out
