@@ -5,6 +5,7 @@ runs           which spans make which run
 wrappers       runs that only stand around another one
 gathering      runs that several OTel traces tell
 bare           model calls without an agent around them, until all are there
+ghosts         bare calls that a run tells of as well
 conversations  which bare model calls belong together
 calls          the model calls of a run, each once
 steps          the operations of a run to its ordered steps

@@ -11,6 +11,7 @@ from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild._waiting import Packed, Places, Store
 from agentool_otel.rebuild.conversations import Joining, keys_of
+from agentool_otel.rebuild.ghosts import AnsweredCalls, answered
 from agentool_otel.rebuild.tree import Node, is_record
 from agentool_otel.sources.grouping import copies_of
 
@@ -54,6 +55,7 @@ class BareCalls:
         self._copies: dict[str, int] = {}
         """By trace id, how many copies of its spans were left out."""
         self._store = Store()
+        self._answered = AnsweredCalls()
 
     def add(self, loose: Loose) -> None:
         """Add the bare nodes of one OTel trace, each model call a unit with what it caused."""
@@ -102,16 +104,24 @@ class BareCalls:
     def _unit(self, node: Node, kept: set[int]) -> int:
         number = self._joining.add(keys_of(node))
         self._orders.append(order_of(node))
+        if (call := answered(node)) is not None:
+            self._answered.add(call, number)
         self._places.add(number, self._store.put(_as_kept(node, kept)))
         return number
 
     def close(self) -> None:
         self._store.close()
 
-    def runs(self) -> Iterator[BareRun]:
-        """Yield the runs, in order of their first call; nothing can be added any more."""
+    def runs(self, told: AnsweredCalls) -> Iterator[BareRun]:
+        """Yield the runs, in order of their first call; nothing can be added any more.
+
+        Args:
+            told: the calls that runs with an agent tell of: they are not told again.
+        """
         orders = self._orders
-        groups = [sorted(group, key=orders.__getitem__) for group in self._joining.groups()]
+        ghosts = self._answered.ghosts(told)
+        found = ([n for n in group if n not in ghosts] for group in self._joining.groups())
+        groups = [sorted(group, key=orders.__getitem__) for group in found if group]
         groups.sort(key=lambda group: orders[group[0]])
         held: dict[str, int] = {}
         for group in groups:

@@ -22,6 +22,7 @@ from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.rebuild.bare import BareRun
 from agentool_otel.rebuild.cost import Prices
 from agentool_otel.rebuild.gathering import gather
+from agentool_otel.rebuild.ghosts import Answered
 from agentool_otel.rebuild.runs import Left, Waiting, rebuild_bare, rebuild_trace
 from agentool_otel.rebuild.trace import Rebuilt
 from agentool_otel.sources import UndecodedSpan
@@ -50,6 +51,8 @@ class _Done(NamedTuple, Generic[T]):
     results: list[T]
     left: list[list[SpanRecord]]
     """Traces of which something has to wait for others."""
+    told: list[Answered]
+    """Model calls that are told of, for others that tell of them, too."""
     problems: list[tuple[int, str, str]]
     """By the number of the decoder: where, and what."""
 
@@ -80,14 +83,18 @@ def rebuild_in_processes(
         for done in _ahead(pool, jobs, _rebuild, traces):
             for number, where, what in done.problems:
                 list(decoders)[number].report(where, what)
+            for call in done.told:
+                waiting.add(call)
             for spans in done.left:
                 waiting.add_rest(spans)
             yield from done.results
         for done in _ahead(pool, jobs, _rebuild_parts, _batches(waiting.parts.runs(), len)):
+            for call in done.told:
+                waiting.add(call)
             for spans in done.left:
                 waiting.add_rest(spans, gathered=True)
             yield from done.results
-        calls = _batches(waiting.bare.runs(), lambda run: len(run.calls))
+        calls = _batches(waiting.bare_runs(), lambda run: len(run.calls))
         yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
     except BrokenProcessPool as error:
         raise AgentoolError(
@@ -150,7 +157,7 @@ def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
 
 
 def _rebuild(batch: list[_Trace]) -> _Done[Any]:
-    done: _Done[Any] = _Done([], [], [])
+    done: _Done[Any] = _Done([], [], [], [])
     decoders: dict[int, Decoder] = {}
 
     def decoded(span: SpanRecord | _Row) -> SpanRecord | UndecodedSpan:
@@ -170,7 +177,7 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
 
 
 def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
-    done: _Done[Any] = _Done([], [], [])
+    done: _Done[Any] = _Done([], [], [], [])
     for spans in batch:
         for rebuilt in rebuild_trace(gather(spans), _left_to(done), _prices, gathered=True):
             done.results.append(_finish(rebuilt))
@@ -178,7 +185,13 @@ def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
 
 
 def _left_to(done: _Done[Any]) -> Callable[[Left], None]:
-    return lambda left: done.left.append(left.spans)
+    def aside(left: Left) -> None:
+        if isinstance(left, Answered):
+            done.told.append(left)
+        else:
+            done.left.append(left.spans)
+
+    return aside
 
 
 def _rebuild_bare(batch: list[BareRun]) -> list[Any]:

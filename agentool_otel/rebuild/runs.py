@@ -24,6 +24,7 @@ from agentool_otel.rebuild._waiting import unpacked
 from agentool_otel.rebuild.bare import BareCalls, BareRun, Loose, order_of
 from agentool_otel.rebuild.cost import Prices
 from agentool_otel.rebuild.gathering import Part, Parts, gather, part_of
+from agentool_otel.rebuild.ghosts import Answered, AnsweredCalls, answered_in
 from agentool_otel.rebuild.trace import Rebuilt, RunSpans
 from agentool_otel.rebuild.tree import Node, grow
 from agentool_otel.rebuild.wrappers import unwrapped
@@ -47,7 +48,7 @@ def rebuild_groups(
             yield from rebuild_trace(spans, waiting.add, prices)
         for spans in waiting.parts.runs():
             yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
-        for run in waiting.bare.runs():
+        for run in waiting.bare_runs():
             yield rebuild_bare(run, prices)
     finally:
         waiting.close()
@@ -58,13 +59,20 @@ class Waiting:
 
     def __init__(self) -> None:
         self.parts = Parts()
-        self.bare = BareCalls()
+        self._bare = BareCalls()
+        self._told = AnsweredCalls()
 
     def add(self, left: Left) -> None:
         if isinstance(left, Part):
             self.parts.add(left)
+        elif isinstance(left, Loose):
+            self._bare.add(left)
         else:
-            self.bare.add(left)
+            self._told.add(left)
+
+    def bare_runs(self) -> Iterator[BareRun]:
+        """Yield the runs of bare calls; nothing can be added any more."""
+        return self._bare.runs(self._told)
 
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
         """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
@@ -77,11 +85,11 @@ class Waiting:
 
     def close(self) -> None:
         self.parts.close()
-        self.bare.close()
+        self._bare.close()
 
 
-Left = Part | Loose
-"""What an OTel trace leaves to be rebuilt later."""
+Left = Part | Loose | Answered
+"""What an OTel trace leaves to be rebuilt later, or tells others of what has been."""
 
 
 def rebuild_trace(
@@ -102,6 +110,8 @@ def rebuild_trace(
     if part is None:
         ids = {id(run.root): run.trace_id for run in runs}
         for run in runs:
+            for call in answered_in(run):
+                aside(call)
             yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
         if loose:
             aside(Loose(loose, spans, bool(runs)))
