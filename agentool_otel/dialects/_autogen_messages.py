@@ -68,14 +68,15 @@ def said(events: Iterable[Any]) -> list[Message]:
 
 
 def tokens(events: Iterable[Any]) -> dict[str, int]:
-    """Return what the model calls took that the events are of: each says its own."""
+    """Return what the model calls took that the events are of: each says its own, and that it took
+    nothing where the model did not say, as of an answer that was streamed."""
     given = made = 0
     told = False
     for it in events:
         usage = it.get("models_usage") if isinstance(it, dict) else None
         if isinstance(usage, dict):
             one, other = usage.get("prompt_tokens"), usage.get("completion_tokens")
-            if isinstance(one, int) and isinstance(other, int):
+            if isinstance(one, int) and isinstance(other, int) and (one or other):
                 given, made, told = given + one, made + other, True
     if not told:
         return {}

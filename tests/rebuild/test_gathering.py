@@ -10,6 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentool_otel.model.messages import message, text
 from agentool_otel.model.spans import SpanLink, SpanRecord
 from agentool_otel.rebuild import rebuild
 from agentool_otel.rebuild.gathering import Parts, part_of
@@ -149,6 +150,27 @@ def test_an_agent_said_what_arrives_at_the_others() -> None:
     )
     assert shape(writer) == ["call c1 look {}", "result c1 a word"]
     assert writer["metrics"]["total_tokens"] == 33
+
+
+def test_tokens_that_a_streamed_answer_does_not_say_are_unknown() -> None:
+    runtime = Runtime()
+    runtime.turn(runtime.start("Write."), "writer", says("A poem.", **usage(0, 0)))
+    (writer,) = (it for it in traces(runtime.spans) if it["agent_id"] == "writer")
+    assert "total_tokens" not in writer["metrics"]
+
+
+def test_what_the_manager_asks_a_model_is_told_of_the_team() -> None:
+    """Whom to select, and what to tell the agents; the answer to the user is that of an agent."""
+    runtime = Runtime()
+    start = runtime.start("Write.")
+    said = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 5}
+    said["gen_ai.output.messages"] = json.dumps([message("assistant", [text("critic")])])
+    runtime.span("chat", start, scope="some.tracer", attributes=said)
+    wrote = runtime.turn(start, "writer", says("A poem."))
+    runtime.span("chat", wrote, scope="some.tracer", attributes=said)
+    runtime.turn(wrote, "critic", says("Good."))
+    team, _, _ = traces(runtime.spans)
+    assert (team["metrics"]["total_tokens"], team["output"]) == (10, "Good.")
 
 
 def test_an_agent_is_asked_what_it_was_told_since_its_last_turn() -> None:
