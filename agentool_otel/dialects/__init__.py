@@ -8,6 +8,9 @@ writes obeys `read(write(operation)) == operation`.
     recognise   how sure a dialect is that a span speaks it, and why
     read        span attributes to an operation; what was not understood stays in `extra`
     write       an operation to span name, kind and attributes (optional)
+
+Where an SDK tells a run by spans that do not lie below each other, its dialect says by what they
+are tied, and puts them in order once they are all there (optional: `ties`, `gathered`).
 """
 
 from __future__ import annotations
@@ -15,12 +18,15 @@ from __future__ import annotations
 from agentool_otel.dialects._dialect import (
     Confidence,
     Dialect,
+    GatheringDialect,
     Judgement,
     Signs,
+    Ties,
     WritingDialect,
     Written,
     classify,
     dialects,
+    gathering_dialects,
     judge,
     writing_dialect,
 )
@@ -30,13 +36,16 @@ __all__ = [
     "Confidence",
     "Deferred",
     "Dialect",
+    "GatheringDialect",
     "Judgement",
     "Reader",
     "Signs",
+    "Ties",
     "WritingDialect",
     "Written",
     "classify",
     "dialects",
+    "gathering_dialects",
     "judge",
     "writing_dialect",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, Protocol, cast
 
@@ -25,14 +25,17 @@ __all__ = [
     "SPAN_NAME",
     "Confidence",
     "Dialect",
+    "GatheringDialect",
     "Judgement",
     "Shape",
     "ShapeReader",
     "Signs",
+    "Ties",
     "WritingDialect",
     "Written",
     "classify",
     "dialects",
+    "gathering_dialects",
     "judge",
     "writing_dialect",
 ]
@@ -131,6 +134,31 @@ class WritingDialect(Dialect, Protocol):
     def write(self, operation: Operation) -> Written: ...
 
 
+class Ties(NamedTuple):
+    """What ties the spans of one OTel trace to those of others that tell the same run."""
+
+    offered: Sequence[str] = ()
+    """Under which another trace can refer to this one."""
+    needed: Sequence[str] = ()
+    """Of the traces that this one refers to."""
+    run_ids: Sequence[str] = ()
+    """Of what it is part of, which can be run again: parts of one run overlap in time."""
+
+
+class GatheringDialect(Dialect, Protocol):
+    """One whose SDK tells a run by spans that do not lie below each other, often in traces of their
+    own. What belongs together is said by ties; only then does it see several spans at once."""
+
+    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
+        """Return what ties an OTel trace to others; None where it stands for itself."""
+        ...
+
+    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        """Return the spans of a run, whichever traces they are of, each below the one it is part
+        of, and with what others tell of it. They come sorted by start."""
+        ...
+
+
 class Judgement(NamedTuple):
     """Which dialect a span speaks, and how that was decided."""
 
@@ -159,6 +187,12 @@ def writing_dialect(name: str) -> WritingDialect:
             f"dialect {name!r} cannot be written; those that can are {', '.join(writing)}"
         )
     return writing[name]
+
+
+@cache
+def gathering_dialects() -> Mapping[str, GatheringDialect]:
+    """Return the installed dialects whose runs have to be gathered, by name."""
+    return {it.name: cast("GatheringDialect", it) for it in dialects() if hasattr(it, "gathered")}
 
 
 def classify(span: SpanRecord) -> tuple[str | None, Operation]:

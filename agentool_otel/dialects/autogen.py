@@ -1,15 +1,18 @@
 """AutoGen's runtime: GenAI names for agents and tools without content, and plumbing for messages.
 
-Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. The events of
-a team are the `message` of spans that process them, each in a trace of its own: they stay there,
-since such a span does not say which run it belongs to. Before 0.6.2 a tool has a scope and names of
-its own, and nothing else is told of agents.
+Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. What is said
+in a team is the `message` of spans that process it, mostly each in a trace of its own: those of a
+run are gathered (`_autogen_teams.py`). Before 0.6.2 a tool has a scope and names of its own, and
+nothing else is told of agents.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from agentool_otel.dialects import _autogen_teams as teams
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs, Ties
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -45,6 +48,15 @@ class AutoGen:
         if span.span.scope == _TOOLS:
             onto.rename(span, _OLDER_TOOL)
             return onto.as_operation(span, "execute_tool")
+        if teams.set_start(span):
+            return onto.as_operation(span, "invoke_workflow")
         if gen_ai.OPERATION_NAME not in span.rest:
             return onto.unclassified(span)
+        teams.set_agent(span)
         return onto.as_operation(span)
+
+    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
+        return teams.ties(spans)
+
+    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        return teams.gathered(spans)

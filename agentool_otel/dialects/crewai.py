@@ -3,13 +3,19 @@
 Source: crewai 1.15.30 `crewai/telemetry/telemetry.py`, recorded in `tests/fixtures/spans`. Tool
 spans have no arguments, no result and no call id, and stand beside the spans of a real
 instrumentation of the same calls; so they are no operations. A crew that shares its output is a
-run, and so is each of its tasks; every span is a trace of its own.
+run, and so is each of its tasks; every span is a trace of its own, or lies wherever the program is.
+A task is below the crew of its id that it lies within. Where OpenInference or OpenLLMetry tells of
+a crew, nothing is made of what is told here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, Confidence, Signs, Ties
 from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -18,6 +24,10 @@ from agentool_otel.semconv import gen_ai
 __all__ = ["CrewAI"]
 
 _SCOPE = "crewai.telemetry"
+_OUTPUTS = {"Crew Execution": "crew_output", "Task Execution": "task_output"}
+_ID = "crew_id"
+_IDS_ELSEWHERE = (_ID, "crewai.crew.id")
+"""OpenInference's name for a crew's id, and OpenLLMetry's."""
 
 
 class CrewAI:
@@ -41,6 +51,49 @@ class CrewAI:
                 return _run(span, "invoke_agent", "formatted_description", "task_output")
             case _:
                 return onto.unclassified(span)
+
+    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
+        ids = {crew for span in spans if _is_run(span) and (crew := _crew(span)) is not None}
+        return Ties(run_ids=sorted(ids)) if ids else None
+
+    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        runs = [span for span in spans if _is_run(span)]
+        if not runs:
+            return spans
+        elsewhere = {_crew(span, *_IDS_ELSEWHERE) for span in spans if not _is_own(span)}
+        elsewhere.discard(None)
+        crews = [span for span in runs if span.name == "Crew Execution"]
+        made: list[SpanRecord] = []
+        for span in spans:
+            if _is_run(span) and _crew(span) in elsewhere:
+                without = {k: v for k, v in span.attributes.items() if k != _OUTPUTS[span.name]}
+                span = replace(span, attributes=without)
+            elif span.name == "Task Execution" and _is_run(span):
+                around = [crew for crew in crews if _holds(crew, span)]
+                if len(around) == 1:
+                    span = replace(span, parent_id=around[0].span_id)
+            made.append(span)
+        return made
+
+
+def _is_own(span: SpanRecord) -> bool:
+    return span.scope == _SCOPE or "crewai_version" in span.attributes
+
+
+def _is_run(span: SpanRecord) -> bool:
+    return span.name in _OUTPUTS and _OUTPUTS[span.name] in span.attributes and _is_own(span)
+
+
+def _crew(span: SpanRecord, *keys: str) -> str | None:
+    said = (span.attributes.get(key) for key in keys or (_ID,))
+    return next((it for it in said if isinstance(it, str)), None)
+
+
+def _holds(crew: SpanRecord, task: SpanRecord) -> bool:
+    if _crew(crew) is None or _crew(crew) != _crew(task):
+        return False
+    inside = (crew.start_ns or 0) <= (task.start_ns or 0)
+    return inside and (task.end_ns or 0) <= (crew.end_ns or 0)
 
 
 def _run(span: Reader, operation: str, given: str, gave: str) -> Operation:

@@ -3,10 +3,14 @@
 tree           the spans of one OTel trace, linked
 runs           which spans make which run
 wrappers       runs that only stand around another one
+gathering      runs that several OTel traces tell
+bare           model calls without an agent around them, until all are there
+ghosts         bare calls that a run tells of as well
 conversations  which bare model calls belong together
 calls          the model calls of a run, each once
 steps          the operations of a run to its ordered steps
 tool_calls     a tool call in the making
+guessing       which calls the tool spans run that say only a name
 handoffs       how one agent hands over to another
 timeline       steps that only our own events know
 ends           what went into a run and what came out

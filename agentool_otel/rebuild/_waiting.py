@@ -10,7 +10,7 @@ import pickle
 import tempfile
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from heapq import merge
 from operator import attrgetter
 from typing import IO
@@ -79,13 +79,16 @@ class Units:
         """Return the spans of a group."""
         return [self._spans.get(*place) for place in group.places]
 
-    def groups(self, group_of: Callable[[int], int], units: int) -> Iterator[Group]:
+    def groups(
+        self, group_of: Callable[[int], int], units: int, without: Container[int] = ()
+    ) -> Iterator[Group]:
         """Yield the units that belong together, in order of the first one; nothing can be added
         any more.
 
         Args:
             group_of: gives the number of a unit's group.
             units: how many there are.
+            without: units that are left out.
 
         Raises:
             SourceError: the temporary folder is full.
@@ -94,8 +97,9 @@ class Units:
         places = Rows(5, parts)
         try:
             for unit, *place in self._places.of(0):
-                group = group_of(unit)
-                places.add(group % parts, group, unit, *place)
+                if unit not in without:
+                    group = group_of(unit)
+                    places.add(group % parts, group, unit, *place)
             ordered: list[Iterable[Group]] = []
             for part in range(parts):
                 groups = self._groups(places.of(part))

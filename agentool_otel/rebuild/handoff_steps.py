@@ -56,6 +56,8 @@ class HandoffSteps:
             call = next((it for it in self._calls if _leads_to(it, target)), None)
         if call is not None:
             call.dropped = True
+            if call.result is not None:  # of a turn that its agent's span tells as a whole
+                self._drafts.remove(call.result)
         draft = self._drafts.add("handoff", node.start_ns, 3, node)
         if target is None:
             name = (call and call.name) or operation.name

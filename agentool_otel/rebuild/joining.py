@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
+from zlib import crc32
 
 from agentool_otel.rebuild._waiting import Rows
 from agentool_otel.rebuild.conversations import Key, Keys
 
-__all__ = ["Joining", "Rank"]
+__all__ = ["Joining", "Rank", "rank_of"]
 
 _PARTS = 128
 """Into how many parts keys are divided when they are looked up, so that one part is in memory."""
@@ -26,6 +27,15 @@ _Place = tuple[int, int, int]
 """A rank and the number of its call."""
 _NUMBER = "I"
 """What holds the number of a call: four thousand million are more than one process reads."""
+
+
+_MOST = (1 << 63) - 1
+
+
+def rank_of(start_ns: int | None, order: str) -> Rank:
+    """Return the rank of a call that starts then, and has a text that no other has."""
+    start = min(max(start_ns or 0, 0), _MOST)
+    return start, crc32(order.encode("utf-8", "surrogatepass"))
 
 
 class Joining:

@@ -1,9 +1,9 @@
 """Rebuilding in several processes.
 
 Traces are handed out whole and undecoded, which is what reading them costs least as; decoding them
-and all that follows happens in the workers. Bare calls come back: any later trace may continue
-them, so one process has to see all of them. They go out again when it is known what belongs
-together.
+and all that follows happens in the workers. Bare calls and parts of runs come back: any later trace
+may continue them, so one process has to see all of them. They go out again when it is known what
+belongs together.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.rebuild.bare_calls import BareCalls, BareRun, Loose, rebuild_bare
+from agentool_otel.rebuild.bare import BareRun
 from agentool_otel.rebuild.cost import Prices
-from agentool_otel.rebuild.runs import add_bare, rebuild_trace
+from agentool_otel.rebuild.gathering import gather
+from agentool_otel.rebuild.ghosts import Answered
+from agentool_otel.rebuild.runs import Left, Waiting, rebuild_bare, rebuild_trace
 from agentool_otel.rebuild.trace import Rebuilt
 from agentool_otel.sources import UndecodedSpan
 from agentool_otel.sources._undecoded import Decoder
@@ -47,8 +49,10 @@ class _Done(NamedTuple, Generic[T]):
     """What a worker has made of a batch."""
 
     results: list[T]
-    bare: list[list[SpanRecord]]
-    """Traces in which there are bare calls."""
+    left: list[list[SpanRecord]]
+    """Traces of which something has to wait for others."""
+    told: list[Answered]
+    """Model calls that are told of, for others that tell of them, too."""
     problems: list[tuple[int, str, str]]
     """By the number of the decoder: where, and what."""
 
@@ -71,7 +75,7 @@ def rebuild_in_processes(
     Raises:
         AgentoolError: a worker was killed.
     """
-    bare = BareCalls()
+    waiting = Waiting()
     decoders: dict[Decoder, int] = {}
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _start, (finish, cost))
     traces = _batches((_rows(spans, decoders) for spans in groups), len)
@@ -79,10 +83,18 @@ def rebuild_in_processes(
         for done in _ahead(pool, jobs, _rebuild, traces):
             for number, where, what in done.problems:
                 list(decoders)[number].report(where, what)
-            for spans in done.bare:
-                add_bare(bare, spans)
+            for call in done.told:
+                waiting.add(call)
+            for spans in done.left:
+                waiting.add_rest(spans)
             yield from done.results
-        calls = _batches(bare.runs(), lambda run: len(run.calls))
+        for done in _ahead(pool, jobs, _rebuild_parts, _batches(waiting.parts.runs(), len)):
+            for call in done.told:
+                waiting.add(call)
+            for spans in done.left:
+                waiting.add_rest(spans, gathered=True)
+            yield from done.results
+        calls = _batches(waiting.bare_runs(), lambda run: len(run.calls))
         yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
     except BrokenProcessPool as error:
         raise AgentoolError(
@@ -91,7 +103,7 @@ def rebuild_in_processes(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
-        bare.close()
+        waiting.close()
 
 
 def _ahead(
@@ -145,7 +157,7 @@ def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
 
 
 def _rebuild(batch: list[_Trace]) -> _Done[Any]:
-    done: _Done[Any] = _Done([], [], [])
+    done: _Done[Any] = _Done([], [], [], [])
     decoders: dict[int, Decoder] = {}
 
     def decoded(span: SpanRecord | _Row) -> SpanRecord | UndecodedSpan:
@@ -158,13 +170,28 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
             )
         return UndecodedSpan(*fields, decoders[number])
 
-    def aside(loose: Loose) -> None:
-        done.bare.append(loose.spans)
-
     for trace in batch:
-        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), aside, _prices):
+        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _left_to(done), _prices):
             done.results.append(_finish(rebuilt))
     return done
+
+
+def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
+    done: _Done[Any] = _Done([], [], [], [])
+    for spans in batch:
+        for rebuilt in rebuild_trace(gather(spans), _left_to(done), _prices, gathered=True):
+            done.results.append(_finish(rebuilt))
+    return done
+
+
+def _left_to(done: _Done[Any]) -> Callable[[Left], None]:
+    def aside(left: Left) -> None:
+        if isinstance(left, Answered):
+            done.told.append(left)
+        else:
+            done.left.append(left.spans)
+
+    return aside
 
 
 def _rebuild_bare(batch: list[BareRun]) -> list[Any]:

@@ -2,7 +2,8 @@
 
 An agent's or a workflow's span is a run and holds everything below it, down to the next such span,
 which is a run of its own. What is below none of them is bare: calls of a provider SDK without an
-agent around them, which `bare_calls` ties together.
+agent around them, which `conversations` ties together. Runs that several OTel traces tell are put
+together by `gathering`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ from agentool_otel.model.operations import (
     Unclassified,
 )
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild.bare_calls import BareCalls, Loose, copies_in, rebuild_bare
+from agentool_otel.rebuild._waiting import unpacked
+from agentool_otel.rebuild.bare import BareCalls, BareRun, Loose, order_of
 from agentool_otel.rebuild.cost import Prices
+from agentool_otel.rebuild.gathering import Part, Parts, gather, part_of
+from agentool_otel.rebuild.ghosts import Answered, AnsweredCalls, answered_in
 from agentool_otel.rebuild.trace import Rebuilt, RunSpans
 from agentool_otel.rebuild.tree import Node, grow
 from agentool_otel.rebuild.wrappers import unwrapped
 from agentool_otel.semconv import agentool
+from agentool_otel.sources.grouping import copies_of
 
-__all__ = ["add_bare", "rebuild_groups", "rebuild_trace"]
+__all__ = ["Left", "Waiting", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
 
 
 def rebuild_groups(
@@ -34,41 +39,104 @@ def rebuild_groups(
 ) -> Iterator[Rebuilt]:
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
-    Runs with an agent's span come as their OTel trace does. Bare calls come last, because any later
-    trace may continue them.
+    Runs with an agent's span come as their OTel trace does, then those that several traces tell.
+    Bare calls come last. Any later trace may be a part of the former, or continue the latter.
     """
-    bare = BareCalls()
+    waiting = Waiting()
     try:
         for spans in groups:
-            yield from rebuild_trace(spans, bare.add, prices)
-        for run in bare.runs():
+            yield from rebuild_trace(spans, waiting.add, prices)
+        for spans in waiting.parts.runs():
+            yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
+        for run in waiting.bare_runs():
             yield rebuild_bare(run, prices)
     finally:
-        bare.close()
+        waiting.close()
+
+
+class Waiting:
+    """What has to wait until all traces have been seen."""
+
+    def __init__(self) -> None:
+        self.parts = Parts()
+        self._bare = BareCalls()
+        self._told = AnsweredCalls()
+
+    def add(self, left: Left) -> None:
+        if isinstance(left, Part):
+            self.parts.add(left)
+        elif isinstance(left, Loose):
+            self._bare.add(left)
+        else:
+            self._told.add(left)
+
+    def bare_runs(self) -> Iterator[BareRun]:
+        """Yield the runs of bare calls; nothing can be added any more."""
+        return self._bare.runs(self._told)
+
+    def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
+        """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
+        ordered = grow(spans)
+        runs, loose = _split(ordered)
+        part = None if gathered else _part(spans, ordered, runs)
+        self.add(part or Loose(loose, spans, bool(runs)))
+        for node in ordered:
+            node.unlink()
+
+    def close(self) -> None:
+        self.parts.close()
+        self._bare.close()
+        self._told.close()
+
+
+Left = Part | Loose | Answered
+"""What an OTel trace leaves to be rebuilt later, or tells others of what has been."""
 
 
 def rebuild_trace(
-    spans: list[SpanRecord], bare: Callable[[Loose], None], prices: Prices | None = None
+    spans: list[SpanRecord],
+    aside: Callable[[Left], None],
+    prices: Prices | None = None,
+    *,
+    gathered: bool = False,
 ) -> Iterator[Rebuilt]:
-    """Yield the runs of one OTel trace. What belongs to none goes to `bare`, to be read at once."""
+    """Yield the runs of one OTel trace, or of several that have been gathered.
+
+    What has to wait for others goes to `aside`, to be read at once: what belongs to no run, or the
+    whole trace where it is a part of one.
+    """
     ordered = grow(spans)
     runs, loose = _split(ordered)
-    ids = {id(run.root): run.trace_id for run in runs}
-    for run in runs:
-        yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
-    if loose:
-        bare(Loose(loose, spans, bool(runs)))
+    part = None if gathered else _part(spans, ordered, runs)
+    if part is None:
+        ids = {id(run.root): run.trace_id for run in runs}
+        for run in runs:
+            for call in answered_in(run):
+                aside(call)
+            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
+        if loose:
+            aside(Loose(loose, spans, bool(runs)))
+    else:
+        aside(part)
     for node in ordered:
         node.unlink()
 
 
-def add_bare(bare: BareCalls, spans: list[SpanRecord]) -> None:
-    """Add the bare calls of an OTel trace whose runs have been rebuilt elsewhere."""
-    ordered = grow(spans)
-    runs, loose = _split(ordered)
-    bare.add(Loose(loose, spans, bool(runs)))
-    for node in ordered:
+def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:
+    if not ordered:
+        return None
+    return part_of(spans, ordered[0], [run.root for run in runs if run.root is not None])
+
+
+def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
+    """Return a run of bare calls."""
+    spans = [unpacked(call) for call in calls.calls]
+    run = _bare_again(spans, calls.copies)
+    run.trace_id = calls.trace_id
+    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans, calls.copies), prices)
+    for node in run.nodes:
         node.unlink()
+    return rebuilt
 
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
@@ -110,7 +178,18 @@ def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
     """Link the spans of an OTel trace again and return one of its runs."""
     runs, _ = _split(grow(spans))
     run = next(run for run in runs if run.trace_id == trace_id)
-    run.copies = copies_in(spans)
+    run.copies = copies_of(spans)
+    return run
+
+
+def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
+    """Link the spans of a bare run again, of every OTel trace by itself."""
+    traces: dict[str, list[SpanRecord]] = {}
+    for span in spans:
+        traces.setdefault(span.trace_id, []).append(span)
+    nodes = [node for members in traces.values() for node in grow(members)]
+    run = RunSpans("", None, sorted(nodes, key=order_of))
+    run.copies = copies
     return run
 
 

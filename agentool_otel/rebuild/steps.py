@@ -8,6 +8,7 @@ tool results that appear for the first time, never from repeated histories.
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -26,6 +27,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.rebuild._values import index, millis, plain, put, set_known, text
 from agentool_otel.rebuild.delegation import may_delegate
 from agentool_otel.rebuild.drafts import OF_RESULT, RESULT, Draft, Drafts, in_order
+from agentool_otel.rebuild.guessing import Guess, guesses, says_only_name, told_results
 from agentool_otel.rebuild.handoff_steps import HandoffSteps
 from agentool_otel.rebuild.handoffs import (
     transfers,
@@ -66,6 +68,10 @@ class StepBuilder:
         self._handoffs = HandoffSteps(root, nodes, self._drafts, self._calls)
         self._consumed: dict[str, Node] = {}
         """By call id, the first model call that was told its result."""
+        self._guesses: dict[int, Guess] = {}
+        """By the id() of a tool span that says only its tool's name, the call it runs."""
+        self._guessed: set[str | None] = set()
+        """The tools of which all such spans have been looked at."""
 
     @property
     def subruns(self) -> list[tuple[Node, Draft | None]]:
@@ -332,7 +338,11 @@ class StepBuilder:
         name: str | None,
         call_id: str | None,
     ) -> None:
-        call = self._calls.matching(name, call_id, operation.arguments)
+        call = None
+        if call_id is None and operation.arguments is UNSET:
+            call = self._guessed_call(node, name)
+        if call is None:
+            call = self._calls.matching(name, call_id, operation.arguments)
         if call is None and call_id is None:
             call = self._calls.asked_by_span(name, operation.arguments)
         if call is None:
@@ -348,6 +358,21 @@ class StepBuilder:
             operation.arguments, call.arguments
         ):
             call.arguments = operation.arguments
+
+    def _guessed_call(self, node: Node, name: str | None) -> ToolCall | None:
+        """Return the call that a tool span runs which says no more than its tool's name."""
+        if name not in self._guessed and len(waiting := self._calls.waiting(name)) > 1:
+            self._guessed.add(name)
+            spans = [it for it in self._nodes if says_only_name(it, name)]
+            named = {getattr(it.operation, "call_id", None) for it in self._nodes}
+            waiting = [it for it in waiting if it.id is None or it.id not in named]
+            told = partial(told_results, self._inferences)
+            self._guesses.update(guesses(spans, waiting, told))
+        call, rule = self._guesses.pop(id(node), (None, None))
+        if call is None or call.node is not None:
+            return None
+        call.guessed = rule
+        return call
 
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:
         if (above := call_above(node)) is not None:
@@ -393,6 +418,8 @@ class StepBuilder:
         draft = call.result
         if draft is None:
             draft = call.result = self._drafts.add("tool_result", node.end_ns, RESULT, node)
+        elif call.told is UNSET:  # by the span of the whole run
+            call.told = draft.body["tool_result"].get("output", UNSET)
         if call.call is not None:
             draft.after += (call.call,)
         draft.place(node, OF_RESULT)
@@ -441,6 +468,9 @@ class StepBuilder:
             draft.after += self._drafts.thoughts.get(id(call.asked_by), ())
         if call.id is None:
             draft.note("inferred", "tool_call.id", None, "made from the span id")
+        if call.guessed is not None:
+            field = "arguments" if call.id is None else "id"
+            draft.note("inferred", f"tool_call.{field}", None, call.guessed)
         if arguments is UNSET:
             draft.note("not_captured", "tool_call.arguments")
 

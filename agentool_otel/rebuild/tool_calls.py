@@ -51,6 +51,8 @@ class ToolCall(msgspec.Struct, eq=False):
     """The same call as spans further down say it."""
     told: Any = UNSET
     """What the model was told of it, where its span has no result."""
+    guessed: str | None = None
+    """By which rule its span is of this call, where it could be of another."""
     dropped: bool = False
     """Whether it turned out to be something else than a call: a transfer."""
     call: Draft | None = None
@@ -126,6 +128,10 @@ class ToolCalls(list[ToolCall]):
     def run_by(self, node: Node) -> ToolCall | None:
         """Return the call that a tool span executes."""
         return self._run_by.get(id(node))
+
+    def waiting(self, name: str | None) -> list[ToolCall]:
+        """Return the calls of a tool that models asked for and no span executes yet."""
+        return [it for it in self._asked_for.get(name, ()) if it.node is None and not it.dropped]
 
     def matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
         """Find the call a model asked for that a span executes: by id, else by arguments, else by

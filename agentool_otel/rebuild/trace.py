@@ -183,7 +183,7 @@ def _agent_id(run: RunSpans) -> Found:
             found = operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
         if found is not None:
             return Found(found)
-    for node in run.nodes:
+    for node in (run.root, *run.nodes) if run.root is not None else run.nodes:
         service = node.span.resource.get("service.name")
         if isinstance(service, str) and not service.startswith("unknown_service"):
             return Found(service)

@@ -5,7 +5,7 @@ Everything is read piece by piece, so that a bad span costs only itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from agentool_otel._json import Json
@@ -61,8 +61,15 @@ class AnyJson:
         self._agents = {} if agents is None else agents
         self._openclaw = OpenClaw()
 
-    def spans(self, value: Json, where: str) -> Iterator[SpanRecord]:
+    def spans(
+        self, value: Json, where: str, parts: Iterable[Piece] | None = None
+    ) -> Iterator[SpanRecord]:
         """Yield the spans of a value, reporting pieces that are broken.
+
+        Args:
+            value: what was read.
+            where: the place of it.
+            parts: its pieces, where they are known.
 
         Raises:
             Foreign: nothing in it is known.
@@ -70,7 +77,7 @@ class AnyJson:
         known = value == []
         named = False
         try:
-            for piece in pieces(value):
+            for piece in pieces(value) if parts is None else parts:
                 known = True
                 self.recognised = True
                 if piece.what == "trajectory" and not named:

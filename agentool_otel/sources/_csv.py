@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources._any_json import AnyJson
-from agentool_otel.sources._pieces import Foreign
+from agentool_otel.sources._pieces import TELLING, Foreign, Piece, container_of
 from agentool_otel.sources._tables import is_trace_column
 from agentool_otel.sources._undecoded import Batches, Report
+from agentool_otel.sources.containers import Container
 
 __all__ = ["batches", "looks_like_csv"]
 
@@ -22,6 +24,10 @@ _HEADER = 1 << 14
 """Bytes of a file in which its header is looked for."""
 _LONGEST = 64 << 20
 """Characters of one cell: conversations are longer than the standard library expects."""
+_SHAPES = 512
+"""How many sets of columns are remembered; rows leave cells empty in few ways."""
+
+_limit = threading.Lock()
 
 
 def looks_like_csv(head: bytes) -> bool:
@@ -33,31 +39,49 @@ def looks_like_csv(head: bytes) -> bool:
 
 def batches(stream: BinaryIO, values: AnyJson, report: Report) -> Batches:
     """Yield the spans of each row."""
-    before = csv.field_size_limit()
-    csv.field_size_limit(max(before, _LONGEST))  # of the process, there is none of a reader
     text = io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="")
     try:
         yield from _rows(text, values, report)
     finally:
-        csv.field_size_limit(before)
         text.detach()
 
 
 def _rows(text: TextIO, values: AnyJson, report: Report) -> Iterator[list[SpanRecord]]:
     reader = csv.reader(text)
-    names = next(reader)
+    names = _next(reader) or []
+    known: dict[tuple[str | None, ...], Container | None] = {}
     while True:
         where = f"row {reader.line_num}"
         try:
-            cells = next(reader, None)
+            cells = _next(reader)
         except csv.Error as error:
             report(where, f"left out: {error}")
             continue
         if cells is None:
             return
         row = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
+        shape = (*row, *[row.get(name) for name in TELLING])
+        if shape not in known:
+            if len(known) >= _SHAPES:
+                known.clear()
+            known[shape] = container_of(row)
+        container = known[shape]
         try:
-            yield list(values.spans(row, where))
+            if container is None:
+                yield list(values.spans(row, where))
+            else:
+                yield list(values.spans(row, where, (Piece(row, container),)))
         except Foreign as error:
             if cells:
                 report(where, str(error))
+
+
+def _next(reader: Iterator[list[str]]) -> list[str] | None:
+    """Return the next row, of cells of any length. Their limit is the process's, there is none of a
+    reader: it is raised for one row at a time, and by one thread."""
+    with _limit:
+        before = csv.field_size_limit(_LONGEST)
+        try:
+            return next(reader, None)
+        finally:
+            csv.field_size_limit(before)

@@ -16,7 +16,7 @@ from agentool_otel.sources._tables import rows_of
 from agentool_otel.sources.containers import Container, attribute_map, cloudwatch, log_record
 from agentool_otel.sources.containers import recognise as recognise_container
 
-__all__ = ["Foreign", "Piece", "normal", "pieces", "scope_name", "short"]
+__all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
 
 _LEVELS = (
     5  # of objects around a piece; the deepest met is a row in a message in a list in an answer
@@ -80,6 +80,22 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         for member in value.values():
             if isinstance(member, (dict, list)):
                 yield from pieces(member, levels - 1)
+
+
+TELLING = ("schema_version", "type", "object", "span_kind", "spanKind")
+"""Members whose value has a say in what an object of texts is; of all others, their being there."""
+
+
+def container_of(row: dict[str, str]) -> Container | None:
+    """Return the container that an object of texts is; None where it is something else. So are all
+    that have the same members, and the same values of those that are `TELLING`."""
+    try:
+        found = [*pieces(row)]
+    except (RecursionError, ValueError):
+        return None
+    if len(found) == 1 and found[0].value is row and isinstance(found[0].what, Container):
+        return found[0].what
+    return None
 
 
 def _otlp(value: dict[str, Json]) -> dict[str, Json] | None:

@@ -19,7 +19,7 @@ from agentool_otel.sources._undecoded import UndecodedSpan
 from agentool_otel.sources.census import SLOTS, Census
 from agentool_otel.sources.containers.log_record import is_fragment
 
-__all__ = ["Deduplicated", "by_trace", "grouped", "whole"]
+__all__ = ["Deduplicated", "by_trace", "copies_of", "grouped", "whole"]
 
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
@@ -177,6 +177,11 @@ class Deduplicated(list[SpanRecord]):
         super().__init__(spans)
         self.copies = copies
         """How many were left out."""
+
+
+def copies_of(spans: list[SpanRecord]) -> int:
+    """Return how many copies of the spans were left out."""
+    return spans.copies if isinstance(spans, Deduplicated) else 0
 
 
 def _copies(spans: list[SpanRecord]) -> int:

@@ -20,8 +20,8 @@ FOLDERS = {
     "capture": "AgentRun agent carry child_environment run step tool tool_spec",
     "conformance": "Violation assert_conformant check check_all",
     "dialects": """
-        Confidence Deferred Dialect Judgement Reader Signs WritingDialect Written classify dialects
-        judge writing_dialect
+        Confidence Deferred Dialect GatheringDialect Judgement Reader Signs Ties WritingDialect
+        Written classify dialects gathering_dialects judge writing_dialect
     """,
     "formats": "Converted Format Framing Loss Writer format_named formats words",
     "instrument": "flush instrument status uninstrument",

@@ -115,6 +115,25 @@ def test_a_framework_span_around_a_client_span_is_one_model_call() -> None:
     assert trace["metrics"]["total_tokens"] == 15
 
 
+def test_a_call_below_a_span_that_is_none_is_whole_and_one_whose_parent_is_missing_is_not() -> None:
+    seen = Collected()
+    around = seen.add(Unclassified())
+    seen.add(chat([ASKED], SAID), parent=around)
+    seen.add(chat([message("user", [text("and in Rome?")])], SAID), trace=9, parent_id="f" * 16)
+    whole, lost = seen.rebuilt()
+    assert "metadata" not in whole
+    assert lost["metadata"] == {"incomplete": True}
+
+
+def test_a_call_inside_another_is_known_through_spans_that_are_none() -> None:
+    seen = Collected()
+    outer = seen.add(chat([ASKED], SAID), seconds=9)
+    between = seen.add(Unclassified(), parent=outer)
+    seen.add(chat([ASKED], SAID), parent=between)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 15
+
+
 def test_a_conversation_id_is_the_session() -> None:
     seen = Collected()
     seen.add(chat([ASKED], SAID, conversation_id="conv"))

@@ -310,18 +310,6 @@ def test_what_a_model_is_told_of_a_handoff_is_not_the_result_of_a_tool() -> None
     assert shape(trace) == ["handoff writer"]
 
 
-def test_tool_spans_that_tell_only_their_name_run_the_calls_in_the_order_asked_for() -> None:
-    seen = Collected()
-    root = seen.add(agent())
-    seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
-    seen.add(ToolExecution(name="a", result=1), parent=root)
-    seen.add(ToolExecution(name="a", result=2), parent=root)
-    [rebuilt] = rebuild(seen.spans)
-    results = [it["tool_result"] for it in rebuilt.document["steps"] if "tool_result" in it]
-    assert [(it["call_id"], it["output"]) for it in results] == [("c1", 1), ("c2", 2)]
-    assert rebuilt.document["metrics"]["tool_call_count"] == 2
-
-
 def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_them() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)

@@ -10,6 +10,7 @@ import pytest
 
 from agentool_otel.model.codec import encode
 from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import rebuild
 from agentool_otel.sources.span_files import SpanFiles
 from tests.sources.encoders.exports import EXPORTS, as_csv
@@ -41,10 +42,30 @@ def test_a_csv_file_with_a_byte_order_mark_and_long_cells_is_read() -> None:
     assert len(span.attributes["gen_ai.x"]) == 200_000
 
 
-def test_the_limit_of_csv_cells_is_the_programs_again_after_reading() -> None:
+def test_the_limit_of_csv_cells_is_the_programs_while_rows_are_read_too() -> None:
     before = csv.field_size_limit()
-    rebuilt(as_csv().encode())
+    spans = SpanFiles([io.BytesIO(as_csv().encode())]).spans()
+    next(spans)
     assert csv.field_size_limit() == before
+    assert list(spans)
+
+
+def test_what_a_row_of_csv_is_does_not_depend_on_the_rows_before_it() -> None:
+    """The value of few members has a say in it, which rows of the same columns differ in."""
+    columns = ["id", "traceId", "type", "object", "span_kind", "spanId", "name", "startTime"]
+    values: list[list[str]] = [
+        [*("1", "2", kind, what, lifted, "3"), "n", "2025-01-01T00:00:00Z"]
+        for kind in ("", "GENERATION", "x")
+        for what in ("", "trace.span", "y")
+        for lifted in ("", "LLM", "z")
+    ]
+    rows = [",".join(row) for row in values]
+
+    def told(*rows: str) -> list[SpanRecord]:
+        text = "\n".join([",".join(columns), *rows])
+        return list(SpanFiles([io.BytesIO(text.encode())]).spans())
+
+    assert told(*rows) == [span for row in rows for span in told(row)]
 
 
 def test_of_a_damaged_row_of_csv_only_that_row_is_lost() -> None:

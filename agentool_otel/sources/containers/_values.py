@@ -52,9 +52,12 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
     Raises:
         ValueError: it is empty, zero, no id at all, or with `strict` none of the known spellings.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
+    if not decimal and value.__class__ is str and len(value) == 2 * size and _HEX.fullmatch(value):
+        found: str | None = value  # as nearly all are
+    elif isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"expected an id, got {type(value).__name__}")
-    found = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
+    else:
+        found = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
     if found is None:
         if strict or not value:
             raise ValueError(
@@ -204,7 +207,12 @@ def attributes(value: Json) -> Attributes:
     if isinstance(value, str):
         value = json_object(value)
     if isinstance(value, Mapping):
-        return {str(key): settled(_any_value(item)) for key, item in value.items()}
+        return {
+            key if key.__class__ is str else str(key): item
+            if (item.__class__ is str and item.isascii()) or item.__class__ is int
+            else settled(_any_value(item))
+            for key, item in value.items()
+        }
     found: Attributes = {}
     if isinstance(value, list):
         for item in value:

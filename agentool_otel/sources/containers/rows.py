@@ -19,6 +19,8 @@ opensearch-project/data-prepper `otel-trace-source`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
 
 from agentool_otel._json import Json
 from agentool_otel.model.spans import SpanRecord
@@ -60,7 +62,7 @@ def _recognises(o: Object) -> bool:
     o = _inner(o)
     if not any(name in _MAPS or "." in name or ":" in name for name in o):
         return False
-    return span_object.recognises(_span(o))
+    return span_object.recognises(_span(o, read=False))
 
 
 def _inner(o: Object) -> Object:
@@ -70,33 +72,32 @@ def _inner(o: Object) -> Object:
     return o if time is None or not isinstance(inner, dict) else {"_time": time, **inner}
 
 
-def _span(row: Object) -> Object:
-    """Return the span object that a row stands for."""
+def _span(row: Object, *, read: bool = True) -> Object:
+    """Return the span object that a row stands for.
+
+    Args:
+        row: the row.
+        read: whether attributes are wanted that are in one cell; those have to be parsed.
+    """
     row = _inner(row)
     span: Object = {}
     groups: dict[str, Object] = {}
     loose: Object = {}
     for column, value in row.items():
-        if column in _COLUMNS:
+        what, target, rest = _place(column)
+        if what == "member":
+            span[target] = value
+        elif what == "named":
             if value is not None:
-                span.setdefault(_COLUMNS[column], value)
-            continue
-        if column.startswith((_ATTRIBUTE, _RESOURCE)):  # OpenSearch has dots for nesting only
-            ours = "attributes" if column.startswith(_ATTRIBUTE) else "resource"
-            name = column.removeprefix(_ATTRIBUTE).removeprefix(_RESOURCE).replace("@", ".")
-            groups.setdefault(ours, {})[name] = value
-            continue
-        if column in _MAPS:
-            groups.setdefault(_MAPS[column], {}).update(v.attributes(value))
-            continue
-        prefix, mark, rest = _split(column)
-        if mark and (group := _GROUPS.get(prefix)) and rest:
-            if value is not None:  # a data frame has a cell for what other rows have
-                groups.setdefault(group, {})[rest] = value
-        elif "." in column:
-            loose[column] = value
-        else:
-            span[column] = value
+                span.setdefault(target, value)
+        elif what == "map":
+            group = groups.setdefault(target, {})
+            if read:
+                group.update(v.attributes(value))
+        elif what == "loose":
+            loose[target] = value
+        elif value is not None or what == "attribute":  # a data frame has cells for other rows'
+            groups.setdefault(target, {})[rest] = value
     for name, members in groups.items():
         if name in ("event", "link"):
             span.setdefault(f"{name}s", _numbered(members))
@@ -113,6 +114,29 @@ def _span(row: Object) -> Object:
         if isinstance(resource, dict) and isinstance(resource.get("attributes"), dict):
             resource["attributes"].setdefault("service.name", service)
     return span
+
+
+_Place = tuple[Literal["named", "attribute", "map", "in group", "loose", "member"], str, str]
+
+
+@lru_cache(4096)
+def _place(column: str) -> _Place:
+    """Return what a column is, the member of a span object that it belongs to, and its name there.
+
+    The columns of all rows are the same, mostly.
+    """
+    if column in _COLUMNS:
+        return "named", _COLUMNS[column], ""
+    if column.startswith((_ATTRIBUTE, _RESOURCE)):  # OpenSearch has dots for nesting only
+        group = "attributes" if column.startswith(_ATTRIBUTE) else "resource"
+        name = column.removeprefix(_ATTRIBUTE).removeprefix(_RESOURCE).replace("@", ".")
+        return "attribute", group, name
+    if column in _MAPS:
+        return "map", _MAPS[column], ""
+    prefix, mark, rest = _split(column)
+    if mark and rest and prefix in _GROUPS:
+        return "in group", _GROUPS[prefix], rest
+    return ("loose" if "." in column else "member"), column, ""
 
 
 def _split(column: str) -> tuple[str, str, str]:

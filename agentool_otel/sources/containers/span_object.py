@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from agentool_otel import _json
 from agentool_otel._json import Json
@@ -51,6 +53,7 @@ _SCOPE = ("scope", "instrumentationScope", "instrumentation_scope", "instrumenta
           "otel_scope_name")  # fmt: skip
 _RESOURCE = ("resource", "resourceAttributes", "resource_attributes", "ResourceAttributes",
              "otel_resource_attributes")  # fmt: skip
+_STATUS = ("status_code", "statusCode", "StatusCode", "otel_status_code")
 _STATUS_MESSAGE = ("status_message", "statusMessage", "StatusMessage", "otel_status_message")
 _TIME = ("timeUnixNano", "time_unix_nano", "timestamp", "time", "Timestamp", "time_ns",
          "event_timestamp")  # fmt: skip
@@ -79,30 +82,55 @@ def record(o: Object, *, strict: bool = False) -> SpanRecord:
         ValueError: its ids are none, or its attributes no attributes.
     """
     trace_id, span_id = _ids(o)
-    attributes = v.first(o, *_ATTRIBUTES)
+    names = _names_among(tuple(o))
+    attributes = v.first(o, *names.attributes)
     if not isinstance(attributes, (dict, list, str, type(None))):
         raise ValueError(f"expected attributes, got {type(attributes).__name__}")
-    start_value = v.first(o, *_START)
-    start = v.named_time_ns(o, *_START)
+    start_value = v.first(o, *names.start)
+    start = v.named_time_ns(o, *names.start)
     from_javascript = isinstance(start_value, list) or ("id" in o and "timestamp" in o)
-    scope = v.first(o, *_SCOPE)
-    code, message = _status(o)
+    scope = v.first(o, *names.scope)
+    code, message = _status(o, names)
     return SpanRecord(
         v.identifier(trace_id, 16, strict=strict),
         v.identifier(span_id, 8, strict=strict),
-        _parent(v.first(o, *_PARENT)),
-        v.text(v.first(o, *_NAME)),
-        v.kind(v.first(o, *_KIND), 0 if from_javascript else 1),
+        _parent(v.first(o, *names.parent)),
+        v.text(v.first(o, *names.name)),
+        v.kind(v.first(o, *names.kind), 0 if from_javascript else 1),
         start,
-        _end(o, start, from_javascript),
+        _end(o, start, from_javascript, names),
         flattened(v.attributes(attributes)),
-        _events(v.first(o, *_EVENTS)),
-        _links(v.first(o, *_LINKS)),
+        _events(v.first(o, *names.events)),
+        _links(v.first(o, *names.links)),
         code,
         message,
         v.text(v.obj(scope).get("name") if isinstance(scope, dict) else scope),
-        resource(v.first(o, *_RESOURCE)),
+        resource(v.first(o, *names.resource)),
     )
+
+
+class _Names(NamedTuple):
+    """The names of members, those that count first."""
+
+    attributes: tuple[str, ...] = _ATTRIBUTES
+    start: tuple[str, ...] = _START
+    scope: tuple[str, ...] = _SCOPE
+    parent: tuple[str, ...] = _PARENT
+    name: tuple[str, ...] = _NAME
+    kind: tuple[str, ...] = _KIND
+    end: tuple[str, ...] = _END
+    duration: tuple[str, ...] = tuple(_DURATION_NS)
+    events: tuple[str, ...] = _EVENTS
+    links: tuple[str, ...] = _LINKS
+    resource: tuple[str, ...] = _RESOURCE
+    status: tuple[str, ...] = _STATUS
+    status_message: tuple[str, ...] = _STATUS_MESSAGE
+
+
+@lru_cache(1024)
+def _names_among(members: tuple[str, ...]) -> _Names:
+    """Return the names that are among some members: the spans of one store have the same."""
+    return _Names(*(tuple(name for name in names if name in members) for names in _Names()))
 
 
 def _ids(o: Object) -> tuple[Json, Json]:
@@ -116,13 +144,13 @@ def _parent(value: Json) -> str | None:
     return v.parent(v.first(value, *_SPAN) if isinstance(value, dict) else value)
 
 
-def _end(o: Object, start: int | None, from_javascript: bool) -> int | None:
-    end = v.named_time_ns(o, *_END)
+def _end(o: Object, start: int | None, from_javascript: bool, names: _Names) -> int | None:
+    end = v.named_time_ns(o, *names.end)
     if end is not None or start is None:
         return end
-    for name, unit in _DURATION_NS.items():
-        if (duration := o.get(name)) is not None:
-            return _later(start, duration, unit)
+    for name in names.duration:
+        if (duration := o[name]) is not None:
+            return _later(start, duration, _DURATION_NS[name])
     duration = o.get("duration")
     if isinstance(duration, str) and (spelled := _SPELLED.fullmatch(duration)):
         return _later(start, spelled[1], _UNITS[spelled[2]])
@@ -136,18 +164,18 @@ def _later(start: int, duration: Json, unit_ns: int) -> int | None:
     return None if ns is None else start + ns
 
 
-def _status(o: Object) -> tuple[str, str | None]:
+def _status(o: Object, names: _Names) -> tuple[str, str | None]:
     value = o.get("status")
     message: Json = None
     if isinstance(value, dict):
         message = v.first(value, "message", "description")
         value = v.first(value, "code", "status_code", "statusCode")
     if value is None:
-        value = v.first(o, "status_code", "statusCode", "StatusCode", "otel_status_code")
+        value = v.first(o, *names.status)
     if value is None and v.first(o, "error", "has_error") is True:
         value = "ERROR"
     if message is None:
-        message = v.first(o, *_STATUS_MESSAGE)
+        message = v.first(o, *names.status_message)
     return v.status(value), v.text(message) or None
 
 

@@ -1,31 +1,24 @@
-"""Calls of provider SDKs without an agent around them, until their runs are known.
-
-Any later trace may continue a call, so the calls of all traces wait on disk; what they refer to
-each other by does as well, and some thirteen bytes a call stay in memory.
-"""
+"""Model calls and tools without an agent around them, until it is known which belong together."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
-from zlib import crc32
+
+import msgspec
 
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild._waiting import Packed, Units, unpacked
+from agentool_otel.rebuild._waiting import Packed, Units
 from agentool_otel.rebuild.conversations import keys_of
-from agentool_otel.rebuild.cost import Prices
-from agentool_otel.rebuild.joining import Joining
-from agentool_otel.rebuild.trace import Rebuilt, RunSpans
-from agentool_otel.rebuild.tree import Node, grow, is_record
-from agentool_otel.sources.grouping import Deduplicated
+from agentool_otel.rebuild.ghosts import AnsweredCalls, answered
+from agentool_otel.rebuild.joining import Joining, rank_of
+from agentool_otel.rebuild.tree import Node, is_record
+from agentool_otel.sources.grouping import copies_of
 
-__all__ = ["BareCalls", "BareRun", "Loose", "copies_in", "rebuild_bare"]
-
-_MOST = (1 << 63) - 1
+__all__ = ["BareCalls", "BareRun", "Loose", "order_of"]
 
 
 class Loose(NamedTuple):
@@ -48,38 +41,18 @@ class BareRun(NamedTuple):
     """How many copies of spans were left out of the OTel traces they are from."""
 
 
-def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
-    """Return a run of bare calls."""
-    spans = [unpacked(call) for call in calls.calls]
-    run = _linked(spans, calls.copies)
-    run.trace_id = calls.trace_id
-    rebuilt = Rebuilt(run, {}, partial(_linked, spans, calls.copies), prices)
-    for node in run.nodes:
-        node.unlink()
-    return rebuilt
-
-
-def _linked(spans: list[SpanRecord], copies: int) -> RunSpans:
-    """Link the spans of a bare run, of every OTel trace by itself."""
-    traces: dict[str, list[SpanRecord]] = {}
-    for span in spans:
-        traces.setdefault(span.trace_id, []).append(span)
-    nodes = [node for members in traces.values() for node in grow(members)]
-    run = RunSpans("", None, sorted(nodes, key=_order))
-    run.copies = copies
-    return run
-
-
 class BareCalls:
-    """Bare calls of all traces.
+    """Bare calls of all traces, until it is known which of them belong together.
 
-    A unit is a model call with what it caused, or a tool execution that stands by itself. Units
-    are numbered in the order they come, those of one trace in a row.
+    A unit is a model call with what it caused, or a tool execution that stands by itself. Units are
+    numbered in the order they come, those of one trace in a row. Any later trace may continue them,
+    so all have to wait, on disk; some thirteen bytes a call stay in memory.
     """
 
     def __init__(self) -> None:
         self._joining = Joining()
         self._units = Units()
+        self._answered = AnsweredCalls()
         self._firsts = array("I")
         """By trace: its first unit,"""
         self._shared = bytearray()
@@ -95,21 +68,22 @@ class BareCalls:
         """
         self._firsts.append(len(self._joining))
         self._shared.append(loose.several)
-        self._copies.append(copies_in(loose.spans))
+        self._copies.append(copies_of(loose.spans))
         nodes = loose.nodes
+        kept = {id(node) for node in nodes}
         units: dict[int, int] = {}
         calls = [node for node in nodes if isinstance(node.operation, Inference)]
         for node in calls:
-            units[id(node)] = self._unit(node)
+            units[id(node)] = self._unit(node, kept)
         for node in nodes:
             if id(node) in units:
                 continue
             holder = _nearest(node, units)
             if holder is not None:
-                self._units.add(holder, node.span)
+                self._units.add(holder, _as_kept(node, kept))
                 units[id(node)] = holder
                 continue
-            number = units[id(node)] = self._unit(node)
+            number = units[id(node)] = self._unit(node, kept)
             neighbour = _neighbour(node, calls)
             if neighbour is not None:
                 self._joining.tie(number, units[id(neighbour)])
@@ -132,24 +106,33 @@ class BareCalls:
                 if id(up) in units:
                     self._joining.tie(units[id(up)], units[id(node)])
 
-    def _unit(self, node: Node) -> int:
-        order = _order(node)
-        start = min(max(node.start_ns or 0, 0), _MOST)
-        rank = (start, crc32(order.encode("utf-8", "surrogatepass")))
-        number = self._joining.add(keys_of(node), rank)
-        self._units.add(number, node.span, order)
+    def _unit(self, node: Node, kept: set[int]) -> int:
+        order = order_of(node)
+        number = self._joining.add(keys_of(node), rank_of(node.start_ns, order))
+        if (call := answered(node)) is not None:
+            self._answered.add(call, number)
+        self._units.add(number, _as_kept(node, kept), order)
         return number
 
-    def runs(self) -> Iterator[BareRun]:
+    def close(self) -> None:
+        self._joining.close()
+        self._units.close()
+        self._answered.close()
+
+    def runs(self, told: AnsweredCalls) -> Iterator[BareRun]:
         """Yield the runs, in order of their first call; nothing can be added any more.
+
+        Args:
+            told: the calls that runs with an agent tell of: they are not told again.
 
         Raises:
             SourceError: the temporary folder is full.
         """
         self._joining.settle()
-        for group in self._units.groups(self._joining.group_of, len(self._joining)):
+        ghosts = self._answered.ghosts(told)
+        for group in self._units.groups(self._joining.group_of, len(self._joining), ghosts):
             _, trace_id, span_id = group.order.decode("utf-8", "surrogatepass").split(" ", 2)
-            several = self._several(self._trace_of(group.units[0]))
+            several = self._several(self._trace_of(group.units[0]), ghosts)
             traces = set(map(self._trace_of, group.units))
             yield BareRun(
                 f"{trace_id}:{span_id}" if several else trace_id,
@@ -160,27 +143,19 @@ class BareCalls:
     def _trace_of(self, unit: int) -> int:
         return bisect_right(self._firsts, unit) - 1
 
-    def _several(self, trace: int) -> bool:
+    def _several(self, trace: int, ghosts: set[int]) -> bool:
         """Return whether the units of a trace are not all of one run, or not all of it."""
+        if self._shared[trace]:
+            return True
         first = self._firsts[trace]
         after = self._firsts[trace + 1] if trace + 1 < len(self._firsts) else len(self._joining)
         group_of = self._joining.group_of
-        group = group_of(first)
-        return bool(self._shared[trace]) or any(
-            group_of(unit) != group for unit in range(first + 1, after)
-        )
-
-    def close(self) -> None:
-        self._joining.close()
-        self._units.close()
+        groups = (group_of(unit) for unit in range(first, after) if unit not in ghosts)
+        one = next(groups, None)
+        return any(group != one for group in groups)
 
 
-def copies_in(spans: list[SpanRecord]) -> int:
-    """Return how many copies of spans were left out of a trace."""
-    return spans.copies if isinstance(spans, Deduplicated) else 0
-
-
-def _order(node: Node) -> str:
+def order_of(node: Node) -> str:
     return f"{node.start_ns or 0:020} {node.span.trace_id} {node.span.span_id}"
 
 
@@ -199,3 +174,16 @@ def _neighbour(node: Node, calls: list[Node]) -> Node | None:
             before = [call for call in near if call.order <= node.order]
             return before[-1] if before else near[0]
     return None
+
+
+def _as_kept(node: Node, kept: set[int]) -> SpanRecord:
+    """Return a span that hangs below the nearest one that is kept with it, if there is one. A
+    parent that was there and is no call is not missing; one that was not there is."""
+    up = node.parent
+    if up is None or id(up) in kept:
+        return node.span
+    while up is not None and id(up) not in kept:
+        up = up.parent
+    same = up is not None and up.span.trace_id == node.span.trace_id
+    parent_id = up.span.span_id if up is not None and same else None
+    return msgspec.structs.replace(node.span, parent_id=parent_id)
