@@ -4,7 +4,9 @@ Source: google-adk 2.13.0 `google/adk/telemetry/{tracing,node_tracing,_experimen
 Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 speaks
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
 nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
-so has a tool, `tool_call [get_weather]`.
+so has a tool, `tool_call [get_weather]`. ADK for Go (google.golang.org/adk/v2 2.2.0,
+`internal/telemetry/{telemetry,logger,node_tracing}.go`) has tools as in schema 1 and agents as in
+schema 2; what models are told and answer are log records, each with a content of Google's.
 """
 
 from __future__ import annotations
@@ -12,11 +14,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from msgspec import structs
+
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
-from agentool_otel.model.operations import Operation
+from agentool_otel.model.messages import Message, parts_of
+from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
 
@@ -32,6 +37,7 @@ _PLUMBING = (
     "tool_response [",  # what the next call tells the model
 )
 _NAMED = re.compile(r"(agent_run|tool_call) \[(.+)\]")
+_SPEAKER = re.compile(r"\[(.+?)\] ")
 _SETTINGS = {
     "temperature": gen_ai.REQUEST_TEMPERATURE,
     "top_p": gen_ai.REQUEST_TOP_P,
@@ -78,8 +84,30 @@ class ADK:
             return onto.as_operation(span, "execute_tool")
         if name == "call_llm" or _REQUEST in span.rest:
             _read_model_call(span)
-            return onto.as_operation(span, str(operation or "chat"))
-        return onto.as_operation(span)
+            return _told_apart(onto.as_operation(span, str(operation or "chat")))
+        return _told_apart(onto.as_operation(span))
+
+
+def _told_apart(operation: Operation) -> Operation:
+    """What another agent said and did is told to the model as if the user had: `For context:`, then
+    `[helper] said: …`.
+
+    Source: `flows/llm_flows/contents.py`; Go `internal/llminternal/contents_processor.go`.
+    """
+    if not isinstance(operation, Inference) or not operation.input:
+        return operation
+    made = [_from_agent(said) for said in operation.input]
+    if all(one is said for one, said in zip(made, operation.input, strict=True)):
+        return operation
+    return structs.replace(operation, input=tuple(made))
+
+
+def _from_agent(said: Message) -> Message:
+    parts = parts_of(said)
+    if len(parts) < 2 or said.get("role") != "user" or parts[0].get("content") != "For context:":
+        return said
+    named = _SPEAKER.match(str(parts[1].get("content")))
+    return said if named is None else {**said, "role": "assistant", "name": named[1]}
 
 
 def _read_tool(span: Reader) -> None:

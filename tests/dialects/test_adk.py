@@ -160,3 +160,26 @@ def test_a_tool_that_failed_says_why_in_its_result() -> None:
 
 def test_an_agent_of_version_1_10_is_named_by_its_span_only() -> None:
     assert spelled(span({}, name="agent_run [weather]", scope=SCOPE)) == "adk: agent agent=weather"
+
+
+def test_what_another_agent_did_is_not_the_question() -> None:
+    operation: Any = classify(
+        span(
+            {
+                "gen_ai.operation.name": "generate_content",
+                "gen_ai.input.messages": json.dumps(
+                    [
+                        message("user", [words("I want a refund")]),
+                        message(
+                            "user", [words("For context:"), words("[helper] said: I pass you on")]
+                        ),
+                    ]
+                ),
+            },
+            scope=SCOPE,
+        )
+    )[1]
+    assert [(it["role"], it.get("name")) for it in operation.input] == [
+        ("user", None),
+        ("assistant", "helper"),
+    ]
