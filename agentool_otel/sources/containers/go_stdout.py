@@ -1,11 +1,11 @@
 """What Go's `stdouttrace` and `stdoutlog` print: a span or a record as one object of Go's names.
 
-    {"Name", "SpanContext": {"TraceID", "SpanID"}, "Parent", "SpanKind", "StartTime", "Attributes":
-     [{"Key", "Value": {"Type": "INT64", "Value": 12}}], "InstrumentationScope"}
-    {"EventName", "Body": {"Type": "MAP", "Value": [{"Key", "Value"}]}, "TraceID", "SpanID", "Scope"}
+    {"Name", "SpanContext": {"TraceID", "SpanID"}, "Parent", "SpanKind", "StartTime",
+     "Attributes": [{"Key", "Value": {"Type": "INT64", "Value": 12}}], "InstrumentationScope"}
+    {"EventName", "Body": {"Type": "MAP", "Value": [{"Key", "Value"}]}, "TraceID", "Scope"}
 
-Source: opentelemetry-go v1.47 `sdk/trace/tracetest/span.go`, `exporters/stdout/stdoutlog/record.go`,
-`attribute/encoder.go`. A record is put into OTLP's names, so that it is read as any other.
+Source: opentelemetry-go v1.47 `sdk/trace/tracetest/span.go`, `attribute/encoder.go`,
+`exporters/stdout/stdoutlog/record.go`. A record is put into OTLP's names, so that it is read as any other.
 """
 
 from __future__ import annotations
