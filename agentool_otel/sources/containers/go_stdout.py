@@ -5,7 +5,8 @@
     {"EventName", "Body": {"Type": "MAP", "Value": [{"Key", "Value"}]}, "TraceID", "Scope"}
 
 Source: opentelemetry-go v1.47 `sdk/trace/tracetest/span.go`, `attribute/encoder.go`,
-`exporters/stdout/stdoutlog/record.go`. A record is put into OTLP's names, so that it is read as any other.
+`exporters/stdout/stdoutlog/record.go`. A record is put into OTLP's names, so that it is read as
+any other.
 """
 
 from __future__ import annotations
