@@ -20,7 +20,7 @@ from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
-from agentool_otel.model.messages import Message, parts_of
+from agentool_otel.dialects._told_apart import told_apart
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
@@ -37,7 +37,6 @@ _PLUMBING = (
     "tool_response [",  # what the next call tells the model
 )
 _NAMED = re.compile(r"(agent_run|tool_call) \[(.+)\]")
-_SPEAKER = re.compile(r"\[(.+?)\] ")
 _SETTINGS = {
     "temperature": gen_ai.REQUEST_TEMPERATURE,
     "top_p": gen_ai.REQUEST_TOP_P,
@@ -89,25 +88,10 @@ class ADK:
 
 
 def _told_apart(operation: Operation) -> Operation:
-    """What another agent said and did is told to the model as if the user had: `For context:`, then
-    `[helper] said: …`.
-
-    Source: `flows/llm_flows/contents.py`; Go `internal/llminternal/contents_processor.go`.
-    """
     if not isinstance(operation, Inference) or not operation.input:
         return operation
-    made = [_from_agent(said) for said in operation.input]
-    if all(one is said for one, said in zip(made, operation.input, strict=True)):
-        return operation
-    return structs.replace(operation, input=tuple(made))
-
-
-def _from_agent(said: Message) -> Message:
-    parts = parts_of(said)
-    if len(parts) < 2 or said.get("role") != "user" or parts[0].get("content") != "For context:":
-        return said
-    named = _SPEAKER.match(str(parts[1].get("content")))
-    return said if named is None else {**said, "role": "assistant", "name": named[1]}
+    said = told_apart(operation.input)
+    return operation if said is operation.input else structs.replace(operation, input=said)
 
 
 def _read_tool(span: Reader) -> None:
