@@ -61,7 +61,9 @@ def _read_result(span: Reader) -> None:
         case {"object": "tool.response", "choices": [{"message": {**said}}]}:
             onto.put(span, gen_ai.TOOL_CALL_ID, _id(said.get("tool_id")))
             onto.set_result(span, said.get("content", ""))
-        case _ if response is not onto.UNSET:
+        case "<not json serializable>":
+            pass
+        case _:
             onto.set_result(span, response)
 
 
