@@ -5,7 +5,9 @@ Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
 nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
 so has a tool, `tool_call [get_weather]`. ADK for Java (1.8.0 `Tracing`) writes schema 1 with the
-members in camel case and calls the operation `call_llm`.
+members in camel case and calls the operation `call_llm`. ADK for Go (google.golang.org/adk/v2
+2.2.0, `internal/telemetry/{telemetry,logger,node_tracing}.go`) has tools as in schema 1 and agents
+as in schema 2; what models are told and answer are log records, each with a content of Google's.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from msgspec import structs
+
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
-from agentool_otel.model.messages import parts_of
-from agentool_otel.model.operations import Operation
+from agentool_otel.dialects._told_apart import told_apart
+from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai
 
@@ -38,7 +42,6 @@ _NAMES = {
     "gen_ai.tool_call.id": gen_ai.TOOL_CALL_ID,
 }
 _NAMED = re.compile(r"(agent_run|tool_call) \[(.+)\]")
-_CONTEXT = "For context:"
 _SETTINGS = {
     "temperature": gen_ai.REQUEST_TEMPERATURE,
     "top_p": gen_ai.REQUEST_TOP_P,
@@ -85,25 +88,16 @@ class ADK:
             return onto.as_operation(span, "execute_tool")
         if name == "call_llm" or _REQUEST in span.rest:
             _read_model_call(span)
-            _mend_context(span)
-            return onto.as_operation(span, "chat" if operation in (None, "call_llm") else None)
-        _mend_context(span)
-        return onto.as_operation(span)
+            said = "chat" if operation in (None, "call_llm") else None
+            return _told_apart(onto.as_operation(span, said))
+        return _told_apart(onto.as_operation(span))
 
 
-def _mend_context(span: Reader) -> None:
-    """Take the role from what another agent said or did: ADK tells it as if the user had."""
-    said = span.rest.get(gen_ai.INPUT_MESSAGES)
-    if isinstance(said, str) and f'"{_CONTEXT}"' in said:
-        said = json_or_text(said)
-    if not isinstance(said, list):
-        return
-    span.rest[gen_ai.INPUT_MESSAGES] = [
-        {key: it for key, it in message.items() if key != "role"}
-        if (parts := parts_of(message)) and parts[0].get("content") == _CONTEXT
-        else message
-        for message in said
-    ]
+def _told_apart(operation: Operation) -> Operation:
+    if not isinstance(operation, Inference) or not operation.input:
+        return operation
+    said = told_apart(operation.input)
+    return operation if said is operation.input else structs.replace(operation, input=said)
 
 
 def _read_tool(span: Reader) -> None:

@@ -89,6 +89,9 @@ _BARE = (
     *(("arguments", "input.value"), ("result", "output.value")),
 )
 """Names of no generation: programs that fill in spans by hand use the first, Koog the others."""
+_OF_INFERENCE = frozenset({gen_ai.REQUEST_MODEL, gen_ai.OUTPUT_MESSAGES, "gen_ai.latency.e2e"})
+"""What tells of a model call without an operation's name; the last is all that vLLM's own span says
+(vllm-project/vllm `vllm/v1/engine/output_processor.py`, 2026-08: counts and times, no model)."""
 _EXCEPTION = "gen_ai.client.operation.exception"
 _HANDOFF = re.compile(r"handoff from (.+) to (.+)")
 _PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
@@ -150,9 +153,7 @@ class GenAI:
         if gen_ai.EVALUATION_NAME in span.rest:
             fields = _read_fields(span, TABLES[EvaluationResult])
             return EvaluationResult(**fields, extra=span.rest)
-        if name is None and (
-            gen_ai.REQUEST_MODEL in span.rest or gen_ai.OUTPUT_MESSAGES in span.rest
-        ):
+        if name is None and not span.rest.keys().isdisjoint(_OF_INFERENCE):
             return _read_inference(span, "chat")
         if name is not None:
             span.rest[gen_ai.OPERATION_NAME] = name

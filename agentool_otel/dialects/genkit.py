@@ -1,6 +1,7 @@
 """Firebase Genkit: actions with a type, an input and an output.
 
-Source: genkit-ai/genkit `js/core/src/tracing/instrumentation.ts`.
+Source: genkit-ai/genkit `js/core/src/tracing/instrumentation.ts`; Genkit for Go 1.7.0
+`core/tracing/tracing.go`, whose tools are `tool.v2`: an output beside a content of parts.
 """
 
 from __future__ import annotations
@@ -24,9 +25,19 @@ _INPUT, _OUTPUT = "genkit:input", "genkit:output"
 _OPERATIONS = {
     "model": "chat",
     "tool": "execute_tool",
+    "tool.v2": "execute_tool",
     "retriever": "retrieval",
     "embedder": "embeddings",
     "agent": "invoke_agent",
+}
+
+
+_SETTINGS = {  # in Genkit's words, and in OpenAI's, whose plugin for Go takes no others
+    gen_ai.REQUEST_TEMPERATURE: ("temperature",),
+    gen_ai.REQUEST_MAX_TOKENS: ("maxOutputTokens", "max_completion_tokens", "max_tokens"),
+    gen_ai.REQUEST_TOP_P: ("topP", "top_p"),
+    gen_ai.REQUEST_TOP_K: ("topK", "top_k"),
+    gen_ai.REQUEST_STOP_SEQUENCES: ("stopSequences", "stop"),
 }
 
 
@@ -55,6 +66,8 @@ class Genkit:
             _read_response(span)
         elif operation == "retrieval":
             _read_retrieval(span)
+        elif subtype == "tool.v2":
+            _read_parted_result(span)
         return read_call(span, operation, name, _INPUT, _OUTPUT)
 
 
@@ -65,8 +78,9 @@ def _read_request(span: Reader) -> None:
         onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(request.get("tools")) or None)
         config = request.get("config")
         if isinstance(config, dict):
-            onto.put(span, gen_ai.REQUEST_TEMPERATURE, config.get("temperature"))
-            onto.put(span, gen_ai.REQUEST_MAX_TOKENS, config.get("maxOutputTokens"))
+            for attribute, names in _SETTINGS.items():
+                said = (config[name] for name in names if config.get(name) is not None)
+                onto.put(span, attribute, next(said, None))
 
 
 def _read_response(span: Reader) -> None:
@@ -76,11 +90,19 @@ def _read_response(span: Reader) -> None:
         reason = response.get("finishReason")
         onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [reason] if reason else None)
         set_usage(span, response.get("usage"))
-        raw = response.get("raw")  # the provider's own, where it was a chat completion
-        if isinstance(raw, dict) and isinstance(raw.get("model"), str):
+        raw = response.get("raw", response.get("custom"))  # the provider's own
+        if isinstance(raw, dict) and isinstance(raw.get("model"), str):  # of a chat completion
             onto.put(span, gen_ai.RESPONSE_MODEL, raw["model"])
             onto.put(span, gen_ai.RESPONSE_ID, raw.get("id"))
             set_usage(span, raw.get("usage"))
+
+
+def _read_parted_result(span: Reader) -> None:
+    result = span.json(_OUTPUT)
+    if isinstance(result, dict) and result.keys() == {"output"}:
+        result = result["output"]
+    if result is not onto.UNSET:
+        onto.set_result(span, result)
 
 
 def _read_retrieval(span: Reader) -> None:

@@ -13,7 +13,13 @@ from agentool_otel._json import Json
 from agentool_otel.model.atif import is_trajectory
 from agentool_otel.sources._openclaw import is_event
 from agentool_otel.sources._tables import rows_of
-from agentool_otel.sources.containers import Container, attribute_map, cloudwatch, log_record
+from agentool_otel.sources.containers import (
+    Container,
+    attribute_map,
+    cloudwatch,
+    go_stdout,
+    log_record,
+)
 from agentool_otel.sources.containers import recognise as recognise_container
 
 __all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
@@ -65,6 +71,8 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         yield Piece(value, "trace")
     elif log_record.recognises(value):
         yield Piece(value, "log record")
+    elif (printed := go_stdout.log_record(value)) is not None:
+        yield Piece(printed, "log record")
     elif is_event(value):
         yield Piece(value, "openclaw event")
     elif levels and (rows := rows_of(value)) is not None:

@@ -219,5 +219,28 @@ def test_what_another_agent_said_is_not_the_users() -> None:
     assert spelled(call) == text("""
         adk: chat
           > user: Where?
-          > None: For context: | [desk] said: There.
+          > assistant: For context: | [desk] said: There.
     """)
+
+
+def test_what_another_agent_did_is_not_the_question() -> None:
+    operation: Any = classify(
+        span(
+            {
+                "gen_ai.operation.name": "generate_content",
+                "gen_ai.input.messages": json.dumps(
+                    [
+                        message("user", [words("I want a refund")]),
+                        message(
+                            "user", [words("For context:"), words("[helper] said: I pass you on")]
+                        ),
+                    ]
+                ),
+            },
+            scope=SCOPE,
+        )
+    )[1]
+    assert [(it["role"], it.get("name")) for it in operation.input] == [
+        ("user", None),
+        ("assistant", "helper"),
+    ]

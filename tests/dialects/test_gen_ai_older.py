@@ -429,3 +429,16 @@ def test_a_completion_of_thinking_is_reasoning() -> None:
         message("assistant", [reasoning("Hm.")]),
         message("assistant", [text("hello")]),
     ]
+
+
+def test_what_a_server_of_models_says_is_a_model_call() -> None:
+    said = {
+        "gen_ai.latency.e2e": 0.5,
+        "gen_ai.latency.time_in_queue": 0.01,
+        "gen_ai.usage.prompt_tokens": 41,
+        "gen_ai.usage.completion_tokens": 23,
+        "gen_ai.request.id": "chatcmpl-1",
+    }
+    operation = classify(SpanRecord("a" * 32, "b" * 16, name="llm_request", attributes=said))[1]
+    assert isinstance(operation, Inference)
+    assert operation.usage == Usage(input_tokens=41, output_tokens=23)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from agentool_otel.model.spans import SpanRecord
 from tests.dialects.spelled import coverage, span, spelled, text
 
 REQUEST = {
@@ -70,4 +71,23 @@ def test_queries_and_documents_are_their_text() -> None:
     assert spelled(said) == text("""
         genkit: retrieval query=Where? documents=[{"content":"There it
             is.","metadata":{"page":1}}]
+    """)
+
+
+def test_a_tool_with_parts_gives_an_output_or_both() -> None:
+    def looked(output: str) -> SpanRecord:
+        return span(
+            {
+                "genkit:metadata:subtype": "tool.v2",
+                "genkit:name": "look",
+                "genkit:input": "{}",
+                "genkit:output": output,
+            }
+        )
+
+    assert spelled(
+        looked('{"output": {"at": 1}}'), looked('{"output": 1, "content": [{"text": "one"}]}')
+    ) == text("""
+        genkit: tool look arguments={} result={"at":1}
+        genkit: tool look arguments={} result={"output":1,"content":[{"text":"one"}]}
     """)

@@ -123,6 +123,46 @@ def test_a_record_by_itself_is_read_as_adot_writes_it() -> None:
     assert found.events[0].attributes["input"] == written["body"]["input"]
 
 
+def test_a_record_is_read_as_go_prints_it() -> None:
+    printed = {
+        "Timestamp": "0001-01-01T00:00:00Z",  # not given
+        "ObservedTimestamp": "2026-11-22T05:42:48.885555548Z",
+        "EventName": "gen_ai.choice",
+        "Severity": 0,
+        "SeverityText": "",
+        "Body": {
+            "Type": "MAP",
+            "Value": [
+                {"Key": "index", "Value": {"Type": "INT64", "Value": 0}},
+                {
+                    "Key": "parts",
+                    "Value": {"Type": "SLICE", "Value": [{"Type": "STRING", "Value": "Hi"}]},
+                },
+            ],
+        },
+        "Attributes": [{"Key": "gen_ai.system", "Value": {"Type": "STRING", "Value": "openai"}}],
+        "TraceID": TRACE,
+        "SpanID": SPAN,
+        "Resource": [{"Key": "service.name", "Value": {"Type": "STRING", "Value": "bot"}}],
+        "Scope": {"Name": "some.logger"},
+    }
+    (fragment,) = read(json.dumps(printed).encode())
+    assert (fragment.trace_id, fragment.span_id) == (TRACE, SPAN)
+    assert fragment.resource == {"service.name": "bot"}
+    assert fragment.events == [
+        SpanEvent(
+            "gen_ai.choice",
+            1795326168885555548,
+            {
+                "gen_ai.system": "openai",
+                "index": 0,
+                "parts": ["Hi"],
+                "otel.scope.name": "some.logger",
+            },
+        )
+    ]
+
+
 def test_protobuf_logs_give_the_same_as_json() -> None:
     from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 

@@ -36,6 +36,7 @@ from tests.sources.encoders.otlp import (
 from tests.sources.encoders.printed import (
     any_agent,
     console,
+    go,
     javascript,
     javascript_console,
     nested_python,
@@ -108,6 +109,7 @@ ENCODERS = [
     Encoder("JavaScript without a list",
             lambda s: ",\n".join(json.dumps(javascript(x), indent=2) for x in s).encode(),
             unchanged),
+    Encoder("Go stdout", lambda s: lines([*map(go, s)]), unchanged),
     Encoder("JavaScript console", lambda s: lines([*map(javascript_console, s)]),
             lambda span: msgspec.structs.replace(
                 span, start_ns=rounded(span, 1000).start_ns, end_ns=rounded(span, 1000).end_ns)),

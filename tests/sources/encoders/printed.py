@@ -163,3 +163,54 @@ def spread(span: SpanRecord) -> SpanRecord:
     return msgspec.structs.replace(
         python_kept(span), attributes=flat(span.attributes), resource=flat(span.resource)
     )
+
+
+_GO_TYPES = {bool: "BOOL", int: "INT64", float: "FLOAT64", str: "STRING"}
+
+
+def go_value(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {"Type": "MAP", "Value": go_pairs(value)}
+    if isinstance(value, list):
+        return {"Type": "SLICE", "Value": [go_value(item) for item in value]}
+    return {"Type": _GO_TYPES[type(value)], "Value": value}
+
+
+def go_pairs(attributes: Attributes) -> Json:
+    return [{"Key": key, "Value": go_value(value)} for key, value in attributes.items()]
+
+
+def go(span: SpanRecord) -> Json:
+    """As `stdouttrace` prints it; a slice of one type has its values as they are."""
+
+    def context(span_id: str | None, trace_id: str = span.trace_id) -> Json:
+        return {"TraceID": trace_id, "SpanID": span_id or "0" * 16, "TraceFlags": "01"}
+
+    return {
+        "Name": span.name,
+        "SpanContext": context(span.span_id),
+        "Parent": context(span.parent_id),
+        "SpanKind": KINDS.index(span.kind) + 1,
+        "StartTime": iso(span.start_ns, 9),
+        "EndTime": iso(span.end_ns, 9),
+        "Attributes": go_pairs(span.attributes),
+        "Events": [
+            {"Name": e.name, "Attributes": go_pairs(e.attributes), "Time": iso(e.time_ns, 9)}
+            for e in span.events
+        ]
+        or None,
+        "Links": [
+            {
+                "SpanContext": context(link.span_id, link.trace_id),
+                "Attributes": go_pairs(link.attributes),
+            }
+            for link in span.links
+        ]
+        or None,
+        "Status": {
+            "Code": span.status.capitalize() if span.status != "OK" else "Ok",
+            "Description": span.status_message or "",
+        },
+        "Resource": go_pairs(span.resource),
+        "InstrumentationScope": {"Name": span.scope, "Version": ""},
+    }

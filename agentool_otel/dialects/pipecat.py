@@ -1,0 +1,58 @@
+"""Pipecat: a conversation of turns, each with the calls of its models.
+
+Source: pipecat-ai 1.14.0 `utils/tracing/service_{attributes,decorators}.py`,
+`utils/tracing/turn_trace_observer.py`. A turn is what one agent does for one thing that was said,
+so it is the run; its conversation is the session. Of an answer the span has the words alone: calls
+of tools, which have no spans, and their results are in what the next model is told.
+"""
+
+from __future__ import annotations
+
+from agentool_otel.dialects import _onto_gen_ai as onto
+from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects._provider_messages import messages_from
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["Pipecat"]
+
+_MODELS, _TURNS = "pipecat", "pipecat.turn"
+
+
+class Pipecat:
+    """The dialect."""
+
+    name = "pipecat"
+    signs = Signs(scopes=(_MODELS, _TURNS))
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        if span.scope in (_MODELS, _TURNS):
+            return Confidence(OWN_ROLE, f"scope {span.scope}")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        for key in [key for key, value in span.rest.items() if value == "NOT_GIVEN"]:
+            onto.drop(span, key)
+        if span.span.scope == _TURNS:
+            onto.rename(span, {"conversation.id": gen_ai.CONVERSATION_ID})
+            if span.span.name != "turn":
+                return onto.unclassified(span)
+            return onto.as_operation(span, "invoke_agent")
+        if span.span.name == "llm":
+            _read_model_call(span)
+        return onto.as_operation(span)
+
+
+def _read_model_call(span: Reader) -> None:
+    onto.rename(span, {"stream": gen_ai.REQUEST_STREAM})
+    onto.set_system(span, span.rest.pop(gen_ai.SYSTEM_INSTRUCTIONS, None))
+    asked = span.json("input", keep_text=False)
+    onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(asked, "user") or None)
+    answered = span.text("output")
+    if answered:
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, [message("assistant", [text(answered)])])
+    tools = span.json("tools", keep_text=False)
+    onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(tools) or None)

@@ -1,0 +1,40 @@
+"""Rig (Rust): GenAI names, and some of its own for how a tool ended.
+
+Source: rig-core 0.44.0 `src/telemetry/mod.rs`, `src/tool/result.rs`; rig-agent 0.44.0
+`src/agent/{telemetry,engine}.rs`. A tool that failed ends no span with an error: its result is what
+the model is told instead, often no more than `the tool failed`.
+"""
+
+from __future__ import annotations
+
+from agentool_otel.dialects import _onto_gen_ai as onto
+from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects._reading import Reader
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import agentool, core, gen_ai
+
+__all__ = ["Rig"]
+
+_OUTCOME, _ERROR = "gen_ai.tool.call.outcome", "gen_ai.tool.error.type"
+
+
+class Rig:
+    """The dialect."""
+
+    name = "rig"
+    signs = Signs(keys=("rig.", _OUTCOME))
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        for key in ("rig.completion_parent", "rig.provider_request_id", _OUTCOME):
+            if key in span.attributes:
+                return Confidence(EXTENDS, f"has {key}")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        outcome, kind = span.text(_OUTCOME), span.text(_ERROR)
+        if outcome in ("error", "denied"):
+            told = span.rest.get(gen_ai.TOOL_CALL_RESULT)
+            onto.put(span, agentool.TOOL_ERROR, told if isinstance(told, str) else outcome)
+            onto.put(span, core.ERROR_TYPE, kind or outcome)
+        return onto.as_operation(span)

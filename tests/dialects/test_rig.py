@@ -1,0 +1,30 @@
+"""Rig, what is not in our recording of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.dialects import classify
+from agentool_otel.model.operations import ToolExecution
+from tests.dialects.spelled import span
+
+
+def ended(outcome: str, **said: Any) -> Any:
+    named = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    made = classify(span({**named, "gen_ai.tool.call.outcome": outcome, **said}))[1]
+    assert isinstance(made, ToolExecution)
+    return made.error_type, made.tool_error
+
+
+def test_a_tool_that_failed_has_its_kind_and_what_the_model_is_told() -> None:
+    told = {"gen_ai.tool.error.type": "timeout", "gen_ai.tool.call.result": "it took too long"}
+    assert ended("error", **told) == ("timeout", "it took too long")
+
+
+def test_a_tool_without_content_failed_all_the_same() -> None:
+    assert ended("error", **{"gen_ai.tool.error.type": "other"}) == ("other", "error")
+
+
+def test_a_call_that_was_denied_is_an_error_and_one_that_was_skipped_is_none() -> None:
+    assert ended("denied") == ("denied", "denied")
+    assert ended("skipped", **{"gen_ai.tool.call.result": "not now"}) == (None, None)
