@@ -189,10 +189,14 @@ def writing_dialect(name: str) -> WritingDialect:
     return writing[name]
 
 
-@cache
 def gathering_dialects() -> Mapping[str, GatheringDialect]:
     """Return the installed dialects whose runs have to be gathered, by name."""
-    return {it.name: cast("GatheringDialect", it) for it in dialects() if hasattr(it, "gathered")}
+    return _gathering(dialects())
+
+
+@cache
+def _gathering(installed: tuple[Dialect, ...]) -> Mapping[str, GatheringDialect]:
+    return {it.name: cast("GatheringDialect", it) for it in installed if hasattr(it, "gathered")}
 
 
 def classify(span: SpanRecord) -> tuple[str | None, Operation]:
