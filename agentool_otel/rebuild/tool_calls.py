@@ -154,6 +154,10 @@ class ToolCalls(list[ToolCall]):
                     return call
                 if is_only_value(arguments, call.arguments):
                     return call
+            # LlamaIndex tells a streamed call before its arguments have come.
+            empty = [call for call in waiting if call.id is None and plain(call.arguments) == {}]
+            if call_id is None and len(empty) == 1:
+                return empty[0]
         elif waiting:
             return waiting[0]
         return None

@@ -1,16 +1,19 @@
 """CSV as trace stores export it: a header, one of whose columns is the trace, and a row a span.
 
-Cells are text; a cell with an object or list in it is read as JSON where its field is one.
+Cells are text; a cell with an object or list in it is read as JSON where its field is one, or as
+what pandas prints of it.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import threading
 from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
+from agentool_otel._json import Json, dumps
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources._any_json import AnyJson
 from agentool_otel.sources._pieces import TELLING, Foreign, Piece, container_of
@@ -24,6 +27,10 @@ _HEADER = 1 << 14
 """Bytes of a file in which its header is looked for."""
 _LONGEST = 64 << 20
 """Characters of one cell: conversations are longer than the standard library expects."""
+_PRINTED = ("{'", "['", "[{'")
+"""How objects and lists begin that a data frame has printed rather than encoded."""
+_LONGEST_PRINTED = 1 << 20
+"""Characters of such a one: parsing Python takes far longer than JSON."""
 _SHAPES = 512
 """How many sets of columns are remembered; rows leave cells empty in few ways."""
 
@@ -59,8 +66,12 @@ def _rows(text: TextIO, values: AnyJson, report: Report) -> Iterator[list[SpanRe
             continue
         if cells is None:
             return
-        row = {name: cell for name, cell in zip(names, cells, strict=False) if cell}
-        shape = (*row, *[row.get(name) for name in TELLING])
+        row = {
+            name: _printed(cell) if cell.startswith(_PRINTED) else cell
+            for name, cell in zip(names, cells, strict=False)
+            if cell
+        }
+        shape = (*row, *[str(row.get(name)) for name in TELLING])
         if shape not in known:
             if len(known) >= _SHAPES:
                 known.clear()
@@ -74,6 +85,18 @@ def _rows(text: TextIO, values: AnyJson, report: Report) -> Iterator[list[SpanRe
         except Foreign as error:
             if cells:
                 report(where, str(error))
+
+
+def _printed(cell: str) -> Json:
+    """Return the object or list that a cell is Python's literal of; the text, if it is none."""
+    if len(cell) > _LONGEST_PRINTED:
+        return cell
+    try:
+        value: Json = ast.literal_eval(cell)
+        dumps(value)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return cell
+    return value
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:

@@ -25,7 +25,7 @@ from agentool_otel._json import Json
 
 __all__ = ["is_trace_column", "rows_of"]
 
-_TRACE_COLUMN = re.compile(r"(^|[._])(trace|operation)[._]?id$", re.IGNORECASE)
+_TRACE_COLUMN = re.compile(r"(^|[._])(trace|operation)[._]?id$|^trace$", re.IGNORECASE)
 
 
 def is_trace_column(name: Json) -> bool:

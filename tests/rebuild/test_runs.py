@@ -134,6 +134,17 @@ def test_duplicate_call_ids_keep_their_own_results() -> None:
     ]
 
 
+def test_a_call_that_was_told_before_its_arguments_had_come_is_run_once() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"))
+    asked = message("assistant", [tool_call("write", {})])
+    seen.add(Inference(provider="openai", output=[asked]), parent=root)
+    seen.add(ToolExecution(name="write", arguments={"text": "2025"}, result="ok"), parent=root)
+    [trace] = seen.rebuilt()
+    assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
+    assert trace["steps"][0]["tool_call"]["arguments"] == {"text": "2025"}
+
+
 def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)

@@ -68,6 +68,24 @@ def test_what_a_row_of_csv_is_does_not_depend_on_the_rows_before_it() -> None:
     assert told(*rows) == [span for row in rows for span in told(row)]
 
 
+def test_what_pandas_prints_of_a_column_of_objects_is_read() -> None:
+    """TruLens's events, `DataFrame.to_csv`."""
+    row = {
+        "record": {"name": "app", "kind": 1, "parent_span_id": "", "status": "STATUS_CODE_UNSET"},
+        "event_id": 12,
+        "record_attributes": {"ai.observability.span_type": "record_root", "a": None},
+        "start_timestamp": "2025-11-14 12:14:36.5",
+        "timestamp": "2025-11-14 12:14:37",
+        "trace": {"trace_id": "34", "parent_id": "", "span_id": "12"},
+    }
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerows([["", *row], ["0", *map(str, row.values())]])
+    [span] = SpanFiles([io.BytesIO(text.getvalue().encode())]).spans()
+    assert (span.trace_id, span.span_id, span.name) == (f"{34:032x}", f"{12:016x}", "app")
+    assert span.attributes["ai.observability.span_type"] == "record_root"
+
+
 def test_of_a_damaged_row_of_csv_only_that_row_is_lost() -> None:
     text = "trace_id,span_id,name,start_time\n1,2,a,2025-01-01T00:00:00Z\n,,b\n1,3,c,\n"
     source = SpanFiles([io.BytesIO(text.encode())])
