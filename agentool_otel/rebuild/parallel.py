@@ -14,8 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import Attributes, SpanRecord
@@ -45,15 +46,16 @@ _Row = tuple[tuple[str, bytes, str, Attributes, int], int]
 _Trace = list[SpanRecord | _Row]
 
 
-class _Done(NamedTuple, Generic[T]):
+@dataclass
+class _Done(Generic[T]):
     """What a worker has made of a batch."""
 
-    results: list[T]
-    left: list[list[SpanRecord]]
+    results: list[T] = field(default_factory=list)
+    left: list[list[SpanRecord]] = field(default_factory=list)
     """Traces of which something has to wait for others."""
-    told: list[Answered]
+    told: list[Answered] = field(default_factory=list)
     """Model calls that are told of, for others that tell of them, too."""
-    problems: list[tuple[int, str, str]]
+    problems: list[tuple[int, str, str]] = field(default_factory=list)
     """By the number of the decoder: where, and what."""
 
 
@@ -157,7 +159,7 @@ def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
 
 
 def _rebuild(batch: list[_Trace]) -> _Done[Any]:
-    done: _Done[Any] = _Done([], [], [], [])
+    done: _Done[Any] = _Done()
     decoders: dict[int, Decoder] = {}
 
     def decoded(span: SpanRecord | _Row) -> SpanRecord | UndecodedSpan:
@@ -177,7 +179,7 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
 
 
 def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
-    done: _Done[Any] = _Done([], [], [], [])
+    done: _Done[Any] = _Done()
     for spans in batch:
         for rebuilt in rebuild_trace(gather(spans), _left_to(done), _prices, gathered=True):
             done.results.append(_finish(rebuilt))
