@@ -11,7 +11,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.export.recording import RecordingExporter
-from agentool_otel.model.operations import Operation
+from agentool_otel.model.messages import message, tool_call
+from agentool_otel.model.operations import AgentInvocation, Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import rebuild
 from agentool_otel.sources import open_source
@@ -22,6 +23,15 @@ def records(spans: Sequence[ReadableSpan]) -> list[SpanRecord]:
     with tempfile.TemporaryDirectory() as folder:
         RecordingExporter(Path(folder)).export(spans)
         return list(open_source(folder).spans())
+
+
+def agent(name: str = "clerk", **fields: Any) -> AgentInvocation:
+    return AgentInvocation(agent_name=name, **fields)
+
+
+def asks(*calls: tuple[str, str]) -> Inference:
+    parts = [tool_call(name, {"n": call_id}, call_id) for call_id, name in calls]
+    return Inference(provider="p", output=[message("assistant", parts)])
 
 
 class Collected:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel._json import dumps
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._python_text import call_in
@@ -39,7 +38,7 @@ def mend(span: Reader) -> None:
         if isinstance(text, str) and f'"{_CALL}(' in text:
             messages = span.json(key)
             if isinstance(messages, list):
-                rest[key] = dumps([_with_calls(it) for it in messages])
+                rest[key] = [_with_calls(it) for it in messages]
 
 
 def _with_calls(message: Any) -> Any:

@@ -38,8 +38,8 @@ _OPERATIONS = {
     "tool": "execute_tool",
     "retriever": "retrieval",
 }
-_TAKEN = {"gen_ai.prompt": _INPUT, "gen_ai.completion": _OUTPUT}
-"""What LangSmith's exporter writes the values of a run as, and Langfuse takes for its own."""
+_TAKEN = {_INPUT: "gen_ai.prompt", _OUTPUT: "gen_ai.completion"}
+"""What Langfuse has made of the names under which LangSmith's exporter writes values."""
 _SESSION = {"session.id": gen_ai.CONVERSATION_ID, "langfuse.session.id": gen_ai.CONVERSATION_ID}
 
 
@@ -58,7 +58,7 @@ class Langfuse:
 
     def read(self, span: Reader) -> Operation:
         if "langsmith.span.kind" in span.rest:
-            onto.rename(span, {ours: theirs for theirs, ours in _TAKEN.items()})
+            onto.rename(span, _TAKEN)
         return read_around(span, ("langfuse.", "session.id"), _read_own)
 
 

@@ -6,7 +6,8 @@ wrappers       runs that only stand around another one
 gathering      runs that several OTel traces tell
 bare           model calls without an agent around them, until all are there
 ghosts         bare calls that a run tells of as well
-conversations  which bare model calls belong together
+conversations  by what bare model calls refer to each other
+joining        what belongs together by that
 calls          the model calls of a run, each once
 steps          the operations of a run to its ordered steps
 tool_calls     a tool call in the making

@@ -1,7 +1,6 @@
 """Spans that wait for others, and what they are told apart by: on disk where they are many.
 
-What is on disk has no name, and is gone when it is closed or the process ends. Four bytes a span
-stay in memory, or fewer.
+What is on disk has no name, and is gone when it is closed or the process ends.
 """
 
 from __future__ import annotations
@@ -20,7 +19,10 @@ import msgspec
 from agentool_otel._temporary import room
 from agentool_otel.model.spans import SpanRecord
 
-__all__ = ["Group", "Packed", "Rows", "Units", "unpacked"]
+__all__ = ["LARGEST", "Group", "Packed", "Rows", "Units", "unpacked"]
+
+LARGEST = (1 << 63) - 1
+"""Integer that a row holds."""
 
 _IN_MEMORY = 1 << 20
 """Bytes of each that are held in memory."""

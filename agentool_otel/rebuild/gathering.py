@@ -2,7 +2,8 @@
 
 A runtime that passes messages from agent to agent begins a trace with every message, and links it
 to the span that has sent it; a run is then as many traces. Any later trace may be a part, so parts
-wait until all have been seen, on disk. A run has to fit into memory, as a trace has.
+wait until all have been seen, on disk; of runs known by an id alone, when each part began and ended
+stays in memory. A run has to fit into memory, as a trace has.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from agentool_otel.model.operations import Inference
-from agentool_otel.rebuild._waiting import Rows
+from agentool_otel.rebuild._waiting import LARGEST, Rows
 from agentool_otel.rebuild.trace import RunSpans
 from agentool_otel.rebuild.tree import Node
 
@@ -26,7 +26,6 @@ _OURS = "agentool_otel"
 
 _PARTS = 32
 """Into how many parts calls are divided when they are compared, so that one part is in memory."""
-_MOST = (1 << 63) - 1
 
 
 class Answered(NamedTuple):
@@ -69,7 +68,7 @@ class AnsweredCalls:
             SourceError: the temporary folder is full.
         """
         response = hash(call.response_id)
-        if 0 <= call.start_ns <= call.end_ns <= _MOST:  # else a time is none
+        if 0 <= call.start_ns <= call.end_ns <= LARGEST:  # else a time is none
             scope = hash(call.scope)
             self._rows.add(response % _PARTS, response, call.start_ns, call.end_ns, scope, number)
 

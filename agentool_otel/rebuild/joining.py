@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from zlib import crc32
 
-from agentool_otel.rebuild._waiting import Rows
+from agentool_otel.rebuild._waiting import LARGEST, Rows
 from agentool_otel.rebuild.conversations import Key, Keys
 
 __all__ = ["Joining", "Rank", "rank_of"]
@@ -29,12 +29,9 @@ _NUMBER = "I"
 """What holds the number of a call: four thousand million are more than one process reads."""
 
 
-_MOST = (1 << 63) - 1
-
-
 def rank_of(start_ns: int | None, order: str) -> Rank:
     """Return the rank of a call that starts then, and has a text that no other has."""
-    start = min(max(start_ns or 0, 0), _MOST)
+    start = min(max(start_ns or 0, 0), LARGEST)
     return start, crc32(order.encode("utf-8", "surrogatepass"))
 
 

@@ -103,7 +103,8 @@ def _next(reader: Iterator[list[str]]) -> list[str] | None:
     """Return the next row, of cells of any length. Their limit is the process's, there is none of a
     reader: it is raised for one row at a time, and by one thread."""
     with _limit:
-        before = csv.field_size_limit(_LONGEST)
+        before = csv.field_size_limit()
+        csv.field_size_limit(max(before, _LONGEST))
         try:
             return next(reader, None)
         finally:

@@ -22,8 +22,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import rebuild
 from agentool_otel.rebuild.status import REPEATED
 from agentool_otel.semconv import openinference
-from tests.rebuild.test_runs import agent
-from tests.records import Collected, shape
+from tests.records import Collected, agent, shape
 
 ASKED = [message("user", [text("go")])]
 ANSWER = [message("assistant", [text("gone")])]

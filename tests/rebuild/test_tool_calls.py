@@ -1,0 +1,184 @@
+"""A tool call is told once, whoever tells of it: messages, tool spans, MCP clients and servers."""
+
+from __future__ import annotations
+
+from agentool_otel.model.messages import message, text, tool_call, tool_response
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    McpRequest,
+    ToolExecution,
+)
+from tests.records import Collected, agent, asks, shape
+
+
+def test_duplicate_call_ids_keep_their_own_results() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    for n in (1, 2):
+        tool = ToolExecution(name="t", call_id="same", arguments={"n": n}, result=n)
+        seen.add(tool, parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == [
+        "call same t {'n': 1}",
+        "result same 1",
+        "call same t {'n': 2}",
+        "result same 2",
+    ]
+
+
+def test_a_call_that_was_told_before_its_arguments_had_come_is_run_once() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"))
+    asked = message("assistant", [tool_call("write", {})])
+    seen.add(Inference(provider="openai", output=[asked]), parent=root)
+    seen.add(ToolExecution(name="write", arguments={"text": "2025"}, result="ok"), parent=root)
+    [trace] = seen.rebuilt()
+    assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
+    assert trace["steps"][0]["tool_call"]["arguments"] == {"text": "2025"}
+
+
+def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(asks(("c1", "t"), ("c2", "t")), parent=root)
+    seen.add(ToolExecution(name="t", arguments={"n": "c2"}, result="two"), parent=root)
+    seen.add(ToolExecution(name="t", arguments={"n": "c1"}, result="one"), parent=root)
+    [trace] = seen.rebuilt()
+    assert sorted(shape(trace)) == [
+        "call c1 t {'n': 'c1'}",
+        "call c2 t {'n': 'c2'}",
+        "result c1 one",
+        "result c2 two",
+    ]
+
+
+def test_an_mcp_call_below_a_tool_span_is_the_same_call() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root)
+    client = seen.add(
+        McpRequest(tool_name="t", arguments={"n": 1}, result={"content": []}), parent=tool
+    )
+    seen.add(McpRequest(side="server", tool_name="t", arguments={"n": 1}), parent=client)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t {'n': 1}", "result c {'content': []}"]
+
+
+def test_an_mcp_call_alone_is_a_tool_call() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(McpRequest(tool_name="t", arguments={"n": 1}, result={"ok": True}), parent=root)
+    assert [line.split()[0] for line in shape(seen.rebuilt()[0])] == ["call", "result"]
+
+
+def test_the_mcp_server_tells_that_the_tool_failed() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    client = seen.add(McpRequest(tool_name="t"), parent=root)
+    failed = McpRequest(side="server", tool_name="t", error_type="tool_error")
+    seen.add(failed, parent=client)
+    assert shape(seen.rebuilt()[0])[1].endswith(" tool_error")
+
+
+def test_a_failed_tools_error_is_its_result() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    failed = ToolExecution(name="t", call_id="c", error_type="ValueError")
+    seen.add(failed, parent=root, status_message="no luck")
+    assert shape(seen.rebuilt()[0])[1] == "result c no luck"
+
+
+def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="t", call_id="c", error_type="ValueError"), parent=root)
+    seen.add(ToolExecution(name="t", call_id="d", result="mine"), parent=root)
+    told = [message("tool", [tool_response("failed", "c"), tool_response("theirs", "d")])]
+    seen.add(Inference(input=told), parent=root)
+    [trace] = seen.rebuilt()
+    assert [step["tool_result"]["output"] for step in trace["steps"] if "tool_result" in step] == [
+        "failed",
+        "mine",
+    ]
+
+
+def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_them() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    calls = [tool_call("second", {}, "c2"), tool_call("first", {}, "c1")]
+    seen.add(Inference(output=[message("assistant", calls)]), parent=root)
+    one = seen.add(ToolExecution(name="first", call_id="c1"), parent=root)
+    other = seen.add(ToolExecution(name="second", call_id="c2"), parent=root)
+    other.start_ns, other.end_ns = one.start_ns, one.end_ns
+    [trace] = seen.rebuilt()
+    names = [step["tool_call"]["name"] for step in trace["steps"] if step["type"] == "tool_call"]
+    assert names == ["second", "first"]
+
+
+def test_what_a_server_says_of_a_call_is_part_of_it_however_deep_it_is() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
+    client = seen.add(McpRequest(tool_name="t", arguments={"a": 1}), parent=tool, seconds=7)
+    seen.add(McpRequest(side="server", tool_name="t", result=2, error_type="e"), parent=client)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t {'a': 1}", "result c e"]
+    assert trace["steps"][1]["tool_result"]["output"] == 2
+
+
+def test_a_call_that_only_an_mcp_client_tells_of_has_its_duration() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(McpRequest(tool_name="t"), parent=root, seconds=2)
+    [trace] = seen.rebuilt()
+    assert trace["steps"][1]["tool_result"]["duration_ms"] == 2000
+
+
+def test_a_tool_span_in_the_models_and_the_one_that_executes_it_are_one_call() -> None:
+    """AgentOps writes a span for each tool call of an answer, and the tool has no call id."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = seen.add(Inference(provider="p"), parent=root)
+    seen.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=asked)
+    seen.add(ToolExecution(name="look", arguments={"n": 1}, result="found"), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c1 look {'n': 1}", "result c1 found"]
+
+
+def test_two_tool_spans_with_other_arguments_are_two_calls() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = seen.add(Inference(provider="p"), parent=root)
+    seen.add(ToolExecution(name="look", call_id="c1", arguments={"n": 1}), parent=asked)
+    seen.add(ToolExecution(name="look", arguments={"n": 2}, result="found"), parent=root)
+    [trace] = seen.rebuilt()
+    assert len([step for step in shape(trace) if step.startswith("call")]) == 2
+
+
+def test_results_of_calls_that_nobody_recorded_are_kept_once() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    question = message("user", [text("go")])
+    first = message("tool", [tool_response("one", "c1")])
+    second = message("tool", [tool_response("two", "c2")])
+    for history in ([question], [question, first], [question, first, second]):
+        seen.add(Inference(provider="p", input=history), parent=root)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["result c1 one", "result c2 two"]
+
+
+def test_a_tool_span_has_the_id_of_a_call_that_the_model_gave_none() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
+    seen.add(Inference(provider="p", output=[asked]), parent=root)
+    for n in (1, 2):
+        call = ToolExecution(name="a", call_id=f"adk-{n}", arguments={"n": n}, result=n)
+        seen.add(call, parent=root)
+    assert shape(seen.rebuilt()[0]) == [
+        "call adk-1 a {'n': 1}",
+        "result adk-1 1",
+        "call adk-2 a {'n': 2}",
+        "result adk-2 2",
+    ]
