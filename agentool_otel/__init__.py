@@ -5,6 +5,8 @@
 
     @agentool_otel.tool, @agentool_otel.agent, @agentool_otel.step(...)
     with agentool_otel.run("researcher", input=...) as run: ...
+    with agentool_otel.session("s1", user_id="u1"): ...     # whose work everything below is
+    with agentool_otel.model_call("model", messages=...) as call: ...
 
     for trace in agentool_otel.load(".agentool"): ...
 
@@ -23,8 +25,15 @@ if TYPE_CHECKING:
     from agentool_otel.capture import AgentRun as AgentRun
     from agentool_otel.capture import agent as agent
     from agentool_otel.capture import run as run
+    from agentool_otel.capture import session as session
     from agentool_otel.capture import step as step
     from agentool_otel.capture import tool as tool
+    from agentool_otel.capture.embedding_calls import EmbeddingsCall as EmbeddingsCall
+    from agentool_otel.capture.embedding_calls import embeddings as embeddings
+    from agentool_otel.capture.model_calls import ModelCall as ModelCall
+    from agentool_otel.capture.model_calls import model_call as model_call
+    from agentool_otel.capture.retrievals import RetrievalCall as RetrievalCall
+    from agentool_otel.capture.retrievals import retrieval as retrieval
     from agentool_otel.errors import AgentoolError as AgentoolError
     from agentool_otel.instrument import flush as flush
     from agentool_otel.instrument import instrument as instrument
@@ -49,7 +58,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "_version": ("__version__",),
-    "capture": ("AgentRun", "agent", "run", "step", "tool"),
+    "capture": ("AgentRun", "agent", "run", "session", "step", "tool"),
+    "capture.embedding_calls": ("EmbeddingsCall", "embeddings"),
+    "capture.model_calls": ("ModelCall", "model_call"),
+    "capture.retrievals": ("RetrievalCall", "retrieval"),
     "rebuild.replay": ("replay",),
     "errors": ("AgentoolError",),
     "instrument": ("flush", "instrument", "status", "uninstrument"),
@@ -76,11 +88,14 @@ __all__ = [
     "AgentoolError",
     "Assertion",
     "AssertionResult",
+    "EmbeddingsCall",
     "EvalCase",
     "EvalResult",
+    "ModelCall",
     "ReasoningTrace",
     "Rebuilt",
     "RegisteredTool",
+    "RetrievalCall",
     "Step",
     "ToolCall",
     "ToolRegistry",
@@ -89,12 +104,16 @@ __all__ = [
     "TraceMetrics",
     "__version__",
     "agent",
+    "embeddings",
     "flush",
     "instrument",
     "load",
+    "model_call",
     "rebuild",
     "replay",
+    "retrieval",
     "run",
+    "session",
     "status",
     "step",
     "tool",

@@ -6,7 +6,8 @@
         run_my_agent()
         assert_conformant(exporter.get_finished_spans())
 
-What is checked against is `semconv.table`, the baseline `semconv.gen_ai.BASELINE`. The rules:
+What is checked against is `semconv.table`, the baseline `semconv.gen_ai.BASELINE` unless another
+generation is named. The rules:
 
     name        operation and target, as the span type has it
     kind        CLIENT, INTERNAL or SERVER, as the span type has it
@@ -15,7 +16,7 @@ What is checked against is `semconv.table`, the baseline `semconv.gen_ai.BASELIN
     type        string, integer, double, ... of each attribute
     value       the members of the few closed sets
     shape       JSON of messages, tool definitions, arguments, results, documents, records
-    unknown     names in gen_ai.*, mcp.* and agentool.* that do not exist
+    unknown     names in gen_ai.*, mcp.* and agentool.* that do not exist, or not in this generation
     deprecated  names that are called something else today
     proposed    names that are not in the conventions, or not yet
     operation   GenAI attributes on a span that does not say which operation it is
@@ -30,12 +31,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import msgspec
+
 from agentool_otel._json import loads
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
-from agentool_otel.semconv import core, gen_ai, mcp
+from agentool_otel.semconv import core, gen_ai, mcp, table
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     EVENTS,
+    NAMED_BY_US,
+    OURS,
     PREFIXES,
     RENAMES,
     RESERVED,
@@ -43,6 +48,7 @@ from agentool_otel.semconv.table import (
     SPAN_TYPES,
     STRUCTURAL,
     Attribute,
+    Generation,
     Schema,
     SpanType,
 )
@@ -71,39 +77,102 @@ class _Finding(NamedTuple):
     message: str
 
 
-def check(span: SpanRecord | ReadableSpan, *, content: bool = True) -> list[Violation]:
+def check(
+    span: SpanRecord | ReadableSpan, *, content: bool = True, generation: str = gen_ai.BASELINE
+) -> list[Violation]:
     """Return what is wrong with a span; empty when it is as the conventions want it.
 
     Args:
         span: a collected span, or one of the OpenTelemetry SDK that has ended.
         content: whether content may be present; False checks that none is.
+        generation: the generation of the conventions that it is to follow.
+
+    Raises:
+        ConfigurationError: if the generation is not known.
     """
     record = span if isinstance(span, SpanRecord) else _record_of(span)
-    findings = [*_check_span(record), *_check_attributes(record.attributes)]
+    findings: list[_Finding] = []
+    events = EVENTS
+    if generation not in (gen_ai.BASELINE, "latest"):
+        of = table.generation(generation)
+        record = _upgraded(record, of, findings)
+        events = of.events | {name for name in EVENTS if name.startswith(OURS)}
+    findings += [*_check_span(record), *_check_attributes(record.attributes)]
     for event in record.events:
-        findings += _check_event(event)
+        findings += _check_event(event, events)
     if not content:
         findings += _check_no_content(record)
     return [Violation(it.rule, record.name, it.attribute, it.message) for it in findings]
 
 
 def check_all(
-    spans: Iterable[SpanRecord | ReadableSpan], *, content: bool = True
+    spans: Iterable[SpanRecord | ReadableSpan],
+    *,
+    content: bool = True,
+    generation: str = gen_ai.BASELINE,
 ) -> list[Violation]:
     """Return what is wrong with several spans, in their order."""
-    return [violation for span in spans for violation in check(span, content=content)]
+    return [
+        violation
+        for span in spans
+        for violation in check(span, content=content, generation=generation)
+    ]
 
 
-def assert_conformant(spans: Iterable[SpanRecord | ReadableSpan], content: bool = True) -> None:
+def assert_conformant(
+    spans: Iterable[SpanRecord | ReadableSpan],
+    content: bool = True,
+    generation: str = gen_ai.BASELINE,
+) -> None:
     """Check several spans.
 
     Raises:
         AssertionError: listing every violation, one a line.
+        ConfigurationError: if the generation is not known.
     """
-    if violations := check_all(spans, content=content):
+    if violations := check_all(spans, content=content, generation=generation):
         count = "1 violation" if len(violations) == 1 else f"{len(violations)} violations"
         lines = "".join(f"\n  {violation}" for violation in violations)
-        raise AssertionError(f"{count} of the GenAI conventions {gen_ai.BASELINE}:{lines}")
+        raise AssertionError(f"{count} of the GenAI conventions {generation}:{lines}")
+
+
+# --------------------------------------------------------------------------- older generations
+
+
+def _upgraded(span: SpanRecord, of: Generation, findings: list[_Finding]) -> SpanRecord:
+    """Return a span of an older generation with the baseline's names; what that generation does not
+    have is among the findings."""
+    return msgspec.structs.replace(
+        span,
+        attributes=_upgraded_names(span.attributes, of, findings),
+        events=[
+            SpanEvent(event.name, event.time_ns, _upgraded_names(event.attributes, of, findings))
+            for event in span.events
+        ],
+    )
+
+
+def _upgraded_names(attributes: Attributes, of: Generation, findings: list[_Finding]) -> Attributes:
+    baseline = {of.name_of(name): name for name in (*of.absent, *of.names)}
+    upgraded: Attributes = {}
+    for name, value in attributes.items():
+        today = of.name_of(name)
+        if today != name and name not in baseline:
+            message = f"{name} has no name in this generation, only {today}"
+            if not today.startswith(OURS):
+                message = f"{name} is called {today} in this generation"
+            findings.append(_Finding("unknown", name, message))
+        elif name.startswith(NAMED_BY_US):
+            upgraded[name.removeprefix(OURS)] = value
+        else:
+            name = baseline.get(name, name)
+            upgraded[name] = _whole(value) if name in of.doubles else value
+    return upgraded
+
+
+def _whole(value: Any) -> Any:
+    """An integer of the baseline that was a double."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 # --------------------------------------------------------------------------------- whole spans
@@ -200,8 +269,8 @@ _SCOPE_OF_RECORD = "otel.scope.name"
 # ---------------------------------------------------------------------------------- attributes
 
 
-def _check_event(event: SpanEvent) -> Iterator[_Finding]:
-    if event.name.startswith(RESERVED) and event.name not in EVENTS:
+def _check_event(event: SpanEvent, known: frozenset[str]) -> Iterator[_Finding]:
+    if event.name.startswith(RESERVED) and event.name not in known:
         yield _Finding("unknown", None, f"event {event.name} is not defined")
     for name in sorted(_REQUIRED_OF.get(event.name, frozenset()) - event.attributes.keys()):
         yield _Finding("required", name, f"event {event.name}: {name} is missing")

@@ -1,4 +1,4 @@
-"""python -m benchmarks [--quick] [--json FILE] [live|journal|import|memory|export|rebuild|...]"""
+"""python -m benchmarks [--quick] [--json FILE] [live|journal|masking|import|first|...]"""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ __all__ = ["main"]
 _HOMES = {
     "live": "live",
     "journal": "journal",
+    "masking": "masking",
     "import": "imports",
+    "first": "first",
     "memory": "memory",
     "export": "export",
     "rebuild": "rebuild",

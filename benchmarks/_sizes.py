@@ -30,6 +30,8 @@ class Size(NamedTuple):
     rebuild_rounds: int
     shuffled: tuple[int, ...]
     """Spans of the files in which no span stands beside its trace, ascending."""
+    masked: int
+    """Characters of the texts in which credentials are looked for."""
 
 
 FULL = Size(
@@ -44,6 +46,7 @@ FULL = Size(
     loops=(20_000, 80_000),
     rebuild_rounds=3,
     shuffled=(50_000, 200_000, 2_000_000),
+    masked=1_000_000,
 )
 
 QUICK = Size(
@@ -58,4 +61,5 @@ QUICK = Size(
     loops=(10_000, 20_000),
     rebuild_rounds=1,
     shuffled=(20_000, 50_000),
+    masked=1_000_000,
 )

@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from agentool_otel.capture import agent, tool
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import session
+from agentool_otel.export._files import AppendFile
 from agentool_otel.export.masking import Masking
 from agentool_otel.export.otlp import OtlpTarget
 from agentool_otel.export.pipeline import Pipeline
@@ -40,6 +41,8 @@ def rows(size: Size) -> Iterator[Row]:
         measured = in_child(measure, url, size.rounds, size.agent_runs)
     for what, values in measured.items():
         yield Row.of(f"tool call {what}, journal on, against off", "µs", Compared(*values))
+    checked = Compared(*in_child(measure_checks, size.rounds, size.agent_runs))
+    yield Row.of("tool call recorded, descriptors checked, against unchecked", "µs", checked)
     for what, values in in_child(measure_large, size.rounds).items():
         what = f"calling thread, 1 MB of {what} recorded, journal on, against off"
         yield Row.of(what, "µs", Compared(*values))
@@ -66,6 +69,27 @@ def measure(url: str, rounds: int, runs: int) -> dict[str, Compared]:
             for each in pair:
                 each.provider.shutdown()
     return {what: compared(pairs) for what, pairs in costs.items()}
+
+
+def measure_checks(rounds: int, runs: int) -> Compared:
+    """Compare what a recorded tool call costs with and without the check before each write that
+    the descriptor is still our file's."""
+    checked: Any = AppendFile._descriptor
+    costs: list[tuple[float, float]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        pipeline = Pipeline()
+        pipeline.record(Path(folder))
+        behind = _Behind(pipeline)
+        for number in range(rounds + 1):
+            pair: list[float] = []
+            for asks in (checked, lambda file: file._file):
+                setattr(AppendFile, "_descriptor", asks)  # noqa: B010 - mypy knows it as a method
+                pair.append(behind.cost(runs))
+            if number:
+                costs.append((pair[0], pair[1]))
+        setattr(AppendFile, "_descriptor", checked)  # noqa: B010
+        behind.provider.shutdown()
+    return compared(costs)
 
 
 def measure_large(rounds: int) -> dict[str, Compared]:

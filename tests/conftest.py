@@ -117,13 +117,15 @@ def spans() -> Iterator[Spans]:
     found = Spans(exporter)
     try:
         yield found
-        capture = session.policy.capture
+        capture, generation = session.policy.capture, session.dialect.generation
     finally:
         session.reset()
     assert trace.get_current_span() is before, "a span stayed in the context"
     from agentool_otel.conformance import assert_conformant
+    from agentool_otel.semconv.table import GENERATIONS
 
-    assert_conformant(found.finished(), content=capture)
+    [name] = (name for name, it in GENERATIONS.items() if it is generation)
+    assert_conformant(found.finished(), content=capture, generation=name)
 
 
 @pytest.fixture

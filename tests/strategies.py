@@ -97,6 +97,32 @@ metrics = with_unknown(
 statuses = st.sampled_from(
     ["success", "error", "loop_detected", "context_overflow", "timeout", "refusal", "in_progress"]
 ) | st.text(max_size=8)
+errors = with_unknown(
+    st.fixed_dictionaries(
+        {},
+        optional=maybe(
+            type=st.sampled_from(["ValueError", "_OTHER", "error", ""]) | st.text(max_size=8),
+            message=st.sampled_from(["because of X", ""]) | values,
+            span_id=st.sampled_from(["0123456789abcdef", "0000000000000001", ""]),
+        ),
+    )
+)
+"""What ended a run, and what has the place of it and is none."""
+labels = st.fixed_dictionaries(
+    {},
+    optional={
+        "user_id": st.text(max_size=6) | values,
+        "case_id": st.text(max_size=6) | values,
+        "tags": st.lists(st.text(max_size=6), max_size=3) | values,
+    },
+)
+"""What names a run, and what has the place of it and does not."""
+metadata = st.builds(
+    lambda rest, named, error: {**rest, **named, **error},
+    objects,
+    labels,
+    st.just({}) | st.fixed_dictionaries({"error": errors | values}),
+)
 traces = with_unknown(
     st.fixed_dictionaries(
         {"trace_id": st.text(max_size=40), "steps": st.lists(steps, max_size=6)},
@@ -108,7 +134,7 @@ traces = with_unknown(
                 finished_at=times,
                 status=statuses,
                 metrics=metrics,
-                metadata=objects,
+                metadata=metadata,
             ),
             "input": values,
             "output": values,

@@ -2,6 +2,10 @@
 
     decorators   @tool, @agent and @step on any callable
     runs         `with run(...)`: an agent's run whose steps are reported by hand
+    sessions     `with session(...)`: one conversation and one user for everything below
+    labels       what is said of a whole run: its case, tags and metadata
+    model_calls  `with model_call(...)`: a model called by one's own HTTP client; likewise
+                 embedding_calls and retrievals. Loaded when first used
     wrapping     how a callable of any kind is wrapped without anybody noticing
     toolspec     a ToolSpec from a signature and a docstring
     context      binding a function to the current run; telling child processes of it
@@ -15,6 +19,17 @@ from __future__ import annotations
 from agentool_otel.capture.context import carry, child_environment
 from agentool_otel.capture.decorators import agent, step, tool
 from agentool_otel.capture.runs import AgentRun, run
+from agentool_otel.capture.sessions import session
 from agentool_otel.capture.toolspec import tool_spec
 
-__all__ = ["AgentRun", "agent", "carry", "child_environment", "run", "step", "tool", "tool_spec"]
+__all__ = [
+    "AgentRun",
+    "agent",
+    "carry",
+    "child_environment",
+    "run",
+    "session",
+    "step",
+    "tool",
+    "tool_spec",
+]

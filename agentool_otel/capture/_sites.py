@@ -6,7 +6,7 @@ own values. Sites can be pickled, because decorated callable objects can be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import time_ns
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from opentelemetry.context import Context, get_current
 
 from agentool_otel.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.capture._suspended import Call, Yielded
+from agentool_otel.capture.labels import labels, metadata_text
 from agentool_otel.emit.content import as_text, label
 from agentool_otel.emit.live import LiveSpan, begin, parent_for
 from agentool_otel.emit.live_tool import Tool, ToolSpan
@@ -72,7 +73,10 @@ class ToolSite:
 class AgentSite:
     """One decorated agent."""
 
-    __slots__ = ("_arguments", "_description", "_name", "_session_id", "_starting")
+    __slots__ = (
+        *("_arguments", "_description", "_labels", "_metadata", "_name", "_session_id"),
+        "_starting",
+    )
 
     def __init__(
         self,
@@ -80,9 +84,13 @@ class AgentSite:
         name: str | None,
         description: str | None,
         session_id: str | None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
     ):
         self._arguments = Arguments(target)
-        self._name = name or name_of(target)
+        self._name = label(name or name_of(target))
+        self._labels = labels(tags)
+        self._metadata = metadata
         self._description = description
         self._session_id = session_id
         self._starting = guarded(f"starting agent {self._name}")
@@ -100,11 +108,13 @@ class AgentSite:
                 agent_name=self._name,
                 agent_description=self._description,
                 conversation_id=None if conversation is None else label(conversation),
+                extra=self._labels,
             )
             return _OperationCall.start(
                 operation,
                 lambda result: {"output": _as_messages("assistant", result)},
                 lambda: {"input": _as_messages("user", value)} if given else {},
+                self._metadata,
             )
         return None
 
@@ -147,7 +157,9 @@ class StepSite:
                     said = pick(bound, "message", 1)
                     return _OperationCall.start(
                         ToolExecution(
-                            name=f"transfer_to_{target_agent}", transfer_target=target_agent
+                            name=f"transfer_to_{target_agent}",
+                            tool_type="function",
+                            transfer_target=target_agent,
                         ),
                         lambda _: {},
                         lambda: {"transfer_message": None if said is None else as_text(said)},
@@ -199,12 +211,14 @@ class _OperationCall:
         operation: Operation,
         finish: Callable[[Any], dict[str, Any]],
         fields: Callable[[], dict[str, Any]],
+        metadata: Mapping[str, Any] | None = None,
     ) -> _OperationCall | None:
         """Begin the operation; its content is encoded now, but only if somebody will see it."""
         live = begin(operation, content_follows=True)
         if live is None:
             return None
         if live.recording:
+            live.essentials.update(metadata_text(metadata))
             operation = _replace(operation, fields())
             live.opened(operation)
         return cls(live, operation, finish)

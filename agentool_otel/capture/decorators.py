@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, get_args, overload
 
 from agentool_otel.capture._classes import decorate_class
@@ -51,7 +51,12 @@ def tool(
 def agent(fn: F, /) -> F: ...
 @overload
 def agent(
-    *, name: str | None = None, description: str | None = None, session_id: str | None = None
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    session_id: str | None = None,
+    tags: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
 ) -> Callable[[F], F]: ...
 def agent(
     fn: Any = None,
@@ -60,6 +65,8 @@ def agent(
     name: str | None = None,
     description: str | None = None,
     session_id: str | None = None,
+    tags: Sequence[str] = (),
+    metadata: Mapping[str, Any] | None = None,
 ) -> Any:
     """Record every call of a callable as one run of an agent.
 
@@ -72,10 +79,18 @@ def agent(
         description: what the agent is for.
         session_id: conversation the runs belong to; an argument called `session_id` or
             `conversation_id` is used where this is not given.
+        tags: short texts by which runs are found and grouped, the same for every call.
+        metadata: JSON object that goes with every run.
+
+    Whose work a call is, its conversation and its user, is best said around it:
+    `with agentool_otel.session("s1", user_id="u1"):`.
     """
 
+    def site(target: Callable[..., Any]) -> AgentSite:
+        return AgentSite(target, name, description, session_id, tags, metadata)
+
     def decorate(target: Callable[..., Any]) -> Callable[..., Any]:
-        return wrap(target, AgentSite(target, name, description, session_id).begin)
+        return wrap(target, site(target).begin)
 
     return _apply(fn, decorate)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from time import time_ns
 from types import TracebackType
 from typing import Any
 
-from opentelemetry.context import attach
+from opentelemetry.context import attach, get_current
 
+from agentool_otel.capture._both_ways import BothWays
 from agentool_otel.capture._sites import add_reasoning
 from agentool_otel.capture.context import restore
-from agentool_otel.emit.content import as_text, encode, jsonable, label, masked
+from agentool_otel.capture.labels import labels, metadata_text
+from agentool_otel.emit.content import as_text, encode, jsonable, label
+from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.messages import message, text
@@ -29,22 +33,40 @@ FAILED = frozenset({"error", "loop_detected", "context_overflow", "timeout", "re
 """The statuses of a run that make its span an error; the status is the `error.type`."""
 
 
-class AgentRun:
+class AgentRun(BothWays):
     """One run in progress. Use it as a context manager, `with` or `async with`.
 
     Attributes:
         output: what the run produced; set it before the block ends. None is no output.
         status: how it ended. Unset, it is `success`, or `error` if an exception leaves the block.
+        tags: short texts by which runs are found and grouped.
         metadata: JSON object for whatever else should go with the run.
     """
 
-    def __init__(self, name: str, input: Any, session_id: str | None, description: str | None):
+    def __init__(
+        self,
+        name: str,
+        input: Any = None,
+        *,
+        session_id: str | None = None,
+        user_id: str | None = None,
+        case_id: str | None = None,
+        tags: Iterable[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        description: str | None = None,
+    ):
         self.name = name
         self.input = input
         self.session_id = session_id
+        self.user_id = user_id
         self.output: Any = None
         self.status: str | None = None
+        self.tags: list[str] = []
         self.metadata: dict[str, Any] = {}
+        with guarded(f"reading the labels of run {name}"):
+            self.tags += [tags] if isinstance(tags, str) else tags or ()
+            self.metadata.update(metadata or {})
+        self._case_id = case_id
         self._description = description
         self._input: dict[str, Any] = {}
         self._asked: Any = None
@@ -55,17 +77,15 @@ class AgentRun:
     # ---- the block
     def __enter__(self) -> AgentRun:
         with guarded(f"starting run {self.name}"):
-            operation = AgentInvocation(
-                agent_name=self.name,
-                agent_description=self._description,
-                conversation_id=None if self.session_id is None else label(self.session_id),
-            )
-            self._live = live = begin(operation, content_follows=True)
+            operation = self._operation()
+            context = identify(get_current(), named(self.session_id, self.user_id))
+            self._live = live = begin(operation, parent=context, content_follows=True)
             if live is not None:
                 if live.recording:
                     self._asked = self.input
                     asked = _said(self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT)
-                    self._input = {} if live.opened(operation, asked) else asked
+                    known = {**asked, **metadata_text(self.metadata)}
+                    self._input = {} if live.opened(operation, known) else asked
                 self._token = attach(live.context)
         return self
 
@@ -80,17 +100,6 @@ class AgentRun:
         with guarded(f"finishing run {self.name}"):
             if self._live is not None:
                 self._finish(self._live, error)
-
-    async def __aenter__(self) -> AgentRun:
-        return self.__enter__()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.__exit__(kind, error, traceback)
 
     # ---- steps
     def reasoning(self, content: str, context_tokens: int | None = None) -> None:
@@ -140,14 +149,14 @@ class AgentRun:
                 return
             live, operation = self._open.pop(call_id, (None, None))
             if live is None or operation is None:  # a result nobody announced a call for
-                operation = ToolExecution(name="unknown", call_id=call_id)
+                operation = ToolExecution(name="unknown", tool_type="function", call_id=call_id)
                 live = begin(_bare(operation), parent=self._live.context, announced=False)
                 if live is None:
                     return
                 live.essentials[agentool.TOOL_INCOMPLETE] = "result_only"
             operation = _with(
                 operation,
-                result=jsonable(output),
+                result=UNSET if output is None and error is not None else jsonable(output),
                 tool_error=error,
                 error_type="tool_error" if error is not None else None,
                 error_message=error,
@@ -159,7 +168,11 @@ class AgentRun:
     def handoff(self, to_agent: str, message: str | None = None) -> None:
         """Report that the run hands over to another agent."""
         self._instant(
-            ToolExecution(name=f"transfer_to_{label(to_agent)}", transfer_target=label(to_agent)),
+            ToolExecution(
+                name=f"transfer_to_{label(to_agent)}",
+                tool_type="function",
+                transfer_target=label(to_agent),
+            ),
             transfer_message=None if message is None else as_text(message),
         )
 
@@ -196,22 +209,25 @@ class AgentRun:
         if self.status is not None:
             status = label(self.status)
         failed = status in FAILED and error is None
-        operation = AgentInvocation(
-            agent_name=self.name,
-            agent_description=self._description,
-            conversation_id=None if self.session_id is None else label(self.session_id),
-            error_type=status if failed else None,
-        )
+        ending = "error" if failed or error is not None else "stop"
+        operation = _with(self._operation(), error_type=status if failed else None)
         if self.input is not self._asked:  # set inside the block
             self._input = _said(self.input, "user", gen_ai.INPUT_MESSAGES, agentool.INPUT)
         extra: dict[str, Any] = {
             agentool.STATUS: status,
+            **named(self.session_id, self.user_id),
             **self._input,
-            **_said(self.output, "assistant", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT),
+            **_said(self.output, "assistant", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, ending),
+            **metadata_text(self.metadata),
         }
-        if self.metadata:
-            extra[agentool.METADATA] = masked(encode(self.metadata))
         live.end(operation, error, extra=extra)
+
+    def _operation(self) -> AgentInvocation:
+        return AgentInvocation(
+            agent_name=label(self.name),
+            agent_description=self._description,
+            extra=labels(self.tags, self._case_id),
+        )
 
 
 def run(
@@ -219,6 +235,10 @@ def run(
     input: Any = None,
     *,
     session_id: str | None = None,
+    user_id: str | None = None,
+    case_id: str | None = None,
+    tags: Iterable[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
     description: str | None = None,
 ) -> AgentRun:
     """Record a block of code as one run of an agent.
@@ -226,22 +246,39 @@ def run(
     Args:
         name: the agent's name; the trace's `agent_id`.
         input: what the run was asked.
-        session_id: the conversation it belongs to.
+        session_id: the conversation it belongs to; by default that of the run or session around.
+        user_id: the user it is for, by an id that may be stored; the same default. Like the
+            conversation's and the agent's, this name is on every span below.
+        case_id: the evaluation case it is a try of.
+        tags: short texts by which runs are found and grouped.
+        metadata: JSON object for whatever else should go with the run; more can be added inside
+            the block.
         description: what the agent is for.
 
     Returns:
         A context manager that gives the run, whose methods report its steps. Tools and model calls
         inside the block are recorded as its own.
     """
-    return AgentRun(name, input, session_id, description)
+    return AgentRun(
+        name,
+        input,
+        session_id=session_id,
+        user_id=user_id,
+        case_id=case_id,
+        tags=tags,
+        metadata=metadata,
+        description=description,
+    )
 
 
-def _said(value: Any, role: str, messages: str, other: str) -> dict[str, Any]:
+def _said(
+    value: Any, role: str, messages: str, other: str, ending: str | None = None
+) -> dict[str, Any]:
     """A run's input or output as an attribute: a text as a message, anything else as JSON."""
     if value is None or not session.policy.capture:
         return {}
     if type(value) is str:
-        return {messages: encode([message(role, [text(value)])])}
+        return {messages: encode([message(role, [text(value)], ending)])}
     return {other: encode(value)}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tool_spec"]
 
-_ARGUMENT = re.compile(r"^\s*\*{0,2}(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_ARGUMENT = re.compile(r"^\s*\*{0,2}(\w+)\s*(?:\([^)]*\)\s*)?:\s*(.*)$")
 _SECTIONS = ("Args:", "Arguments:", "Parameters:")
 
 

@@ -92,16 +92,20 @@ class _Commands(click.Group):
             if _debugging():
                 raise
             where = f"{error.filename}: " if error.filename else ""
-            click.echo(f"error: {where}{error.strerror or error}", err=True)
+            _print_error(f"{where}{error.strerror or error}")
             code = 1
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def explain(error: Exception) -> None:
     """Print an error's message on stderr, its hint on a line of its own."""
+    _print_error(str(error))
+
+
+def _print_error(text: str) -> None:
     from agentool_otel.cli._text import clean  # a message may quote what was recorded
 
-    message, _, hint = re.sub(r"[;,.]?\s+hint: ", "\0", clean(str(error)), count=1).partition("\0")
+    message, _, hint = re.sub(r"[;,.]?(?<!\s)\s+hint: ", "\0", clean(text), count=1).partition("\0")
     click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
     if hint:
         click.echo(f"{click.style(' hint:', bold=True)} {hint}", err=True)

@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from rich.console import Console
@@ -23,7 +22,7 @@ from agentool_otel.sources.grouping import grouped
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["COST_HELP", "Reading", "collected", "data_file", "report", "say", "view"]
+__all__ = ["COST_HELP", "Reading", "collected", "report", "say", "view"]
 
 COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
@@ -60,18 +59,6 @@ def report(problems: Sequence[Problem]) -> None:
         say(f"{label} {_text.clean(problem.where)}: {_text.clean(problem.message)}")
     if len(problems) > _SHOWN:
         say(f"... and {_text.count(len(problems) - _SHOWN, 'more problem')}")
-
-
-@contextmanager
-def data_file(path: Path | None) -> Generator[BinaryIO]:
-    """Open the file that data goes to, stdout where none is named."""
-    if path is None or str(path) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        yield file
 
 
 @contextmanager

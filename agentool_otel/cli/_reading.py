@@ -31,6 +31,7 @@ __all__ = [
     "Item",
     "Sources",
     "TraceFiles",
+    "files_of",
     "holds_spans",
     "items",
     "open_spans",
@@ -71,6 +72,11 @@ class Sources:
         self.bytes_read = 0
         sizes = [source.bytes_total for _, source in self._sources]
         self.bytes_total = None if None in sizes else sum(size or 0 for size in sizes)
+
+    @property
+    def files(self) -> list[Path | BinaryIO]:
+        """The files and streams among what is read."""
+        return [file for _, source in self._sources for file in files_of(source)]
 
     @property
     def loses(self) -> tuple[str, ...]:
@@ -121,6 +127,12 @@ def open_spans(places: Sequence[str]) -> Source:
         return Sources(places)
     place = places[0] if places else None
     return SpanFiles([_stdin()], "standard input") if place == "-" else open_source(place)
+
+
+def files_of(source: Source) -> Sequence[Path | BinaryIO]:
+    """Return the files and streams that a source reads; none where it reads a server."""
+    files: Sequence[Path | BinaryIO] = getattr(source, "files", ())
+    return files
 
 
 # --------------------------------------------------------------------------------- documents
@@ -204,6 +216,11 @@ class TraceFiles:
         self.name = ", ".join(map(_label, places))
         self.problems: list[Problem] = []
         self._places = places
+
+    @property
+    def files(self) -> list[Path | BinaryIO]:
+        """The files and streams that are read."""
+        return [_stdin() if place is None else place for place in self._places]
 
     def traces(self) -> Iterator[ReasoningTrace]:
         """Yield the documents in order. What is not one becomes a problem.

@@ -13,6 +13,7 @@ from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
 from agentool_otel.rebuild.cost import COMPUTED_BY
+from agentool_otel.rebuild.failures import ended_well
 
 __all__ = ["NO_INPUT", "row", "row_header", "status_text", "trace_lines"]
 
@@ -53,6 +54,7 @@ def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
 
 def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     metrics = known(trace.metrics) or TraceMetrics()
+    links = known(trace.metadata) or {}
     milliseconds = known(metrics.total_duration_ms)
     agent = _text.clean(known(trace.agent_id) or "(agent without a name)")
     status = status_text(trace.status)
@@ -67,13 +69,16 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     calls = len(trace.tool_calls())
     totals = [_text.count(len(trace.steps), "step"), _text.count(calls, "tool call")]
     totals.append(f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known")
-    computed = " (computed)" if COMPUTED_BY in (known(trace.metadata) or {}) else ""
+    computed = " (computed)" if COMPUTED_BY in links else ""
     totals.append(f"${cost:,.4f}{computed}" if cost is not None else "cost not known")
     yield _field("totals", " · ".join(totals))
     for label, content in (("input", trace.input), ("output", trace.output)):
         if content is not UNSET:
             yield from _long(label, content, full)
-    links = known(trace.metadata) or {}
+    if not ended_well(known(trace.status)) and (error := _error(links.get("error"))) is not None:
+        for line in _long("error", error, full):
+            line.stylize("red")
+            yield line
     if isinstance(above := links.get("parent_trace_id"), str):
         yield _field("part of", _text.clean(above))
     below: Any = links.get("sub_traces")
@@ -81,6 +86,17 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
         yield _field("has runs", _text.ids([*below]))
     if links.get("incomplete"):
         yield _field("note", "incomplete: the program ended before this run did")
+
+
+def _error(said: Any) -> Any:
+    """Return what ended a run as people read it; None where its metadata do not say."""
+    if not isinstance(said, dict):
+        return said or None
+    members = (said.get("type"), said.get("message"))
+    words = [word for word in members if isinstance(word, str) and word]
+    span_id = said.get("span_id")
+    place = f" (span {span_id[:8]})" if isinstance(span_id, str) else ""
+    return f"{': '.join(words)}{place}" if words else said or None
 
 
 def _field(label: str, text: str) -> Text:

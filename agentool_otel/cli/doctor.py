@@ -33,6 +33,7 @@ from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.recording import RecordingExporter
+from agentool_otel.export.urls import without_credentials
 from agentool_otel.export.variables import exporter
 from agentool_otel.instrument import _logs, _metrics
 from agentool_otel.instrument._setup import instrumentors
@@ -48,7 +49,6 @@ _TRACERS = re.compile(
     r"opentelemetry-(distro|instrumentation(-.+)?|util-genai)"
 )
 _SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
-_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 _EFFECTS = {
     "AGENTOOL_DIR": "folder of the recordings",
     "AGENTOOL_JOURNAL": "off: spans may be lost when the process is killed",
@@ -210,12 +210,16 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "value": "(set, not shown)" if _SECRET.search(name) else _USERINFO.sub("", value),
+            "value": "(set, not shown)" if _SECRET.search(name) else _shown(value),
             "effect": _EFFECTS.get(name, ""),
         }
         for name, value in sorted(environ.items())
         if name.startswith(("OTEL_", "AGENTOOL_"))
     ]
+
+
+def _shown(value: str) -> str:
+    return without_credentials(value) if "://" in value else value
 
 
 def _destination(endpoint: str | None) -> dict[str, Any]:
@@ -231,7 +235,7 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
             where = "nowhere: OTEL_SDK_DISABLED=true"
         elif target is not None:
             network, spans = True, target
-            where = f"{_USERINFO.sub('', str(target))} ({target.protocol})"
+            where = f"{target} ({target.protocol})"
             test = _try_endpoint(target)
         elif exporting == "none":
             where = "nowhere: OTEL_TRACES_EXPORTER=none"
@@ -242,7 +246,7 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
             where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
         logs = _logs.plan(os.environ, spans, given=endpoint is not None)
-        metrics = _metrics.plan(os.environ, target, given=endpoint is not None)
+        metrics = _metrics.plan(os.environ, spans, given=endpoint is not None)
     except AgentoolError as error:
         where, test = "not known", {"ok": False, "said": str(error)}
         logs = _logs.Plan("nowhere", "not known")
@@ -258,8 +262,8 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
         reason += f"; {CAPTURE_VARIABLE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
     return {
         "destination": where,
-        "logs": _USERINFO.sub("", logs.said),
-        "metrics": _USERINFO.sub("", metrics.said),
+        "logs": logs.said,
+        "metrics": metrics.said,
         "content": {"captured": capture, "on": kept or "on spans", "because": reason},
         "self_test": test,
     }

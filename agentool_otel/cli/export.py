@@ -12,13 +12,16 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, Tra
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._output import collected, data_file, report, say
+from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._output import collected, report, say
 from agentool_otel.cli._reading import TraceFiles, paths
 from agentool_otel.cli._text import known
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.emit.content import Policy
+from agentool_otel.emit.session import copies_wanted
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._otlp_json import encode_spans
+from agentool_otel.export.copies import without_copies
 from agentool_otel.export.masking import Masking
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.model.documents import ReasoningTrace
@@ -67,7 +70,8 @@ def command(
         _say_losses(dialect, losses)
         return code
     count = spans = 0
-    with data_file(output) as out:
+    with data_files({"--output": output or STDOUT}, files.files) as data:
+        out = data["--output"]
         for trace in files.traces():
             made = _spans_of(trace, dialect)
             out.write(encode_spans(made) + b"\n")
@@ -97,6 +101,8 @@ def _send(files: TraceFiles, target: OtlpTarget, dialect: str, masking: Masking 
         documents = files.traces()
         for trace in documents:
             made = _spans_of(trace, dialect)
+            if not copies_wanted(os.environ):
+                made = [*map(without_copies, made)]
             waiting += made if masking is None else map(masking, made)
             counted += 1
             if len(waiting) >= _BATCH:

@@ -13,8 +13,9 @@ import click
 
 from agentool_otel import _json
 from agentool_otel.cli import _text
-from agentool_otel.cli._output import COST_HELP, Reading, data_file, report, say
-from agentool_otel.cli._reading import open_spans
+from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._output import COST_HELP, Reading, report, say
+from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.rebuild import Prices, Rebuilt
@@ -100,10 +101,11 @@ def command(
     to_terminal = output is None and sys.stdout.isatty()
     traces = 0
     with ExitStack() as open_files:
+        places = {"--output": output or STDOUT, "--fidelity": fidelity}
+        data = open_files.enter_context(data_files(places, files_of(source)))
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
-        out = open_files.enter_context(data_file(output))
-        reports = None if fidelity is None else open_files.enter_context(data_file(fidelity))
-        writer = Writer(out, chosen)
+        reports = data.get("--fidelity")
+        writer = Writer(data["--output"], chosen)
 
         def document(trace: ReasoningTrace) -> None:
             nonlocal traces

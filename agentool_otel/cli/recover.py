@@ -17,7 +17,8 @@ from agentool_otel.export.otlp import (
     target_from_environment,
 )
 from agentool_otel.export.recovery import complete_recordings, destinations, send_remains
-from agentool_otel.export.variables import timeout_s
+from agentool_otel.export.remains import Survey
+from agentool_otel.export.variables import Signal, timeout_s
 
 __all__ = ["command", "recover"]
 
@@ -33,17 +34,17 @@ def command(folder: Path | None, endpoint: str | None) -> int:
 
     Spans that were open when their process died are closed as incomplete and appended to its
     recording, once. Spans that an OTLP endpoint had not taken are sent, with the ids they have.
-    Processes that live are left alone. DIR is the folder they recorded into, by default .agentool/
-    (AGENTOOL_DIR); programs do the same for one another when they start there.
+    Headers, certificates and proxies of OTEL_EXPORTER_OTLP_* go to the endpoint that stands there
+    or that you name, never to one that only a file names. Processes that live are left alone, and
+    so is what this user's programs have not made here. DIR is the folder they recorded into, by
+    default .agentool/ (AGENTOOL_DIR); programs do the same for one another when they start there.
     """
     folder = folder or Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
     if not folder.is_dir():
         say(f"error: there is no folder {folder}")
         say(" hint: name the folder that the program recorded into")
         return 3
-    target = None
-    if endpoint is not None:
-        target = OtlpTarget.at(endpoint, os.environ)
+    target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
     done = recover(folder, target)
     if not done.found:
         say(f"nothing to recover in {folder}")
@@ -59,45 +60,74 @@ class Recovered(NamedTuple):
     """Whether something is still where it was."""
 
 
-def recover(folder: Path, target: OtlpTarget | None = None) -> Recovered:
+def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -> Recovered:
     """Do it, and say what was done.
 
     Args:
         folder: where the processes wrote.
         target: where to send, instead of where the spans were going.
+        own: send only what was going there, or where the environment says.
     """
-    closed = complete_recordings(folder)
+    survey = Survey(folder)
+    closed = complete_recordings(folder, survey)
     if closed:
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
-    found, left = bool(closed), False
-    for destination in destinations(folder):
-        found = True
-        where = target or _target_of(destination)
-        senders = Senders(where)
-        try:
-            done = send_remains(folder, destination, senders, timeout_s(), refused=True)
-        finally:
-            senders.close()
-        for number, name in ((done.sent, "span"), (done.logs, "log record")):
-            if number:
-                say(f"{_text.count(number, name)} sent to {where}")
-        if done.unreadable:
-            label = click.style("error:", fg="red", bold=True)
-            say(f"{label} {_text.count(done.unreadable, 'file')} cannot be read: {done.reason}")
-            left = True
-        if done.left or done.logs_left:
-            label = click.style("error:", fg="red", bold=True)
-            both = (done.left, "span"), (done.logs_left, "log record")
-            what = " and ".join(_text.count(number, name) for number, name in both if number)
-            say(f"{label} {where} did not take {what}: {done.reason}; kept in {folder}")
-            say(" hint: run this again when it does, or name another with --endpoint")
-            left = True
-    return Recovered(found, left)
+    survey.elsewhere.clear()  # told apart below
+    left = False
+    waiting = destinations(folder, survey)
+    for destination in waiting:
+        where = _target_for(destination, target, own)
+        if where is None:
+            survey.elsewhere[destination] = None
+        else:
+            left = _send(folder, destination, where, survey) or left
+    for sentence in survey.sentences():
+        say(_text.clean(sentence), fg="yellow")
+    found = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
+    return Recovered(found, left or bool(survey.failed))
 
 
-def _target_of(destination: Destination) -> OtlpTarget:
-    """Return where it was going, with this process' settings if it sends there, too."""
-    ours = target_from_environment(os.environ, "logs" if destination.signal == "logs" else "traces")
+def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Survey) -> bool:
+    """Send what waits for a destination, and say so; tell whether some of it is left."""
+    senders = Senders(where)
+    seen = Survey(folder)
+    try:
+        done = send_remains(folder, destination, senders, timeout_s(), seen, refused=True)
+    finally:
+        senders.close()
+    survey.set_aside.update(seen.set_aside)
+    survey.failed.update(seen.failed)
+    for number, name in ((done.sent, "span"), (done.logs, "log record")):
+        if number:
+            say(f"{_text.count(number, name)} sent to {where}")
+    label = click.style("error:", fg="red", bold=True)
+    reason = _text.clean(done.reason)
+    if done.unreadable:
+        say(f"{label} {_text.count(done.unreadable, 'file')} cannot be read: {reason}")
+    if done.left or done.logs_left:
+        both = (done.left, "span"), (done.logs_left, "log record")
+        what = " and ".join(_text.count(number, name) for number, name in both if number)
+        say(f"{label} {where} did not take {what}: {reason}; kept in {folder}")
+        say(" hint: run this again when it does, or name another with --endpoint")
+        if where.bare:
+            say(
+                " hint: it was addressed without headers and certificates of the environment, which"
+                f" were not set for it; --endpoint {destination.endpoint} sends them along"
+            )
+    return bool(done.unreadable or done.left or done.logs_left)
+
+
+def _target_for(
+    destination: Destination, target: OtlpTarget | None, own: bool
+) -> OtlpTarget | None:
+    """Return where to send what was on its way to a destination, None for nowhere.
+
+    With credentials only where somebody has named it, on the command line or in the environment.
+    """
+    signal: Signal = "logs" if destination.signal == "logs" else "traces"
+    ours = target or target_from_environment(os.environ, signal)
     if ours is not None and ours.destination == destination:
         return ours
-    return OtlpTarget.noted(destination)
+    if own:
+        return None
+    return target or OtlpTarget.noted(destination)

@@ -21,6 +21,7 @@ from typing import Any
 
 import click
 
+from agentool_otel._ownership import create_own
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
@@ -84,6 +85,7 @@ def command(
     folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
         options["notes"] = notes
+        _keep_apart(options, Path(notes))
         try:
             code = _run(arguments, _environment(options, folder))
         except PermissionError:
@@ -94,7 +96,7 @@ def command(
             return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
         if not quiet:
             with suppress(OSError):  # stderr may be closed by now
-                recovered = _recovered(folder)
+                recovered = _recovered(folder, endpoint)
                 _sum_up(_read(Path(notes)), folder, recovered)
     return code
 
@@ -114,6 +116,23 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
         return _NOT_RUNNABLE
     say(f"error: command not found: {name}")
     return _NOT_FOUND
+
+
+def _keep_apart(options: dict[str, Any], notes: Path) -> None:
+    """Take the credentials of an endpoint out of what all processes below are told by variable.
+
+    They are in a file that only this user can read, for as long as the program runs.
+    """
+    from agentool_otel.export.urls import without_credentials
+
+    whole = options["instrument"].get("endpoint")
+    if whole is None or whole == (shown := without_credentials(whole)):
+        return
+    path = notes / "endpoint"
+    with os.fdopen(create_own(path, os.O_WRONLY), "w", encoding="utf-8") as file:
+        file.write(whole)
+    options["instrument"] = {**options["instrument"], "endpoint": shown}
+    options["endpoint"] = str(path)
 
 
 def _environment(options: dict[str, Any], folder: Path) -> dict[str, str]:
@@ -201,12 +220,15 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
     return said
 
 
-def _recovered(folder: Path) -> bool:
-    """Close and send what processes that were killed have left; tell whether there was any."""
+def _recovered(folder: Path, endpoint: str | None) -> bool:
+    """Close what processes that were killed have left, and send what is for the endpoint of this
+    run; tell whether there was any."""
     from agentool_otel.cli.recover import recover
+    from agentool_otel.export.otlp import OtlpTarget
 
     with suppress(AgentoolError):
-        return recover(folder).found
+        target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
+        return recover(folder, target, own=True).found
     return False
 
 

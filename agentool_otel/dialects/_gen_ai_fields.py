@@ -269,4 +269,5 @@ TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD, _P
 TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, SERVER, _PAYLOAD)
 for _cls in (Inference, Embeddings, AgentInvocation):
     TABLES[_cls] |= _table(USAGE, of_usage=True)
+TABLES[Retrieval] |= _table((_int("top_k", gen_ai.REQUEST_TOP_K),))  # its name up to 1.41
 COMMON_TABLE = _table(_COMMON)

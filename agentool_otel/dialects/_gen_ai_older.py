@@ -8,39 +8,44 @@ as one JSON attribute (v1.27), and messages as span events or joined log records
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from agentool_otel._json import dumps, loads
+from agentool_otel.dialects._gen_ai_message_events import (
+    CHOICE,
+    ROLES,
+    instructions_in,
+    message_in,
+)
 from agentool_otel.dialects._provider_messages import (
     are_calls,
     calls_from,
     finish_reason,
     json_or_text,
-    message_from,
     messages_from,
     parts_from,
     spoken,
 )
 from agentool_otel.dialects._reading import Reader, in_parts, is_placeholder, looks_cut
-from agentool_otel.errors import ConfigurationError
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import Message, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import (
-    OLDER,
-    OLDER_ABSENT,
-    OLDER_VALUES,
+    NAMED_BY_US,
+    OURS,
     RENAMES,
     STRUCTURAL,
+    Generation,
 )
 
-__all__ = ["Older", "is_older", "upgrade"]
+__all__ = ["downgrade", "is_older", "upgrade"]
 
 _REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
 _OLDER_PREFIXES = (
     *("gen_ai.prompt", "gen_ai.completion", "llm."),
     *(gen_ai.INPUT_MESSAGES + ".", gen_ai.OUTPUT_MESSAGES + "."),
+    *NAMED_BY_US,
 )
 _INDEXED = (
     r"(?:gen_ai\.(prompt|completion|(?:in|out)put\.messages)|llm\.(prompts|completions))"
@@ -59,65 +64,34 @@ _BODIES = ("gen_ai.event.content", "body")
 """Where Azure's SDKs, and log records whose body is a text, have the body of an event."""
 _ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.response.tool_calls"
 """Sentry's and OpenLIT's names for the parts of an answer."""
-_ROLES = {
-    "gen_ai.system.message": "system",
-    "gen_ai.user.message": "user",
-    "gen_ai.assistant.message": "assistant",
-    "gen_ai.tool.message": "tool",
-}
 
 
-class Older(NamedTuple):
-    """What the baseline's names and values were called in an older generation."""
+def downgrade(attributes: Attributes, generation: Generation) -> Attributes:
+    """Return attributes under the names, and with the values, of an older generation.
 
-    names: Mapping[str, str]
-    values: Mapping[str, Mapping[str, str]]
-    absent: frozenset[str]
-    beside: bool = False
-    """Whether older names stand beside the baseline's, for dashboards that are being moved."""
+    What has no name there keeps the baseline's below one of our own, so that nothing is lost.
+    """
+    renamed: Attributes = {}
+    for key, value in attributes.items():
+        if key in generation.values and isinstance(value, str):
+            value = generation.values[key].get(value, value)
+        elif key in generation.doubles and isinstance(value, int) and float(value) == value:
+            value = float(value)
+        elif key == agentool.CONTENT_SHORTENED and isinstance(value, str):
+            value = _renamed_members(value, generation)
+        renamed[generation.name_of(key)] = value
+    return renamed
 
-    @classmethod
-    def of(cls, generation: str) -> Older | None:
-        """Return the changes for a generation; None for the baseline, which is also `latest`.
 
-        `dual` is the baseline with the names of every generation that can be written beside it.
-
-        Raises:
-            ConfigurationError: if the generation is not known.
-        """
-        if generation in (gen_ai.BASELINE, "latest"):
-            return None
-        if generation == "dual":
-            names = {new: old for renames in OLDER.values() for new, old in renames.items()}
-            values = {new: old for changes in OLDER_VALUES.values() for new, old in changes.items()}
-            return cls(names, values, frozenset(), beside=True)
-        if generation not in OLDER:
-            known = ", ".join(["latest", gen_ai.BASELINE, *sorted(OLDER, reverse=True), "dual"])
-            raise ConfigurationError(
-                f"unknown semconv generation {generation!r}; known are {known}"
-            )
-        return cls(OLDER[generation], OLDER_VALUES[generation], OLDER_ABSENT[generation])
-
-    def apply(self, attributes: Attributes) -> Attributes:
-        """Return the attributes under their older names, without those that had none."""
-        renamed: Attributes = dict(attributes) if self.beside else {}
-        for key, value in attributes.items():
-            if key in self.absent:
-                continue
-            if isinstance(value, str):
-                value = self.values.get(key, {}).get(value, value)
-            name = self.names.get(key, key)
-            if name != key or not self.beside:
-                renamed[name] = value
-        return renamed
+def _renamed_members(notes: str, generation: Generation) -> str:
+    return dumps({generation.name_of(name): note for name, note in loads(notes).items()})
 
 
 def upgrade(span: Reader) -> None:
     """Rewrite older attributes and events of a span to baseline attributes, in place."""
     rest = span.rest
     if not _current.issuperset(rest) and _has_older(rest):
-        if not rest.keys().isdisjoint(RENAMES):
-            _rename(rest)
+        _rename(rest)
         _restructure(span)
     for event in span.span.events:
         if event.name.startswith("gen_ai."):
@@ -175,6 +149,8 @@ def is_older(key: str) -> bool:
 
 
 def _rename(rest: Attributes) -> None:
+    for ours in [key for key in rest if key.startswith(NAMED_BY_US)]:
+        rest.setdefault(ours.removeprefix(OURS), rest.pop(ours))
     for old in rest.keys() & RENAMES.keys():
         rename = RENAMES[old]
         value = rest[old]
@@ -271,19 +247,20 @@ def _read_events(rest: Attributes, span: SpanRecord) -> None:
             role = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
             made = messages_from(body.get(key), role)
             (inputs if side == gen_ai.INPUT_MESSAGES else outputs).extend(made)
-        elif _is_hidden(body):
-            continue
-        elif event.name in _ROLES:
-            inputs += outputs  # what was answered before, where history has choices as well (Koog)
-            inputs.append(message_from(body, _ROLES[event.name]))
-            outputs = []
-        elif event.name == "gen_ai.choice":
-            outputs.append(_choice(body))
+        elif event.name in ROLES:
+            if (instructions := instructions_in(body)) is not None:
+                rest.setdefault(gen_ai.SYSTEM_INSTRUCTIONS, instructions)
+            elif (said := message_in(event.name, body)) is not None:
+                inputs += outputs  # answered before, where history has choices as well (Koog)
+                inputs.append(said)
+                outputs = []
+        elif event.name == CHOICE and (said := message_in(event.name, body)) is not None:
+            outputs.append(said)
     if not outputs and rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
-        said = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
-        if said:  # the whole run, told on its own span
-            inputs, outputs = inputs[: said[0]], inputs[said[0] :]
-    elif not outputs and span.status != STATUS_ERROR:
+        answers = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
+        if answers:  # the whole run, told on its own span
+            inputs, outputs = inputs[: answers[0]], inputs[answers[0] :]
+    elif not outputs and span.status != STATUS_ERROR and not span.scope.startswith("agentool_otel"):
         while inputs and inputs[-1].get("role") == "assistant":  # Koog, of an answer without calls
             outputs.insert(0, inputs.pop())
     embeds = rest.get(gen_ai.OPERATION_NAME) == "embeddings"  # which has no messages
@@ -291,27 +268,3 @@ def _read_events(rest: Attributes, span: SpanRecord) -> None:
         rest[gen_ai.INPUT_MESSAGES] = inputs
     if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
         rest[gen_ai.OUTPUT_MESSAGES] = outputs
-
-
-def _is_hidden(body: Attributes) -> bool:
-    """Whether an event only tells that something was said, or that some tool was asked for."""
-    if is_placeholder(body.get("content")):
-        return True
-    return any(is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))
-
-
-def _choice(body: Attributes) -> Message:
-    inner = json_or_text(body.get("message"))
-    parts: list[Part]
-    role = "assistant"
-    if isinstance(inner, dict) and not inner.keys().isdisjoint(("role", "content", "tool_calls")):
-        role = str(inner.get("role", role))
-        parts = parts_from(inner.get("content")) + calls_from(inner.get("tool_calls"))
-    else:
-        content = json_or_text(inner if inner is not None else body.get("content"))
-        if isinstance(content, dict) and "parts" in content:  # of Google's
-            parts = list(message_from(content, role)["parts"])
-        else:
-            parts = parts_from(content)
-    parts += calls_from(body.get("tool_calls"))
-    return message(role, parts, finish_reason(body.get("finish_reason")))

@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from agentool_otel._literals import TEXT
 from agentool_otel.dialects._provider_messages import json_or_text
 from agentool_otel.dialects._python_text import object_in, value_in
 
 __all__ = ["ToolMessage", "is_plumbing", "tool_message", "unprinted", "unwrapped_call"]
 
-_TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PRINTED = re.compile(
-    rf"content=({_TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.S
+    rf"content=({TEXT}) (?:name='([^']*)' )?(?:.* )?tool_call_id='([^']*)'(.*)", re.S
 )
 """The `str` of a tool message, which has no name of a class."""
 
-_MEMBER = re.compile(
-    r" (?:additional_kwargs|response_metadata|name|id|tool_calls|usage_metadata|tool_call_id)="
+_TEXT_OR_MEMBER = re.compile(
+    rf"{TEXT}|(?P<member> (?:additional_kwargs|response_metadata|name|id|tool_calls|usage_metadata"
+    r"|tool_call_id)=)",
+    re.DOTALL,
 )
 _ANSWERED = re.compile(
     r" (?:tool_calls=\[|usage_metadata=\{|response_metadata=\{'|id='(?:lc_)?run-)"
@@ -109,12 +111,14 @@ def _message(printed: str) -> dict[str, Any]:
 
 def _content(printed: str) -> tuple[Any, int]:
     """Return the content of a printed message and where it ends."""
-    for found in _MEMBER.finditer(printed):
-        said = printed[len("content=") : found.start()]
-        content = value_in(said)
-        if content is not said:
-            return content, found.start()
-    return value_in(printed[len("content=") :]), len(printed)
+    begin = len("content=")
+    parts = _TEXT_OR_MEMBER.finditer(printed, begin)
+    end = next((part.start() for part in parts if part["member"]), len(printed))
+    said = printed[begin:end]
+    content = value_in(said)
+    if content is not said or end == len(printed):
+        return content, end
+    return printed[begin:], len(printed)
 
 
 def unwrapped_call(value: Any) -> Any:

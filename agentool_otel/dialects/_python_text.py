@@ -7,6 +7,7 @@ import ast
 from typing import Any
 
 from agentool_otel._json import dumps
+from agentool_otel._literals import is_printed, literal
 from agentool_otel.dialects._provider_messages import json_or_text
 
 __all__ = ["call_in", "object_in", "value_in"]
@@ -26,12 +27,10 @@ def object_in(value: Any) -> Any:
 
 def value_in(text: str) -> Any:
     """Return the value that a text is Python's literal of; any other text as it is."""
-    if len(text) > _LONGEST:
-        return text
     try:
-        read = ast.literal_eval(text)
+        read = literal(text, _LONGEST)
         dumps(read)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+    except (ValueError, TypeError):
         return text
     return read
 
@@ -39,6 +38,8 @@ def value_in(text: str) -> Any:
 def call_in(value: Any, name: str) -> dict[str, Any]:
     """Return the named arguments in the `repr` of an object of a class; none if it is not whole."""
     if not isinstance(value, str) or len(value) > _LONGEST or not value.startswith(f"{name}("):
+        return {}
+    if not is_printed(value):
         return {}
     try:
         read = ast.parse(value, mode="eval").body

@@ -31,7 +31,7 @@ _OPERATIONS = {
     "api_error": "chat",
     "tool_call": "execute_tool",
 }
-_CUT = re.compile(r"\s*(?:\.\.\.)?\[TRUNCATED: original length \d+\]\s*$")
+_CUT = re.compile(r"\[TRUNCATED: original length \d+\]\s*$")
 _NAMES = {
     "session.id": gen_ai.CONVERSATION_ID,
     "gen_ai.tool.call_id": gen_ai.TOOL_CALL_ID,

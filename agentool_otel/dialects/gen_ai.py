@@ -1,4 +1,5 @@
-"""The OpenTelemetry GenAI conventions. Written at baseline 2026-10, read at every generation.
+"""The OpenTelemetry GenAI conventions. Written at baseline 2026-10 or an older generation, read at
+every one.
 
 Spec: open-telemetry/semantic-conventions-genai, baseline `semconv.gen_ai.BASELINE`; older forms are
 brought up to it by `_gen_ai_older` before reading.
@@ -29,6 +30,7 @@ from agentool_otel.dialects._gen_ai_fields import (
     Field,
     payload_text,
 )
+from agentool_otel.dialects._gen_ai_message_events import CHOICE, message_events
 from agentool_otel.dialects._gen_ai_plain import PlainReader
 from agentool_otel.dialects._reading import Deferred, DeferredObject, Reader
 from agentool_otel.model.operations import (
@@ -50,8 +52,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.semconv import agentool, core, gen_ai, mcp
-from agentool_otel.semconv.table import SCHEMA_URLS
+from agentool_otel.semconv import agentool, core, gen_ai, mcp, table
 
 __all__ = ["GenAI", "tool_payload"]
 
@@ -93,23 +94,35 @@ _OF_INFERENCE = frozenset({gen_ai.REQUEST_MODEL, gen_ai.OUTPUT_MESSAGES, "gen_ai
 """What tells of a model call without an operation's name; the last is all that vLLM's own span says
 (vllm-project/vllm `vllm/v1/engine/output_processor.py`, 2026-08: counts and times, no model)."""
 _EXCEPTION = "gen_ai.client.operation.exception"
-_HANDOFF = re.compile(r"handoff from (.+) to (.+)")
+_HANDOFF = re.compile(r"handoff from (.+) to (.+)", re.DOTALL)
 _PRINTED_CLASS = re.compile(r"<class '([^']+)'>")
 """What contrib's openai-v2 2.4 sets `error.type` to."""
+_NAMESPACES = ("gen_ai.", *table.NAMED_BY_US)
 _HAS_OPERATION = Confidence(0.9, "has gen_ai.operation.name")
 _HAS_METHOD = Confidence(0.9, "has mcp.method.name")
 
 
 class GenAI:
-    """The dialect. `generation` chooses the names written: the baseline's, older ones, or both."""
+    """The dialect.
+
+    Args:
+        generation: whose names are written: one of `semconv.table.GENERATIONS`, or `latest`.
+
+    Raises:
+        ConfigurationError: if the generation is not known.
+    """
 
     name = "gen_ai"
-    signs = Signs(keys=("gen_ai.", mcp.METHOD_NAME))
+    signs = Signs(keys=(*_NAMESPACES, mcp.METHOD_NAME))
 
     def __init__(self, generation: str = gen_ai.BASELINE):
-        self._rename = older.Older.of(generation)
-        self.schema_url = SCHEMA_URLS.get(generation, SCHEMA_URLS[gen_ai.BASELINE])
+        self.generation = table.generation(generation)
+        self.is_baseline = self.generation is table.GENERATIONS[gen_ai.BASELINE]
+
+    @property
+    def schema_url(self) -> str:
         """Of the names written, for the scope of the spans."""
+        return self.generation.schema_url
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
@@ -118,7 +131,7 @@ class GenAI:
         if mcp.METHOD_NAME in attributes:
             return _HAS_METHOD
         for key in attributes:
-            if key.startswith("gen_ai."):
+            if key.startswith(_NAMESPACES):
                 return Confidence(0.5, f"has {key}")
         for event in span.events:
             if event.name.startswith("gen_ai."):
@@ -165,9 +178,25 @@ class GenAI:
         The error of an operation is written as `error.type`; the caller sets the span's status.
         """
         written = _write(operation)
-        if not self._rename:
-            return written
-        return written._replace(attributes=self._rename.apply(written.attributes))
+        return written._replace(attributes=self.named(written.attributes))
+
+    def draft(self, operation: Operation) -> Written:
+        """The same under the baseline's names, for whoever has more to say: `named` comes last."""
+        return _write(operation)
+
+    @property
+    def tells_messages(self) -> bool:
+        """Whether the generation has the messages of model calls as events alone."""
+        return CHOICE in self.generation.events
+
+    def message_events(self, attribute: str, text: str) -> list[tuple[str, dict[str, Any]]]:
+        """Return names and bodies of the events that say what a message attribute does, in order;
+        nothing where its JSON text does not hold messages."""
+        return message_events(attribute, text)
+
+    def named(self, attributes: Attributes) -> Attributes:
+        """Return attributes of the baseline under the names of the generation."""
+        return attributes if self.is_baseline else older.downgrade(attributes, self.generation)
 
 
 # ------------------------------------------------------------------------------------- reading

@@ -12,6 +12,7 @@ import re
 from ast import literal_eval
 from typing import Any
 
+from agentool_otel._literals import TEXT
 from agentool_otel.dialects import _onto_gen_ai as onto
 from agentool_otel.dialects._dialect import NOT_MINE, SCOPE, Confidence, Signs
 from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
@@ -33,7 +34,8 @@ _PRINTED = re.compile(
     r"StopEvent\(result=AgentOutput\(response=ChatMessage\("
     r"role=<MessageRole.ASSISTANT: 'assistant'>, additional_kwargs={}, "
     r"blocks=\[TextBlock\(block_type='text', "
-    r"text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\)\]"
+    rf"text=({TEXT})\)\]",
+    re.DOTALL,
 )
 _NAMED = re.compile(r"ToolCall\(tool_name='([^']+)'")
 

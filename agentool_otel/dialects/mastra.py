@@ -35,7 +35,7 @@ _OPERATIONS = {
     "mcp_tool_call": "execute_tool",
 }
 _ANSWERS = ("agent_run", "model_generation", "model_step")
-_NAME = re.compile(r".*?['\"](.+?)['\"](?: on |$)")
+_NAME = re.compile(r"[^'\"\n]*['\"](.+?)['\"](?: on |$)")
 
 
 class Mastra:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-__all__ = ["WORDS", "has_word", "names_secret"]
+__all__ = ["WORDS", "ends_as_secret", "has_word", "names_secret"]
 
 _KEYS = (
     r"api|access|account|subscription|private|signing|encryption|master|ssh|"
@@ -27,6 +28,10 @@ WORDS = (
     *("credential", "authorization", "cookie"),
 )
 """One of these is in every name that `names_secret` finds."""
+_ENDINGS = (*WORDS, "credentials", "base")
+"""What such a name ends in."""
+_LONGEST_ENDING = 64
+"""Characters at the end of a name that decide: the longest of `_SECRET_NAME` has 21."""
 
 
 def has_word(text: str) -> bool:
@@ -45,4 +50,11 @@ def has_word(text: str) -> bool:
 
 def names_secret(name: str) -> bool:
     """Whether what stands under a name is a credential. JSON inside of JSON leaves a backslash."""
-    return _SECRET_NAME.search(_CAMEL.sub("_", name.rstrip("\\"))) is not None
+    ending = name.rstrip("\\")[-_LONGEST_ENDING:]
+    return ending.rstrip("\n").casefold().endswith(_ENDINGS) and ends_as_secret(ending)
+
+
+@lru_cache(1024)
+def ends_as_secret(ending: str) -> bool:
+    """The same of a short name that ends in one of `WORDS`."""
+    return _SECRET_NAME.search(_CAMEL.sub("_", ending)) is not None

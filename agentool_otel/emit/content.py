@@ -93,7 +93,8 @@ def places(environ: Mapping[str, str]) -> Places:
 
 def label(value: Any) -> str:
     """Return what names a thing (a session, a key, an agent) as short text without credentials."""
-    name = mask_text(as_text(value))
+    plain = value if type(value) is str else jsonable(value)  # a UUID's text, not its JSON
+    name = mask_text(as_text(plain))
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 

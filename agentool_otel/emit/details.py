@@ -39,6 +39,7 @@ def tell(
         inference: whether the event of the conventions is the right one.
     """
     content = CONTENT & attributes.keys()
+    inference = inference and gen_ai.EVENT_INFERENCE_DETAILS in session.dialect.generation.events
     if content or (inference and session.policy.capture):
         with guarded("emitting the event of an operation"):
             said = {
@@ -51,6 +52,7 @@ def tell(
                 name = gen_ai.EVENT_INFERENCE_DETAILS
                 said |= {key: _structured(key, said[key]) for key in content}
             scope = events.scope_of(span)
+            said = session.dialect.named(said)
             events.emit(name, events.Masked(said), context, scope=scope, time_ns=time_ns)
     session.policy.keep_off(attributes)
 

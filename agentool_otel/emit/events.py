@@ -6,11 +6,11 @@ goes through the API's logger provider in force, whoever has set it.
 
 from __future__ import annotations
 
-from time import time_ns as now_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from opentelemetry import trace
 
+from agentool_otel.emit.content import CAPTURE_VARIABLE
 from agentool_otel.emit.exceptions import exception_attributes
 from agentool_otel.emit.session import SCOPE, guarded, session
 from agentool_otel.semconv import core, gen_ai
@@ -18,14 +18,15 @@ from agentool_otel.semconv import core, gen_ai
 if TYPE_CHECKING:
     from opentelemetry.context import Context
 
-__all__ = ["Masked", "emit", "record_exception", "scope_of", "taken"]
+__all__ = ["Alone", "Masked", "alone", "emit", "record_exception", "scope_of", "taken"]
 
 _WARN = 13
 """Severity of the exception of a client operation, by the GenAI conventions."""
 
 
 class Masked(dict[str, Any]):
-    """Attributes that were masked at capture: whoever knows this class need not look at them."""
+    """Attributes, or a body, that were masked at capture: whoever knows this class need not look at
+    them."""
 
 
 def taken(scope: str = SCOPE) -> bool:
@@ -46,6 +47,7 @@ def emit(
     scope: str = SCOPE,
     time_ns: int,
     severity: int | None = None,
+    body: dict[str, Any] | None = None,
 ) -> None:
     """Emit an event in the context of a span.
 
@@ -56,11 +58,14 @@ def emit(
         scope: instrumentation scope of that span.
         time_ns: when it happened.
         severity: number of the severity, where the event has one.
+        body: where the event has one; `Masked` where it is.
     """
     from opentelemetry import _logs
 
     level = None if severity is None else _logs.SeverityNumber(severity)
-    record = _logs.LogRecord(timestamp=time_ns, severity_number=level, attributes=attributes)
+    record = _logs.LogRecord(
+        timestamp=time_ns, severity_number=level, attributes=attributes, body=body
+    )
     # These were not parameters before 1.35.
     about = trace.get_current_span(context).get_span_context()
     record.context, record.event_name = context, name
@@ -69,7 +74,9 @@ def emit(
     session.logger(scope).emit(record)
 
 
-def record_exception(span: trace.Span, context: Context, error: BaseException) -> None:
+def record_exception(
+    span: trace.Span, context: Context, error: BaseException, time_ns: int
+) -> None:
     """Record the exception that has ended a span as an event in its context, or also on it.
 
     Where nobody takes events it is on the span: an option costs nobody an exception. The GenAI
@@ -81,13 +88,36 @@ def record_exception(span: trace.Span, context: Context, error: BaseException) -
         scope = scope_of(span)
         if not taken(scope):
             on_span = True
-        elif getattr(span, "kind", None) is trace.SpanKind.CLIENT:
+        elif (
+            getattr(span, "kind", None) is trace.SpanKind.CLIENT
+            and gen_ai.EVENT_OPERATION_EXCEPTION in session.dialect.generation.events
+        ):
             name = gen_ai.EVENT_OPERATION_EXCEPTION
-            emit(name, said, context, scope=scope, time_ns=now_ns(), severity=_WARN)
+            emit(name, said, context, scope=scope, time_ns=time_ns, severity=_WARN)
         else:
-            emit(core.EXCEPTION_EVENT, said, context, scope=scope, time_ns=now_ns())
+            emit(core.EXCEPTION_EVENT, said, context, scope=scope, time_ns=time_ns)
     if on_span:
-        span.add_event(core.EXCEPTION_EVENT, said)
+        span.add_event(core.EXCEPTION_EVENT, said, time_ns)
+
+
+class Alone(NamedTuple):
+    """Content that is in log records and nowhere else."""
+
+    what: str
+    instead: str
+    """What keeps it where nobody takes log records."""
+
+
+def alone() -> Alone | None:
+    """Return what would be lost with the log records of this process."""
+    policy = session.policy
+    apart = "OTEL_LOGS_EXPORTER=none"
+    if policy.capture and not policy.on_spans:
+        instead = f"{CAPTURE_VARIABLE}=SPAN_ONLY"
+        if session.tells_messages:
+            instead = f"{instead} with {apart}"
+        return Alone("message, argument and result content", instead)
+    return Alone("the messages of model calls", apart) if session.tells_messages else None
 
 
 def scope_of(span: trace.Span) -> str:

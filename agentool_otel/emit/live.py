@@ -6,24 +6,26 @@ it; a faster recording span can take the SDK span's place here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import time_ns
 from typing import Any
 
+from msgspec.structs import replace
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from agentool_otel.dialects import Written
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
-from agentool_otel.emit.fitting import NO_CUTS
+from agentool_otel.emit.fitting import NO_CUTS, Cut
+from agentool_otel.emit.identity import as_agent, identity_for, named
 from agentool_otel.emit.opening import Opening, tell
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
 from agentool_otel.emit.steps import Timeline
-from agentool_otel.model.messages import parts_of, thoughts
+from agentool_otel.model.messages import finished, parts_of, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -42,6 +44,7 @@ KINDS = {
 }
 
 _TRANSFER_KEY = create_key("agentool-otel-transfer")
+_WORK = (AgentInvocation, ToolExecution)
 OWNER_KEY = create_key("agentool-otel-owner")
 """Context key: the frameworks whose client-level calls are already recorded further up."""
 
@@ -57,6 +60,7 @@ class LiveSpan:
         "_opening",
         "_outer_run",
         "_parent_id",
+        "_told",
         "answers",
         "context",
         "essentials",
@@ -88,6 +92,8 @@ class LiveSpan:
         self.essentials: dict[str, Any] = {}
         """Attributes of ours that every span carries, set when it ends."""
         self._opening: Opening | None = None
+        self._told: frozenset[str] = frozenset()
+        """Messages that log records have told of, by the names of their attributes."""
 
     @property
     def span_id(self) -> str:
@@ -108,7 +114,11 @@ class LiveSpan:
             return False
         self._opening = Opening(operation, {**self.essentials, **(extra or {})})
         self.essentials.clear()
-        self.started = tell(self.span, self._opening.fitted(), self.started)
+        attributes = self._opening.fitted()
+        if isinstance(operation, Inference) and session.tells_messages:
+            self._tell_messages(attributes, self._opening.cuts, time_ns())
+        session.policy.keep_off(attributes)
+        self.started = tell(self.span, attributes, self.started)
         return True
 
     def end(
@@ -135,9 +145,13 @@ class LiveSpan:
             span.end()
             return
         end_ns = time_ns() if end_ns is None else end_ns
+        if isinstance(operation, (AgentInvocation, Inference)) and operation.output:
+            cut = error is not None or agentool.INTERRUPTED in (extra or ())
+            said = finished(operation.output, cut or operation.error_type is not None)
+            operation = replace(operation, output=said)
         opening = self._opening
         unsaid = operation if opening is None else opening.unsaid(operation)
-        attributes = session.dialect.write(unsaid).attributes
+        attributes = session.dialect.draft(unsaid).attributes
         attributes.update(self.essentials)
         if extra:
             attributes.update(extra)
@@ -151,17 +165,31 @@ class LiveSpan:
                 attributes.update(self.run.totals(self.start_ns, end_ns))
         elif isinstance(operation, ToolExecution) and run is not None and self.answers:
             self._finish_tool(run, operation, attributes, end_ns)
-        said = (operation.error_type, operation.error_message)
-        fail(span, self.context, self._parent_id, *said, error, attributes)
-        attributes[agentool.SPAN_END_NS] = end_ns
+        failure = (operation.error_type, operation.error_message)
+        fail(span, self.context, self._parent_id, *failure, error, attributes, end_ns)
+        if session.copies:
+            attributes[agentool.SPAN_END_NS] = end_ns
         session.policy.clean(attributes)
         if opening is not None:
             attributes = opening.joined(attributes)
-        session.policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
+        cuts = session.policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
+        if isinstance(operation, Inference) and session.tells_messages:
+            self._tell_messages(attributes, cuts, end_ns)
         if session.policy.in_events:
+            attributes = {**identity_for(operation, self.context), **attributes}
             self._tell_details(attributes, end_ns, isinstance(operation, Inference))
-        end_span(span, attributes, self.started, end_ns)
-        metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run)
+        end_span(span, session.dialect.named(attributes), self.started, end_ns)
+        metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
+
+    def _tell_messages(
+        self, attributes: dict[str, Any], cuts: Mapping[str, Cut], now_ns: int
+    ) -> None:
+        from agentool_otel.emit.message_events import tell  # few programs ask for them
+
+        for key in self._told:
+            attributes.pop(key, None)
+        told = tell(self.span, self.context, attributes, cuts, self.start_ns, now_ns)
+        self._told = self._told | told
 
     def _tell_details(
         self, attributes: dict[str, Any], end_ns: int, inference: bool = False
@@ -213,6 +241,7 @@ def fail(
     message: str | None,
     error: BaseException | None,
     attributes: dict[str, Any],
+    end_ns: int,
 ) -> None:
     """Set status and `error.type` of a span that ends; on the innermost one the exception, too.
 
@@ -224,29 +253,41 @@ def fail(
         message: what the operation says of that.
         error: the exception that ended it.
         attributes: where `error.type` is put.
+        end_ns: when the span ends, and so when the exception was recorded: an event happens
+            during its span, and printing a stack takes milliseconds.
     """
     if error is not None:
         error_type = error_type or error_type_of(error)
         message = str_of(error) if message is None else message
         if exceptions.is_new(span, parent_id, error):
-            _record(span, context, error)
+            _record(span, context, error, end_ns)
     else:
         exceptions.forget(span)
         if not (session.policy.capture and session.policy.on_spans):
             message = None  # it is what a tool or model said
+        if error_type is not None and message:
+            _record_reported(span, error_type, message, end_ns)
     if error_type is None:
         return
     attributes[core.ERROR_TYPE] = error_type
     span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
 
 
-def _record(span: trace.Span, context: Context, error: BaseException) -> None:
+def _record_reported(span: trace.Span, error_type: str, message: str, at_ns: int) -> None:
+    """Record a failure that was told of, not raised: to some backends a span without an exception
+    event has not failed. Source: MLflow 3.17, LangSmith's OTLP ingestion (2026-11)."""
+    if session.exceptions.spans:
+        said = {core.EXCEPTION_TYPE: error_type, core.EXCEPTION_MESSAGE: mask_text(message)}
+        span.add_event(core.EXCEPTION_EVENT, said, at_ns)
+
+
+def _record(span: trace.Span, context: Context, error: BaseException, at_ns: int) -> None:
     if session.exceptions.logs:
         from agentool_otel.emit.events import record_exception
 
-        record_exception(span, context, error)
+        record_exception(span, context, error, at_ns)
     else:
-        span.add_event(core.EXCEPTION_EVENT, exception_attributes(error))
+        span.add_event(core.EXCEPTION_EVENT, exception_attributes(error), at_ns)
 
 
 def begin(
@@ -272,8 +313,16 @@ def begin(
         content_follows: the caller calls `LiveSpan.opened`, once it has encoded what it knows and
             before the user's code runs.
     """
-    live = _start(session.dialect.write(operation), scope, parent, start_ns)
-    if live is None or not live.recording:
+    live = _start(operation, scope, parent, start_ns)
+    if live is None:
+        return None
+    if isinstance(operation, _WORK) and live.context.get(OWNER_KEY) is not None:
+        # The calls that a tool or an agent makes are no part of the model call around it.
+        live.context = set_value(OWNER_KEY, None, live.context)
+    if isinstance(operation, AgentInvocation):
+        names = named(operation.conversation_id)
+        live.context = as_agent(live.context, operation.agent_name, names)
+    if not live.recording:
         return live
     run, essentials, start_ns = live.run, live.essentials, live.start_ns
     if isinstance(operation, AgentInvocation):
@@ -286,7 +335,7 @@ def begin(
             said = {agentool.TRANSFER_TARGET: operation.agent_name or "agent"}
             run.timeline.add(index, "handoff", start_ns, said)
         timeline = Timeline(session.tracer(scope), live.span, live.context)
-        live.run = Run(timeline, operation.agent_name, operation.conversation_id)
+        live.run = Run(timeline)
         live.context = set_value(RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
     elif run is not None and isinstance(operation, MemoryOperation):
         index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
@@ -325,18 +374,23 @@ def parent_for(context: Context) -> Context | None:
 
 
 def _start(
-    written: Written, scope: str, parent: Context | None, start_ns: int | None
+    operation: Operation, scope: str, parent: Context | None, start_ns: int | None
 ) -> LiveSpan | None:
     parent = parent_for(get_current() if parent is None else parent)
     if parent is None:
         return None
-    name, kind, attributes = written
+    name, kind, attributes = session.dialect.draft(operation)
+    if around := identity_for(operation, parent):
+        attributes = {**around, **attributes}
+    tracer = session.tracer(scope)
     if start_ns is None:
         start_ns = time_ns()
-    span = start_span(session.tracer(scope), name, parent, KINDS[kind], attributes, start_ns)
+    attributes = session.dialect.named(attributes)
+    span = start_span(tracer, name, parent, KINDS[kind], attributes, start_ns)
     live = LiveSpan(span, parent, start_ns)
     if live.recording:
         live.started = len(attributes)
+    if live.recording and session.copies:
         live.essentials[agentool.SPAN_START_NS] = start_ns
         if kind != "INTERNAL":
             live.essentials[agentool.SPAN_KIND] = kind

@@ -11,14 +11,15 @@ from time import time_ns
 from typing import Any
 
 import msgspec
-from opentelemetry.context import Context
+from opentelemetry.context import Context, set_value
 
 from agentool_otel.dialects.gen_ai import tool_payload
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import encode
 from agentool_otel.emit.exceptions import error_type_of, str_of
 from agentool_otel.emit.fitting import NO_CUTS, Cut
-from agentool_otel.emit.live import KINDS, fail
+from agentool_otel.emit.identity import IDENTITY_KEY
+from agentool_otel.emit.live import KINDS, OWNER_KEY, fail
 from agentool_otel.emit.opening import tell
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import session
@@ -38,7 +39,7 @@ class Tool:
     def __init__(self, operation: ToolExecution):
         self.operation = operation
         self.name = operation.name
-        self.span_name, kind, attributes = session.dialect.write(operation)
+        self.span_name, kind, attributes = session.dialect.draft(operation)
         self.kind = KINDS[kind]
         self.at_start = {key: attributes.pop(key) for key in AT_START & attributes.keys()}
         """Attributes that a sampler may want."""
@@ -71,26 +72,37 @@ class ToolSpan:
     )
 
     def __init__(self, tool: Tool, parent: Context):
+        tracer = session.tracer()
         self._start_ns = start_ns = time_ns()
         self._tool = tool
+        identity: Any = parent.get(IDENTITY_KEY)
+        known = tool.at_start if identity is None else {**identity, **tool.at_start}
         self.span = span = start_span(
-            session.tracer(), tool.span_name, parent, tool.kind, tool.at_start, start_ns
+            tracer,
+            tool.span_name,
+            parent,
+            tool.kind,
+            session.dialect.named(known),
+            start_ns,
         )
         self.context = context_with(parent, span)
+        if parent.get(OWNER_KEY) is not None:
+            self.context = set_value(OWNER_KEY, None, self.context)  # as `begin` does
         self._ended = False
         self.recording = span.is_recording()
         if not self.recording:
             return
-        held = None if session.policy.in_events else held_by(span)
+        held = held_by(span) if session.direct else None
         self._direct = held is not None
-        """Whether what is said is on the span at once: not if an event is to say the same."""
-        self._known = len(tool.at_start)
-        self._said = said = {} if held is None else held
+        """Whether what is said is on the span at once."""
+        self._known = len(known)
+        self._said = said = dict(identity or ()) if held is None else held
         said.update(tool.rest)
-        said[agentool.SPAN_START_NS] = start_ns
         self._parent_id = parent_of(parent)
-        if self._parent_id:
-            said[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
+        if session.copies:
+            said[agentool.SPAN_START_NS] = start_ns
+            if self._parent_id:
+                said[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
         self._call_id: str | None = None
         self._cuts: Mapping[str, Cut] = NO_CUTS
         self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
@@ -107,10 +119,6 @@ class ToolSpan:
             name, said = self._tool.name, self._said
             index = said[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
-            if run.agent_name is not None:
-                said[gen_ai.AGENT_NAME] = run.agent_name
-            if run.conversation_id is not None:
-                said[gen_ai.CONVERSATION_ID] = run.conversation_id
             if run.requested:
                 self._call_id = run.call_id(name, encode(bound))
                 if self._call_id is not None:
@@ -155,7 +163,7 @@ class ToolSpan:
             ending[agentool.TOOL_ERROR] = str_of(error)
             policy.clean_one(ending, agentool.TOOL_ERROR)
             policy.fit(ending, self._cuts)
-            fail(span, self.context, self._parent_id, None, None, error, ending)
+            fail(span, self.context, self._parent_id, None, None, error, ending, end_ns)
         else:
             exceptions.forget(span)
             if sum(map(len, ending.values())) * 4 > policy.sizes.attribute:
@@ -165,15 +173,17 @@ class ToolSpan:
             index = ending[agentool.STEP_RESULT_INDEX] = timeline.next_index()
             failed = None if error is None else error_type_of(error)
             timeline.add_tool(index, "tool_result", end_ns, name, self._call_id, failed)
-        ending[agentool.SPAN_END_NS] = end_ns
+        if session.copies:
+            ending[agentool.SPAN_END_NS] = end_ns
         if not self._direct:
             ending = {**self._said, **ending}
         if policy.in_events:
             from agentool_otel.emit import details  # few programs ask for events
 
             details.tell(span, self.context, ending, end_ns)
-        end_span(span, ending, self._known, end_ns)
+        end_span(span, session.dialect.named(ending), self._known, end_ns)
         if metrics.collected():
             failed = None if error is None else error_type_of(error)
             finished = msgspec.structs.replace(self._tool.operation, error_type=failed)
-            metrics.record(finished, (end_ns - self._start_ns) / 1e9, None)
+            seconds = (end_ns - self._start_ns) / 1e9
+            metrics.record(finished, seconds, self._run, self.context)

@@ -1,19 +1,23 @@
 """Credentials in texts: how they are told and taken out.
 
-Two things give one away: the name it stands under, and the shape of the text itself. Nothing runs
-an expression over a whole payload: names of members are cut out of the text and looked up among
+Two things give one away: the name it stands under, and the shape of the text itself. No expression
+is tried at every place of a payload: names of members are cut out of the text and looked up among
 those known to be harmless, names before other separators are told by a few words
-(`_assignments.py`), shapes are looked for by the few characters they begin with.
+(`_assignments.py`), shapes are looked for by the few characters they begin with (`_shapes.py`).
+
+The text is anybody's, and the time is that of the user's call: all of it is gone over a fixed
+number of times, whatever it is.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from typing import Any
 
 from agentool_otel._json import dumps, loads
 from agentool_otel.emit._assignments import assigned, assigns, assigns_in_json
 from agentool_otel.emit._secret_names import has_word, names_secret
+from agentool_otel.emit._shapes import may_hold, shaped
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [
@@ -39,32 +43,6 @@ _LONGEST_NAME = 64
 
 NAMES = "\0".join
 """The names of a mapping's members as one text, read without calling the hash of a user's class."""
-
-_TOKEN = r"[A-Za-z0-9_\-]"
-_SHAPES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("sk-",), rf"\bsk-{_TOKEN}{{16,}}"),
-    (("sk_live_", "sk_test_", "rk_live_"), r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
-    (("AKIA", "ASIA"), r"\bA[KS]IA[0-9A-Z]{16}\b"),
-    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"\bgh[pousr]_[A-Za-z0-9]{20,}"),
-    (("github_pat_",), r"\bgithub_pat_\w{20,}"),
-    (("glpat-",), rf"\bglpat-{_TOKEN}{{16,}}"),
-    (("xox",), r"\bxox[abeprs]-[A-Za-z0-9\-]{10,}"),
-    (("AIza",), rf"\bAIza{_TOKEN}{{30,}}"),
-    (("hf_",), r"\bhf_[A-Za-z0-9]{20,}"),
-    (("eyJ",), rf"\beyJ{_TOKEN}{{10,}}\.{_TOKEN}{{10,}}\.{_TOKEN}+"),
-    (("earer ",), r"(?<=[Bb]earer )[A-Za-z0-9_\-.=+/~]{8,}"),
-    (("Basic ",), r"(?<=Basic )[A-Za-z0-9+/]{12,}={0,2}"),
-    (("://",), r"(?<=://)[^\s/:@\"'\\]*:[^\s/@\"'\\]+(?=@)"),
-    (
-        ("PRIVATE KEY-----",),
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-    ),
-)
-"""What a shape begins with, and the whole of it."""
-_STARTS = tuple((start, re.compile(shape)) for starts, shape in _SHAPES for start in starts)
-_BEFORE = len("-----BEGIN ENCRYPTED ")
-_LONGEST = 8192
-"""Characters in which a credential is expected to end."""
 
 
 class _Count:
@@ -103,48 +81,18 @@ def suspicious(text: str) -> bool:
     those up costs a fifth of searching the text for every word that names a credential.
     """
     if len(text) > _LARGE and not has_word(text):
-        return holds_secret_value(text)
+        return may_hold(text)
     before = text.split('":')
     before.pop()  # behind the last one is no name: that part of a payload is new every time
     names = {part[part.rfind('"') + 1 :] for part in before}
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return True
-    return holds_secret_value(text) or assigns_in_json(text, ours=False)
+    return may_hold(text) or assigns_in_json(text, ours=False)
 
 
 def holds_secret(text: str) -> bool:
     """The same of JSON text of ours whose own member names are known to be harmless."""
-    return holds_secret_value(text) or assigns_in_json(text, ours=True)
-
-
-def holds_secret_value(text: str) -> bool:
-    """Whether a text has the beginning of something of the shape of a credential.
-
-    A single character is found twenty times as fast as several.
-    """
-    return (
-        ("-" in text and _holds_dashed(text))
-        or ("J" in text and "eyJ" in text)
-        or ("A" in text and ("AKIA" in text or "ASIA" in text or "AIza" in text))
-        or ("_" in text and _holds_underscored(text))
-        or ("b" in text and "bearer " in text)
-        or ("B" in text and ("Bearer " in text or "Basic " in text))
-        or ("@" in text and "://" in text)
-    )
-
-
-def _holds_dashed(text: str) -> bool:
-    return "sk-" in text or "xox" in text or "glpat-" in text or "PRIVATE KEY-----" in text
-
-
-def _holds_underscored(text: str) -> bool:
-    return (
-        "hf_" in text
-        or "_live_" in text
-        or "_test_" in text
-        or "_pat_" in text
-        or ("gh" in text and any(f"gh{c}_" in text for c in "pousr"))
-    )
+    return may_hold(text) or assigns_in_json(text, ours=True)
 
 
 def _new_secret(names: set[str]) -> bool:
@@ -152,7 +100,7 @@ def _new_secret(names: set[str]) -> bool:
     new = names - HARMLESS
     if has_word(NAMES(new)):
         for name in new:
-            if len(name) <= _LONGEST_NAME and names_secret(name):
+            if names_secret(name):
                 return True
     _remember({name for name in new if len(name) <= _LONGEST_NAME})
     return False
@@ -179,9 +127,11 @@ def masked(text: str) -> str:
 
 def mask_text(text: str) -> str:
     """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
-    if holds_secret_value(text):
-        text = _without_values(text)
-    return _cut(text, assigned(text)) if assigns(text) else text
+    if found := shaped(text):
+        text = _cut(text, found)
+    if found := assigned(text):
+        text = _cut(text, found)
+    return text
 
 
 def mask_any(text: str) -> str:
@@ -189,38 +139,93 @@ def mask_any(text: str) -> str:
     return masked(text) if text[:1] in ("{", "[") else mask_text(text)
 
 
-def mask_json(text: str) -> str:
-    """Mask JSON text that is suspicious; what is not JSON after all as the plain text it is."""
+def mask_json(text: str, depth: int = 0) -> str:
+    """Mask JSON text that is suspicious; what is not JSON after all as the plain text it is.
+
+    Args:
+        text: that may be JSON.
+        depth: how many other JSON texts it stands in, one inside the other.
+    """
     try:
         value = loads(text)
     except ValueError:
         return mask_text(text)
-    before = masks.masked
-    clean = mask_value(value)
-    return dumps(clean) if masks.masked != before else text
+    clean, changed = mask_value(value, depth)
+    return dumps(clean) if changed else text
 
 
-def mask_value(root: Any) -> Any:
-    """Mask a JSON value in place, without recursion, and return it."""
+def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
+    """Mask a JSON value in place, without recursion; return it, and whether anything was masked."""
     holder = [root]
-    pending: list[Any] = [holder]
-    while pending:
-        container = pending.pop()
-        items = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, value in list(items):
-            if isinstance(key, str) and names_secret(key) and _can_be_secret(value):
-                container[key] = MASK
-                masks.masked += 1
-            elif isinstance(value, str):
-                if value[:1] in ("{", "[") and suspicious(value):
-                    container[key] = mask_json(value)
-                else:
-                    clean = mask_text(value)
-                    if clean != value:
-                        container[key] = clean
+    containers, texts, changed = _mask_named(holder)
+    # Looked at together, many cost a fifth of what each costs by itself.
+    together = "" if len(texts) <= _FEW else "\n".join(("", *texts))
+    plain = len(texts) <= _FEW or bool(shaped(together)) or assigns(together)
+    if not plain and "\n{" not in together and "\n[" not in together:
+        return holder[0], changed
+    for container in containers:
+        for key, value in _members(container):
+            if isinstance(value, str):
+                clean = _mask_member(value, plain, depth + 1)
+                if clean != value:
+                    container[key] = clean
+                    changed = True
+    return holder[0], changed
+
+
+_FEW = 8
+"""Texts of a JSON value that are not worth being put together."""
+_DEEPEST = 8
+"""Levels of JSON in the strings of JSON that are read: at each, all that is below is read again."""
+
+
+def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
+    """Mask what stands under the name of a credential; return all containers, all texts, and
+    whether there was any."""
+    texts: list[str] = []
+    found = False
+    containers: list[Any] = [holder]
+    for container in containers:  # grows meanwhile
+        if isinstance(container, dict) and _may_name_secret(container):
+            for key, value in container.items():
+                if isinstance(key, str) and names_secret(key) and _can_be_secret(value):
+                    container[key] = MASK
+                    masks.masked += 1
+                    found = True
+        for value in container.values() if isinstance(container, dict) else container:
+            if isinstance(value, str):
+                texts.append(value)
             elif isinstance(value, (dict, list)):
-                pending.append(value)
-    return holder[0]
+                containers.append(value)
+    return containers, texts, found
+
+
+def _members(container: Any) -> Iterable[tuple[Any, Any]]:
+    return container.items() if isinstance(container, dict) else enumerate(container)
+
+
+def _mask_member(text: str, plain: bool, depth: int) -> str:
+    """Mask a string in JSON, which may be JSON itself: one that is suspicious, and deeper than any
+    is read, is withheld.
+
+    Args:
+        text: the string.
+        plain: whether it may hold a credential where it is none.
+        depth: how many other JSON texts it stands in.
+    """
+    if text[:1] in ("{", "[") and suspicious(text):
+        if depth <= _DEEPEST:
+            return mask_json(text, depth)
+        masks.masked += 1
+        return MASK
+    return mask_text(text) if plain else text
+
+
+def _may_name_secret(members: dict[Any, Any]) -> bool:
+    try:
+        return NAMES(members) not in HARMLESS and not harmless(members)
+    except TypeError:  # a name that is no text
+        return True
 
 
 def _can_be_secret(value: Any) -> bool:
@@ -230,24 +235,8 @@ def _can_be_secret(value: Any) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value not in ("", MASK)
 
 
-def _without_values(text: str) -> str:
-    """Take out everything of the shape of a credential, looking only where one may begin."""
-    found: list[tuple[int, int]] = []
-    for start, shape in _STARTS:
-        at = text.find(start)
-        while at >= 0:
-            match = shape.search(text, max(0, at - _BEFORE), at + _LONGEST)
-            if match is not None:
-                found.append(match.span())
-                at = max(at, match.end() - 1)
-            at = text.find(start, at + 1)
-    return _cut(text, found)
-
-
 def _cut(text: str, found: list[tuple[int, int]]) -> str:
     """Put the mask where something was found."""
-    if not found:
-        return text
     pieces: list[str] = []
     end = 0
     for begins, ends in sorted(found):

@@ -1,26 +1,35 @@
 """The convention's metrics, recorded only when somebody collects them.
 
-Spec: GenAI conventions, metrics, baseline 2026-10. With `older=True` the pair that the
-conventions replaced (`gen_ai.client.operation.duration`, `gen_ai.client.token.usage`) is recorded
-as well, because the dashboards in use read it.
+Spec: GenAI conventions, metrics. Names, units, buckets and attributes are those of `semconv.table`;
+a metric that the generation in force does not have is not recorded. Every value is recorded in the
+context of the span that was measured, so that its exemplar leads there.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from opentelemetry.context import Context
+
+from agentool_otel.emit.identity import agent_of
+from agentool_otel.emit.session import SCOPE, session
 from agentool_otel.model.operations import (
+    AgentCreation,
     AgentInvocation,
     Embeddings,
+    FetchResponse,
     Inference,
     McpRequest,
+    MemoryOperation,
     Operation,
+    Retrieval,
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.semconv import core, gen_ai, mcp
-from agentool_otel.semconv.table import SCHEMA_URLS
+from agentool_otel.semconv import core, gen_ai, mcp, openai
+from agentool_otel.semconv.table import METRICS, Generation
 
 if TYPE_CHECKING:
     from opentelemetry import metrics as otel
@@ -29,50 +38,133 @@ if TYPE_CHECKING:
 
 __all__ = ["collected", "configure", "record", "refresh"]
 
-_SECONDS = [0.01 * 2**n for n in range(14)]
-_AGENT_SECONDS = [0.1 * 2**n for n in range(13)]
-_WORKFLOW_SECONDS = [1.0, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200]
-_MCP_SECONDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
-_CALLS = [1.0, 2, 4, 8, 16, 32, 64, 128]
-_TOKENS = [4.0**n for n in range(14)]
+_Said = dict[str, Any]
+"""Attributes under the baseline's names: all that any metric of an operation may have."""
+_UNKNOWN = "_OTHER"
+"""Spec: the provider of a model where it is none that is known; metrics always have one."""
+_DURATIONS: Mapping[type[Operation], str] = {
+    Inference: gen_ai.METRIC_INFERENCE_DURATION,
+    Embeddings: gen_ai.METRIC_OPERATION_DURATION,
+    Retrieval: gen_ai.METRIC_OPERATION_DURATION,
+    FetchResponse: gen_ai.METRIC_OPERATION_DURATION,
+    MemoryOperation: gen_ai.METRIC_OPERATION_DURATION,
+    AgentCreation: gen_ai.METRIC_OPERATION_DURATION,
+    AgentInvocation: gen_ai.METRIC_INVOKE_AGENT_DURATION,
+    WorkflowInvocation: gen_ai.METRIC_INVOKE_WORKFLOW_DURATION,
+    ToolExecution: gen_ai.METRIC_EXECUTE_TOOL_DURATION,
+}
+_NAMES: Mapping[type[Operation], str] = {
+    Embeddings: gen_ai.OP_EMBEDDINGS,
+    Retrieval: gen_ai.OP_RETRIEVAL,
+    FetchResponse: gen_ai.OP_FETCH_RESPONSE,
+    AgentCreation: gen_ai.OP_CREATE_AGENT,
+}
+"""Operations that are always called the same."""
+_ATTRIBUTES = {
+    "operation": gen_ai.OPERATION_NAME,
+    "provider": gen_ai.PROVIDER_NAME,
+    "request_model": gen_ai.REQUEST_MODEL,
+    "response_model": gen_ai.RESPONSE_MODEL,
+    "server_address": core.SERVER_ADDRESS,
+    "server_port": core.SERVER_PORT,
+    "error_type": core.ERROR_TYPE,
+    "agent_name": gen_ai.AGENT_NAME,
+    "workflow_name": gen_ai.WORKFLOW_NAME,
+    "name": gen_ai.TOOL_NAME,
+    "tool_type": gen_ai.TOOL_TYPE,
+    "method": mcp.METHOD_NAME,
+    "tool_name": gen_ai.TOOL_NAME,
+    "prompt_name": gen_ai.PROMPT_NAME,
+    "protocol_version": mcp.PROTOCOL_VERSION,
+    "transport": core.NETWORK_TRANSPORT,
+}
+"""Field of an operation to the attribute of its metrics."""
+_FIELDS = {
+    cls: tuple(
+        (field, _ATTRIBUTES[field]) for field in cls.__struct_fields__ if field in _ATTRIBUTES
+    )
+    for cls in (*_DURATIONS, McpRequest)
+}
+_OF_OPENAI = (openai.RESPONSE_SERVICE_TIER, openai.RESPONSE_SYSTEM_FINGERPRINT)
+_COUNTERS = (
+    (gen_ai.METRIC_INFERENCE_USAGE_INPUT_TOKENS, "input_tokens"),
+    (gen_ai.METRIC_INFERENCE_USAGE_OUTPUT_TOKENS, "output_tokens"),
+    (gen_ai.METRIC_INFERENCE_USAGE_CACHE_READ_INPUT_TOKENS, "cache_read_tokens"),
+    (gen_ai.METRIC_INFERENCE_USAGE_CACHE_WRITE_INPUT_TOKENS, "cache_write_tokens"),
+    (gen_ai.METRIC_INFERENCE_USAGE_REASONING_OUTPUT_TOKENS, "reasoning_tokens"),
+)
+_DIRECTIONS = (
+    ("input", "input_tokens", gen_ai.METRIC_INFERENCE_OPERATION_INPUT_TOKENS),
+    ("output", "output_tokens", gen_ai.METRIC_INFERENCE_OPERATION_OUTPUT_TOKENS),
+)
+
+
+class _Instrument(NamedTuple):
+    put: Callable[..., None]
+    """Takes value, attributes and context."""
+    attributes: tuple[tuple[str, str], ...]
+    """The baseline's name of each attribute it may have, and the name written."""
 
 
 class _Meters:
-    """The instruments of one meter provider, made when first used."""
+    """The instruments of one meter provider and generation, made when first used."""
 
-    def __init__(self, provider: otel.MeterProvider, older: bool):
+    def __init__(self, provider: otel.MeterProvider, generation: Generation):
         from agentool_otel._version import __version__
 
-        self.older = older
-        self._meter = provider.get_meter("agentool_otel", __version__, SCHEMA_URLS[gen_ai.BASELINE])
-        self._made: dict[str, Any] = {}
+        self.provider = provider
+        self.generation = generation
+        self._meter = provider.get_meter(SCOPE, __version__, generation.schema_url)
+        self._made: dict[str, _Instrument | None] = {}
 
-    def histogram(self, name: str, value: float, attributes: dict[str, Any], buckets: list[float],
-                  unit: str = "s") -> None:  # fmt: skip
-        instrument = self._made.get(name)
+    def record(self, metric: str, value: float, said: _Said, context: Context) -> None:
+        """Record a value under the name that a metric of the baseline has in this generation, if it
+        has one, with those of the attributes that belong to it."""
+        try:
+            instrument = self._made[metric]
+        except KeyError:
+            instrument = self._made[metric] = self._make(metric)
         if instrument is None:
-            instrument = self._meter.create_histogram(
-                name, unit, explicit_bucket_boundaries_advisory=buckets
-            )
-            self._made[name] = instrument
-        instrument.record(value, attributes)
+            return
+        values = self.generation.values
+        attributes = {}
+        for key, name in instrument.attributes:
+            if key in said:
+                it = said[key]
+                attributes[name] = values[key].get(it, it) if key in values else it
+        instrument.put(value, attributes, context=context)
 
-    def counter(self, name: str, value: int, attributes: dict[str, Any]) -> None:
-        instrument = self._made.get(name)
-        if instrument is None:
-            instrument = self._made[name] = self._meter.create_counter(name, "{token}")
-        instrument.add(value, attributes)
+    def _make(self, metric: str) -> _Instrument | None:
+        generation = self.generation
+        name = generation.metrics.get(metric)
+        if name is None:
+            return None
+        what = METRICS.get(name) or METRICS[metric]
+        attributes = tuple(
+            (key, generation.names.get(key, key))
+            for key in what.attributes
+            if key not in generation.absent
+        )
+        if what.instrument == "counter":
+            counter = self._meter.create_counter(name, what.unit, what.description)
+            return _Instrument(counter.add, attributes)
+        histogram = self._meter.create_histogram(
+            name,
+            what.unit,
+            what.description,
+            explicit_bucket_boundaries_advisory=list(what.buckets),
+        )
+        return _Instrument(histogram.record, attributes)
 
 
 _meters: _Meters | None = None
 _provider: otel.MeterProvider | None = None
-_older = False
 
 
-def configure(provider: otel.MeterProvider | None = None, older: bool = False) -> None:
-    """Use a meter provider instead of the global one, and choose whether to record older names."""
-    global _asked, _meters, _provider, _older
-    _asked, _meters, _provider, _older = 0, None, provider, older
+def configure(provider: otel.MeterProvider | None = None) -> None:
+    """Use a meter provider instead of the global one."""
+    global _asked, _meters, _provider
+    _asked, _meters, _provider = 0, None, provider
 
 
 def refresh() -> None:
@@ -98,7 +190,9 @@ def _active() -> _Meters | None:
         provider = _provider or api.get_meter_provider()
         if type(provider).__module__.startswith("opentelemetry.metrics"):
             return None  # the API's own stand-in
-        _meters = _Meters(provider, _older)
+        _meters = _Meters(provider, session.dialect.generation)
+    elif _meters.generation is not session.dialect.generation:
+        _meters = _Meters(_meters.provider, session.dialect.generation)
     return _meters
 
 
@@ -107,86 +201,68 @@ def collected() -> bool:
     return _active() is not None
 
 
-def record(operation: Operation, duration_s: float, run: Run | None) -> None:
-    """Record what the conventions ask for one finished operation."""
+def record(operation: Operation, duration_s: float, run: Run | None, context: Context) -> None:
+    """Record what the conventions ask for one finished operation.
+
+    Args:
+        operation: what was measured.
+        duration_s: how long it took.
+        run: the run it is a part of; of an agent, its own.
+        context: that of its span.
+    """
     meters = _active()
     if meters is None:
         return
-    failed = {core.ERROR_TYPE: operation.error_type} if operation.error_type else {}
-    if isinstance(operation, ToolExecution):
-        said = {gen_ai.TOOL_NAME: operation.name, **failed}
-        _put(said, gen_ai.TOOL_TYPE, operation.tool_type)
-        _put(said, gen_ai.AGENT_NAME, operation.agent_name)
-        meters.histogram("gen_ai.execute_tool.duration", duration_s, said, _SECONDS)
-    elif isinstance(operation, Inference):
-        _record_inference(meters, operation, duration_s, failed)
-    elif isinstance(operation, Embeddings):
-        said = {gen_ai.OPERATION_NAME: "embeddings", **failed}
-        _put(said, gen_ai.PROVIDER_NAME, operation.provider)
-        _put(said, gen_ai.REQUEST_MODEL, operation.request_model)
-        meters.histogram("gen_ai.client.operation.duration", duration_s, said, _SECONDS)
-    elif isinstance(operation, AgentInvocation):
-        said = dict(failed)
-        _put(said, gen_ai.AGENT_NAME, operation.agent_name)
-        meters.histogram("gen_ai.invoke_agent.duration", duration_s, said, _AGENT_SECONDS)
-        said.pop(core.ERROR_TYPE, None)
-        if run is not None:
-            meters.histogram("gen_ai.invoke_agent.inference_calls", run.inference_calls, said,
-                             _CALLS, "{inference_call}")  # fmt: skip
-            meters.histogram("gen_ai.invoke_agent.tool_calls", run.tool_calls, said,
-                             _CALLS, "{tool_call}")  # fmt: skip
-    elif isinstance(operation, WorkflowInvocation):
-        said = dict(failed)
-        _put(said, gen_ai.WORKFLOW_NAME, operation.workflow_name)
-        meters.histogram("gen_ai.invoke_workflow.duration", duration_s, said, _WORKFLOW_SECONDS)
-    elif isinstance(operation, McpRequest):
-        said = {mcp.METHOD_NAME: operation.method, **failed}
-        _put(said, gen_ai.TOOL_NAME, operation.tool_name)
-        name = f"mcp.{operation.side}.operation.duration"
-        meters.histogram(name, duration_s, said, _MCP_SECONDS)
+    metric = _DURATIONS.get(type(operation))
+    if isinstance(operation, McpRequest):
+        metric = mcp.METRIC_CLIENT_OPERATION_DURATION
+        if operation.side == "server":
+            metric = mcp.METRIC_SERVER_OPERATION_DURATION
+    if metric is None:
+        return
+    said = _said_of(operation, context)
+    meters.record(metric, duration_s, said, context)
+    if isinstance(operation, Inference):
+        _record_inference(meters, operation, said, context)
+    elif isinstance(operation, AgentInvocation) and run is not None:
+        calls = gen_ai.METRIC_INVOKE_AGENT_INFERENCE_CALLS
+        meters.record(calls, run.inference_calls, said, context)
+        meters.record(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, run.tool_calls, said, context)
 
 
-def _record_inference(
-    meters: _Meters, operation: Inference, duration_s: float, failed: dict[str, str]
-) -> None:
-    said: dict[str, Any] = {gen_ai.OPERATION_NAME: operation.operation}
-    _put(said, gen_ai.PROVIDER_NAME, operation.provider)
-    _put(said, gen_ai.REQUEST_MODEL, operation.request_model)
-    _put(said, gen_ai.RESPONSE_MODEL, operation.response_model)
-    _put(said, core.SERVER_ADDRESS, operation.server_address)
-    _put(said, core.SERVER_PORT, operation.server_port)
-    base = "gen_ai.client.inference."
-    meters.histogram(f"{base}duration", duration_s, {**said, **failed}, _SECONDS)
+def _said_of(operation: Operation, context: Context) -> _Said:
+    cls = type(operation)
+    said: _Said = {}
+    if cls in _NAMES:
+        said[gen_ai.OPERATION_NAME] = _NAMES[cls]
+    for field, attribute in _FIELDS[cls]:
+        value = getattr(operation, field)
+        if value is not None:
+            said[attribute] = value
+    if isinstance(operation, (Inference, Embeddings)):
+        said.setdefault(gen_ai.PROVIDER_NAME, _UNKNOWN)
+        for key in _OF_OPENAI:
+            if key in operation.extra:
+                said[key] = operation.extra[key]
+    elif isinstance(operation, ToolExecution) and (agent := agent_of(context)) is not None:
+        said.setdefault(gen_ai.AGENT_NAME, agent)
+    elif isinstance(operation, McpRequest) and operation.method == mcp.METHOD_TOOLS_CALL:
+        said[gen_ai.OPERATION_NAME] = gen_ai.OP_EXECUTE_TOOL
+    return said
+
+
+def _record_inference(meters: _Meters, operation: Inference, said: _Said, context: Context) -> None:
     if operation.time_to_first_chunk_s is not None:
         first = operation.time_to_first_chunk_s
-        meters.histogram(f"{base}time_to_first_chunk", first, said, _SECONDS)
+        meters.record(gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, first, said, context)
     usage = operation.usage
-    tokens = {**said, "gen_ai.token.modality": "unknown"}
-    for name, value in (
-        ("input_tokens", None if usage is None else usage.input_tokens),
-        ("output_tokens", None if usage is None else usage.output_tokens),
-    ):
-        meters.histogram(f"{base}operation.{name}", value or 0, {**said, **failed}, _TOKENS,
-                         "{token}")  # fmt: skip
-        if value is not None:
-            meters.counter(f"{base}usage.{name}", value, tokens)
-            if meters.older:
-                kind = name.removesuffix("_tokens")
-                meters.histogram("gen_ai.client.token.usage", value,
-                                 {**said, gen_ai.TOKEN_TYPE: kind}, _TOKENS, "{token}")  # fmt: skip
-    if usage is not None:
-        for name, value in (
-            ("cache_read.input_tokens", usage.cache_read_tokens),
-            ("cache_write.input_tokens", usage.cache_write_tokens),
-            ("reasoning.output_tokens", usage.reasoning_tokens),
-        ):
-            if value:
-                meters.counter(f"{base}usage.{name}", value, tokens)
-    if meters.older:
-        said |= failed
-        meters.histogram("gen_ai.client.operation.duration", duration_s, said, _SECONDS)
-
-
-def _put(attributes: dict[str, Any], key: str, value: Any) -> None:
-    if value is not None:
-        attributes[key] = value
+    # Spec: counted for every call, failed ones too, with 0 where no usage came.
+    said[gen_ai.TOKEN_MODALITY] = "unknown"
+    for metric, field in _COUNTERS:
+        meters.record(metric, getattr(usage, field, None) or 0, said, context)
+    for direction, field, metric in _DIRECTIONS:
+        count = getattr(usage, field, None)
+        meters.record(metric, count or 0, said, context)
+        if count is not None:
+            said[gen_ai.TOKEN_TYPE] = direction
+            meters.record(gen_ai.METRIC_CLIENT_TOKEN_USAGE, count, said, context)

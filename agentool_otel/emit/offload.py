@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class Folder:
         """Store bytes under their sha256, once; return the place, None if that failed."""
         path = self.folder / digest
         try:
-            if not path.exists():
+            if not _holds(path, len(data)):
                 self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 partial = path.with_suffix(f".{os.getpid()}.{id(data):x}")
                 file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -46,6 +47,15 @@ class Folder:
             self._failed = True
             return None
         return str(path)
+
+
+def _holds(path: Path, size: int) -> bool:
+    """Whether a text is stored there; a link or a pipe under its name is nothing of the kind."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == size
 
 
 class Remote:

@@ -32,7 +32,7 @@ class Opening:
     __slots__ = ("_attributes", "_said", "cuts")
 
     def __init__(self, operation: Operation, more: dict[str, Any]):
-        attributes = session.dialect.write(operation).attributes
+        attributes = session.dialect.draft(operation).attributes
         attributes.update(more)
         session.policy.clean(attributes)
         self._attributes = attributes
@@ -48,7 +48,6 @@ class Opening:
         """Return the attributes, shortened where they are too large."""
         fitted = self._attributes.copy()
         self.cuts = session.policy.fit(fitted)
-        session.policy.keep_off(fitted)
         return fitted
 
     def unsaid(self, operation: Operation) -> Operation:
@@ -84,9 +83,15 @@ _CONTENT: dict[str, Any] = {
 
 
 def tell(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
-    """Set attributes and tell `session.opened` of the span; return what `set_all` does."""
+    """Set attributes and tell `session.opened` of the span.
+
+    Args:
+        span: the span.
+        attributes: under the baseline's names.
+        known: as for `set_all`, as is what is returned.
+    """
     assert session.opened is not None
-    known = set_all(span, attributes, known)
+    known = set_all(span, session.dialect.named(attributes), known)
     session.opened(span.get_span_context().span_id)
     unmark(span)
     return known

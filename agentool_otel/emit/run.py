@@ -24,8 +24,6 @@ class Run:
     """What is known about the agent run in progress: its steps and totals so far."""
 
     __slots__ = (
-        "agent_name",
-        "conversation_id",
         "cost_usd",
         "handed_to",
         "inference_calls",
@@ -36,10 +34,8 @@ class Run:
         "tool_calls",
     )
 
-    def __init__(self, timeline: Timeline, agent_name: str | None, conversation_id: str | None):
+    def __init__(self, timeline: Timeline):
         self.timeline = timeline
-        self.agent_name = agent_name
-        self.conversation_id = conversation_id
         self.inference_calls = 0
         self.tool_calls = 0
         self.input_tokens: int | None = None

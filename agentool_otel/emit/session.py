@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,27 @@ from agentool_otel.emit.exceptions import signals
 if TYPE_CHECKING:
     from opentelemetry._logs import Logger
 
-__all__ = ["SCOPE", "Session", "guarded", "session", "suppressed"]
+__all__ = [
+    "COPIES_VARIABLE",
+    "SCOPE",
+    "Session",
+    "copies_wanted",
+    "guarded",
+    "session",
+    "suppressed",
+]
 
 _log = logging.getLogger(__name__)
 
 SCOPE = "agentool_otel"
+COPIES_VARIABLE = "AGENTOOL_SPAN_COPIES"
+
+
+def copies_wanted(environ: Mapping[str, str]) -> bool:
+    """Tell whether spans are to repeat their times, kind and parent wherever they go."""
+    said = environ.get(COPIES_VARIABLE, "").strip().lower()
+    return said in ("on", "true", "1", "yes")
+
 
 _SUPPRESS_KEY: str = getattr(
     otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation"
@@ -40,9 +56,12 @@ class Session:
     __slots__ = (
         "_loggers",
         "_tracers",
+        "copies",
         "dialect",
+        "direct",
         "enabled",
         "exceptions",
+        "first",
         "handed_down",
         "inherited",
         "opened",
@@ -58,6 +77,9 @@ class Session:
         self.policy = Policy(
             capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
         )
+        self.direct = not in_events
+        """Whether what is known of a tool call may be set on its span at once, as it is: not if an
+        event is to say the same, or if the names are to be others."""
         self.exceptions = signals(os.environ)
         """Where the exception that ends a span is recorded."""
         self.enabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
@@ -66,7 +88,12 @@ class Session:
         self.opened: Callable[[int], None] | None = None
         """Told the id of a span once it holds all that is known before the user's code runs. With
         nobody to tell, nothing is set on a span before its end."""
+        self.copies = copies_wanted(os.environ)
+        """Whether a span repeats its times, kind and parent as attributes. Only our own reader asks
+        for them, and only where a store rounds or drops what OTLP says: they are in recordings."""
         self.strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
+        self.first: Callable[[], None] | None = None
+        """Called before the first span starts, so that it holds nothing of what that needs."""
         self.handed_down: dict[str, str] = {}
         """Variables with which a child process sends its spans where ours go."""
         self._tracers: dict[str, trace.Tracer] = {}
@@ -79,6 +106,9 @@ class Session:
         except KeyError:
             from agentool_otel._version import __version__
 
+            if self.first is not None:
+                first, self.first = self.first, None
+                first()
             tracer = trace.get_tracer(scope, __version__, self.provider, self.dialect.schema_url)
             self._tracers[scope] = tracer
             return tracer
@@ -95,6 +125,11 @@ class Session:
             logger = _logs.get_logger(scope, __version__, None, self.dialect.schema_url)
             self._loggers[scope] = logger
             return logger
+
+    @property
+    def tells_messages(self) -> bool:
+        """Whether messages of model calls are told of in log records of their own."""
+        return self.policy.capture and self.dialect.tells_messages
 
     def starts(self, scope: str) -> bool:
         """True for a scope whose spans are started here, so that `opened` will be told of them."""
@@ -114,6 +149,7 @@ class Session:
             self.policy = policy
         if dialect is not None:
             self.dialect = dialect
+        self.direct = self.dialect.is_baseline and not self.policy.in_events
         self._tracers.clear()
         self._loggers.clear()
 

@@ -21,7 +21,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 from opentelemetry.trace.propagation import _SPAN_KEY
 
 from agentool_otel.semconv import agentool, core, gen_ai
-from agentool_otel.semconv.table import AT_START, CONTENT
+from agentool_otel.semconv.table import AT_START, CONTENT, NAMED_BY_US, OURS, RENAMES
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
@@ -168,6 +168,8 @@ def _most_important(attributes: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def _importance(key: str) -> int:
+    key = RENAMES[key].new if key in RENAMES else key
+    key = key.removeprefix(OURS) if key.startswith(NAMED_BY_US) else key
     if key in _IDENTITY or key.startswith(("gen_ai.usage.", "agentool.span.")):
         return 2
     return 0 if key in CONTENT else 1
@@ -177,7 +179,7 @@ _IDENTITY = frozenset(
     {
         *AT_START,
         *(core.ERROR_TYPE, gen_ai.RESPONSE_ID, gen_ai.RESPONSE_MODEL, gen_ai.TOOL_CALL_ID),
-        *(gen_ai.CONVERSATION_ID, gen_ai.RESPONSE_FINISH_REASONS),
+        *(gen_ai.CONVERSATION_ID, core.USER_ID, gen_ai.RESPONSE_FINISH_REASONS),
         *(agentool.TRACE_ID, agentool.STEP_INDEX, agentool.STATUS),
     }
 )
@@ -253,7 +255,10 @@ def _make_short_way(tracer: Any) -> _Short | None:
         cls = type(above)
         if cls is not sdk_class and cls is not own_class and not isinstance(above, sdk_class):
             return None
-        if not enabled() or tracer.resource is not resource:
+        if not enabled():
+            return None
+        if tracer.resource is not resource:  # another service name, or process: made anew for it
+            _short_ways.pop(tracer, None)
             return None
         up: Any = above._context
         trace_id, _, _, flags, state, _ = up

@@ -18,7 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.variables import Signal, setting
 
-__all__ = ["Route", "Tls", "basic", "connect", "has_host"]
+__all__ = ["Route", "Tls", "basic", "connect", "split"]
 
 _FILES = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
 
@@ -26,12 +26,17 @@ _FILES = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
 class Tls:
     """Whom to trust, and who we are, as `OTEL_EXPORTER_OTLP_*CERTIFICATE` and `*_KEY` say.
 
+    Args:
+        signal: whose variables count; None for none, where we are nobody and trust is the system's.
+
     Raises:
         ConfigurationError: one of these files cannot be read or used.
     """
 
-    def __init__(self, signal: Signal):
-        self._authority, self._certificate, self._key = (setting(it, signal) for it in _FILES)
+    def __init__(self, signal: Signal | None):
+        self._authority, self._certificate, self._key = (
+            setting(it, signal) if signal else "" for it in _FILES
+        )
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
             try:
@@ -93,12 +98,13 @@ def _read(path: str) -> bytes | None:
         return file.read()
 
 
-def has_host(url: SplitResult) -> bool:
-    """Whether a URL names a host, and a port only if that is one."""
+def split(url: str) -> SplitResult | None:
+    """Return a URL in its parts; None if it names no host, or a port that is none."""
     try:
-        return bool(url.hostname) and url.port != 0
+        parts = urlsplit(url)
+        return parts if parts.hostname and parts.port != 0 else None
     except ValueError:
-        return False
+        return None
 
 
 class Route(NamedTuple):
@@ -110,8 +116,8 @@ class Route(NamedTuple):
     headers: dict[str, str]
 
 
-def connect(url: SplitResult, tls: Tls, timeout_s: float) -> Route:
-    """Return the way to a URL.
+def connect(url: SplitResult, tls: Tls, timeout_s: float, proxies: bool = True) -> Route:
+    """Return the way to a URL, through the proxy of the environment unless `proxies` is False.
 
     Raises:
         OSError: the proxy speaks something else than HTTP, or nobody can be trusted.
@@ -119,7 +125,7 @@ def connect(url: SplitResult, tls: Tls, timeout_s: float) -> Route:
     secure = url.scheme == "https"
     host, port = url.hostname or "", url.port or (443 if secure else 80)
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-    proxy = _proxy(url.scheme, host, port)
+    proxy = _proxy(url.scheme, host, port) if proxies else None
     if proxy is None:
         return Route(_connection(host, port, timeout_s, tls if secure else None), path, {})
     login: dict[str, str] = {}
@@ -147,7 +153,9 @@ def _proxy(scheme: str, host: str, port: int) -> SplitResult | None:
     said = proxies.get(scheme) or proxies.get("all")
     if not said or proxy_bypass(f"{host}:{port}") or proxy_bypass(host):
         return None
-    proxy = urlsplit(said if "://" in said else f"http://{said}")
+    proxy = split(said if "://" in said else f"http://{said}")
+    if proxy is None:
+        raise OSError(f"{scheme.upper()}_PROXY names no host: use http://host:port")
     if proxy.scheme != "http":
         raise OSError(
             f"a proxy that is spoken to by {proxy.scheme} is not supported: name one with http:// "

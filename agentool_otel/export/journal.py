@@ -1,10 +1,10 @@
 """The journal: which spans of this process are open, in a file that survives it.
 
 `<name>.open` beside the recording or the spool of the process. Its first line says what it belongs
-to, every further line is an open span as it was before the user's code ran in it, an OTLP/JSON
-document. A span is open if it stands here and not among the ended ones, so an end costs the journal
-nothing; before ended spans are forgotten elsewhere, and when the file has grown, it is written
-anew.
+to, and its own inode, which a copy does not have; every further line is an open span as it was
+before the user's code ran in it, an OTLP/JSON document. A span is open if it stands here and not
+among the ended ones, so an end costs the journal nothing; before ended spans are forgotten
+elsewhere, and when the file has grown, it is written anew.
 
 The file is locked as long as its process lives. Whoever can lock it may recover what is in it.
 """
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from agentool_otel.export._files import AppendFile, Place, renew_after_fork
+from agentool_otel.export._files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export._otlp_json import Line, started_line
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Journal:
             if self._file is None:
                 return True
             try:
-                self._file = self._file.replace(self._contents())
+                self._file = self._file.replace(self._contents)
             except OSError as error:
                 self._tell(error)
                 return False
@@ -175,34 +175,45 @@ class Journal:
         """Make the file, if there is none: it tells others that this process lives."""
         if self._file is None and now_ns >= self._retry_ns:
             try:
-                self._append()
+                self._make()
             except OSError as error:
                 self._retry_ns = now_ns + _PATIENCE_NS
                 self._tell(error)
 
     def look(self, now_ns: int) -> None:
-        """Write the file again if somebody has deleted it."""
-        if self._file is not None and self._file.gone:
-            self._file.close()
-            self._file = None
-            self.begin(now_ns)
+        """Write the file again if somebody has deleted it, and lock it again if it was closed."""
+        if self._file is not None:
+            try:
+                self._file.look()
+            except OSError:
+                self._forget()
+                self.begin(now_ns)
 
     def _append(self, *line: bytes) -> None:
-        file = self._file
-        if file is None:
-            file = self._place.open(SUFFIX)
-            file.lock()
-            self._file = file
-            line = (self._contents(),)
-        if line:
-            file.append(*line)
-        if file.size > self._limit:
-            self._limit = file.size + _GROWN
+        try:
+            if self._file is None:
+                self._make()  # the line is among what is open
+            else:
+                self._file.append(*line)
+        except Gone:
+            self._forget()
+            self._make()
+        if self._file is not None and self._file.size > self._limit:
+            self._limit = self._file.size + _GROWN
             self.rewrite()
 
-    def _contents(self) -> bytes:
+    def _make(self) -> None:
+        self._file = self._place.put(SUFFIX, self._contents)
+
+    def _forget(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+
+    def _contents(self, inode: int) -> bytes:
         first = {
             "journal": 1,
+            "inode": inode,
             "destination": self._destination,
             "protocol": self._protocol,
             "signal": self._signal,
@@ -234,6 +245,4 @@ class Journal:
         self._of_parent = self._of_parent | frozenset(self._open)
         self._open = {}
         self._dropped.clear()
-        file, self._file = self._file, None
-        if file is not None:
-            file.close()
+        self._forget()

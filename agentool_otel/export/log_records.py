@@ -85,6 +85,6 @@ def _time(nanoseconds: int | None) -> int | None:
 
 def _plain(value: Any) -> Any:
     """Return a value that is not plain as the JSON value it stands for, within bounds."""
-    if value is None or type(value) in (str, bool, int, float, bytes):
+    if value is None or type(value) in (str, bool, int, float, bytes, Masked):
         return value
     return jsonable(value)

@@ -10,6 +10,7 @@ content of a span that cannot be read, never a batch and never anything unmasked
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from agentool_otel.emit.masking import MASK, mask_any, mask_value, masks, names_
 from agentool_otel.emit.spans import is_marked
 from agentool_otel.semconv import agentool, core
 from agentool_otel.semconv.foreign import EVENT_KEEPS, holds_content, is_content_event
+from agentool_otel.semconv.table import NAMED_BY_US, OURS
 
 __all__ = ["Masking"]
 
@@ -48,6 +50,12 @@ class Masking:
         self.dropped = 0
         """Attributes left out: content that is not wanted, and what could not be cleaned."""
         self._seen: dict[int, tuple[Any, Any, Any]] = {}
+        self._captured_anew_ns = 0
+
+    def distrust_open_spans(self) -> None:
+        """Look at every span whole that has started by now, though it was masked at capture: that
+        was done by a policy which let more pass than the one that follows."""
+        self._captured_anew_ns = time.time_ns()
 
     @property
     def masked(self) -> int:
@@ -69,7 +77,7 @@ class Masking:
 
     def _span(self, span: ReadableSpan) -> ReadableSpan:
         changes: dict[str, Any] = {}
-        if not is_marked(span):
+        if not is_marked(span) or (span.start_time or 0) < self._captured_anew_ns:
             attributes = self.attributes(span.attributes, None, True)
             _set(changes, "attributes", span.attributes, attributes)
             name = mask_any(span.name)
@@ -114,7 +122,7 @@ class Masking:
                     continue
                 clean = _masked(key, value)
                 if content or key in _REDACTED:
-                    clean = self._redacted(key, clean)
+                    clean = self._redacted(_baseline_name(key), clean)
                     if clean is None and value is not None:
                         dropped.append(key)
                         continue
@@ -187,6 +195,11 @@ class Masking:
             return text
 
 
+def _baseline_name(key: str) -> str:
+    """The name under which `redact` knows an attribute, whichever generation is written."""
+    return key.removeprefix(OURS) if key.startswith(NAMED_BY_US) else key
+
+
 def _masked(key: str, value: Any) -> Any:
     """Return an attribute's value without credentials; the same object if it held none."""
     if names_secret(key) and not isinstance(value, (bool, float)) and value not in ("", None, MASK):
@@ -200,9 +213,8 @@ def _masked(key: str, value: Any) -> Any:
     if isinstance(value, bytes):
         text = value.decode("utf-8", "replace")
         return value if mask_any(text) == text else MASK
-    before = masks.masked
-    clean = mask_value(_thawed(value))
-    return value if masks.masked == before else clean
+    clean, changed = mask_value(_thawed(value))
+    return clean if changed else value
 
 
 def _thawed(value: Any) -> Any:

@@ -66,6 +66,8 @@ def _masked(masking: Masking, record: LogRecord) -> LogRecord:
 
 
 def _body(masking: Masking, event: str, body: Any) -> Any:
+    if type(body) is Masked:
+        return cast("Any", body)
     if body is not None and event and not masking.wants_content:
         if is_content_event(event):
             masking.dropped += 1

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export._connecting import has_host
+from agentool_otel.export._connecting import split
 from agentool_otel.export._otlp_proto import encode_span, merged
 from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, Sender
+from agentool_otel.export.urls import with_path, without_credentials, without_path
 from agentool_otel.export.variables import Signal, exporter, timeout_s
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ Protocol = Literal["http/protobuf", "grpc"]
 
 _METRICS_S = 2.0
 _REFUSALS = 32
-_USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 class Destination(NamedTuple):
@@ -52,6 +50,13 @@ class Destination(NamedTuple):
     signal: str = "traces"
     exact: bool = False
 
+    @property
+    def endpoint(self) -> str:
+        """The same as `--endpoint` takes it."""
+        if self.protocol == "grpc" and self.said.startswith("http"):
+            return f"grpc{self.said.removeprefix('http')}"
+        return self.said
+
 
 class OtlpTarget:
     """Where OTLP goes: the endpoint as given and the protocol to speak.
@@ -62,6 +67,8 @@ class OtlpTarget:
         signal: what goes there in the first place.
         exact: the endpoint is the URL of that signal as it stands. Nothing is known of a place for
             others.
+        bare: nobody but a file has named it. The headers, certificates and proxies of the
+            environment belong to other endpoints, and none of them goes there.
     """
 
     def __init__(
@@ -70,20 +77,22 @@ class OtlpTarget:
         protocol: Protocol,
         signal: Signal = "traces",
         exact: bool = False,
+        bare: bool = False,
     ):
+        self.bare = bare
         self.endpoint = endpoint
         self.protocol: Protocol = protocol
         self.exact = exact
         self._signal: Signal = signal
 
     def __str__(self) -> str:
-        """The endpoint, without a user name and password that may stand in it."""
+        """The endpoint, without credentials that may stand in it."""
         endpoint = self.endpoint
         for name in _endpoint_variables(self._signal):
             endpoint = endpoint or os.environ.get(name)
         if not endpoint:
             return "http://localhost:4317" if self.protocol == "grpc" else "http://localhost:4318"
-        return _USERINFO.sub("", endpoint)
+        return without_credentials(endpoint)
 
     @classmethod
     def at(cls, endpoint: str, environ: Mapping[str, str]) -> OtlpTarget:
@@ -92,10 +101,11 @@ class OtlpTarget:
         Raises:
             ConfigurationError: if it is not a URL.
         """
-        parts = urlsplit(endpoint)
-        if parts.scheme not in ("http", "https", "grpc", "grpcs") or not has_host(parts):
+        parts = split(endpoint)
+        if parts is None or parts.scheme not in ("http", "https", "grpc", "grpcs"):
             raise ConfigurationError(
-                f"endpoint {endpoint!r} is not a URL: use http://host:4318, or grpc://host:4317"
+                f"endpoint {without_credentials(endpoint)!r} is not a URL: use http://host:4318, "
+                "or grpc://host:4317"
             )
         if parts.scheme in ("grpc", "grpcs"):
             scheme = "https" if parts.scheme == "grpcs" else "http"
@@ -103,15 +113,16 @@ class OtlpTarget:
         asked = _protocol(environ)
         if asked is None:
             asked = "grpc" if parts.port == 4317 else "http/protobuf"
-        endpoint = endpoint.rstrip("/")
-        return cls(endpoint, asked, exact=asked != "grpc" and endpoint.endswith("/v1/traces"))
+        endpoint = with_path(endpoint, "")
+        exact = asked != "grpc" and parts.path.rstrip("/").endswith("/v1/traces")
+        return cls(endpoint, asked, exact=exact)
 
     @classmethod
     def noted(cls, where: Destination) -> OtlpTarget:
-        """Return the target that a journal has noted."""
+        """Return the target that a journal has noted, to be addressed without any credentials."""
         protocol: Protocol = "grpc" if where.protocol == "grpc" else "http/protobuf"
         signal: Signal = "logs" if where.signal == "logs" else "traces"
-        return cls(where.said, protocol, signal, where.exact)
+        return cls(where.said, protocol, signal, where.exact, bare=True)
 
     @property
     def destination(self) -> Destination:
@@ -137,8 +148,7 @@ class OtlpTarget:
             return self.endpoint
         if self.exact and signal == self._signal:
             return self.endpoint
-        base = self.endpoint.rstrip("/").removesuffix(f"/v1/{self._signal}")
-        return f"{base}/v1/{signal}"
+        return with_path(without_path(self.endpoint, f"/v1/{self._signal}"), f"/v1/{signal}")
 
 
 def target_from_environment(

@@ -10,29 +10,33 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry.context import Context, attach, detach, set_value
 
+from agentool_otel.emit.events import alone
 from agentool_otel.export._files import Place, renew_after_fork
 from agentool_otel.export._otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.export.recovery import send_remains
+from agentool_otel.export.remains import Survey
 from agentool_otel.export.sending import Answer, Sender
 from agentool_otel.export.spool import Spool
 from agentool_otel.export.variables import Signal, batch_size, delay_s, timeout_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from opentelemetry.sdk.trace import ReadableSpan
 
     from agentool_otel.export.journal import Journal
     from agentool_otel.export.log_records import LogRecord
 
-__all__ = ["Outbox"]
+__all__ = ["Outbox", "check_settings"]
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +51,9 @@ _PATIENCE_S = 10.0
 
 
 _NAMES: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
+
+_OUTBOXES: weakref.WeakSet[Outbox] = weakref.WeakSet()
+"""Those of this process."""
 
 
 class Outbox:
@@ -84,6 +91,7 @@ class Outbox:
         self._delay_s = delay_s()
         self._told = self._told_unreadable = False
         self._begin()
+        _OUTBOXES.add(self)
         renew_after_fork(self._forked)
 
     def _begin(self) -> None:
@@ -294,12 +302,17 @@ class Outbox:
         with self._lock:
             self._closed = self._given_up = True
             self._spool.give_up()
+        lost, hint = "", f"OTEL_{self._signal.upper()}_EXPORTER=none makes none"
+        if self._signal == "logs" and (content := alone()) is not None:
+            lost = f", and with them {content.what}"
+            hint = f"{content.instead} keeps that on spans"
         _log.warning(
-            "%s takes no %s (%s): they are dropped; hint: OTEL_%s_EXPORTER=none makes none",
+            "%s takes no %s (%s): they are dropped%s; hint: %s",
             self._target,
             self._name,
             answer.reason,
-            self._signal.upper(),
+            lost,
+            hint,
         )
 
     def _settle(self) -> bool:
@@ -323,16 +336,31 @@ class Outbox:
         )
 
     def _recover(self, deadline: float | None) -> None:
-        """Send what dead processes have left for the same receiver."""
+        """Send what dead processes have left for the same receiver. It is a favour: nothing that
+        goes wrong with it stops the sending of what this process has."""
         self._recovered = True
         if self._place is None or self._sender is None or self._beside:
             return
-        senders = Senders(self._target)
-        senders[self._signal] = self._sender
-        with self._sending:
-            remains = send_remains(
-                self._place.folder, self._target.destination, senders, self._timeout_s, deadline
+        try:
+            self._send_remains(self._place.folder, self._sender, deadline)
+        except Exception as error:
+            _log.warning(
+                "what earlier processes have left in %s could not be sent (%s)",
+                self._place.folder,
+                type(error).__name__,
             )
+            _log.debug("details", exc_info=error)
+
+    def _send_remains(self, folder: Path, own: Sender, deadline: float | None) -> None:
+        senders = Senders(self._target)
+        senders[self._signal] = own
+        survey = Survey(folder)
+        where = self._target.destination
+        with self._sending:
+            remains = send_remains(folder, where, senders, self._timeout_s, survey, deadline)
+        for outbox in list(_OUTBOXES):  # what waits for one of them is sent by that one
+            survey.elsewhere.pop(outbox._target.destination, None)
+        survey.log()
         for signal, sender in senders.items():
             if signal != self._signal:
                 sender.close()
@@ -375,3 +403,15 @@ class Outbox:
         self._sender = None
         self._told = self._told_unreadable = False
         self._begin()
+
+
+def check_settings(target: OtlpTarget, signal: Signal) -> None:
+    """Read what an outbox for a receiver would read, before anything is made or left for it.
+
+    Raises:
+        ConfigurationError: the target or a variable cannot be used as it is.
+    """
+    sender_of(target, signal).close()
+    timeout_s(signal)
+    batch_size()
+    delay_s()

@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.emit.session import session
-from agentool_otel.export import recovery
+from agentool_otel.export import recovery, remains
 from agentool_otel.export._files import Place, renew_after_fork
 from agentool_otel.export.batched import Batched
 from agentool_otel.export.incomplete import close_document, close_span
@@ -116,7 +116,7 @@ class Pipeline(SpanProcessor):
             return
         _complete_recordings(place)
         self._place, self._store, self._put_document = place, store, store.put_document
-        self._journal = Journal(place, recovery.RECORDING, ended_up_to=lambda: store.size)
+        self._journal = Journal(place, remains.RECORDING, ended_up_to=lambda: store.size)
         self._go_on_with(still_open)
 
     def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
@@ -224,9 +224,7 @@ class Pipeline(SpanProcessor):
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         journal = self._journal
         try:
-            if self.at_first is not None:
-                first, self.at_first = self.at_first, None
-                first()
+            self.begin()
             if journal is not None and span.get_span_context().trace_flags.sampled:
                 scope = span.instrumentation_scope
                 if scope is not None and session.starts(scope.name):
@@ -235,6 +233,15 @@ class Pipeline(SpanProcessor):
                     journal.started(span, self._shown(span))
         except Exception as error:  # the call that is traced here must not feel it
             self._contain(error)
+
+    def begin(self) -> None:
+        """Do what is to be done once, when there is something to keep."""
+        if self.at_first is not None:
+            first, self.at_first = self.at_first, None
+            try:
+                first()
+            except Exception as error:  # the call that is traced here must not feel it
+                self._contain(error)
 
     def opened(self, span_id: int) -> None:
         """Note in the journal a span that has started, now that it holds what is known of it."""
@@ -433,7 +440,6 @@ def _counts_of(store: _Keeping | None) -> dict[str, int]:
 
 
 def _complete_recordings(place: Place) -> None:
-    try:
-        recovery.complete_recordings(place.folder)
-    except OSError as error:
-        _log.warning("recordings in %s cannot be completed: %s", place.folder, error)
+    survey = remains.Survey(place.folder)
+    recovery.complete_recordings(place.folder, survey)
+    survey.log()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from agentool_otel.export._files import AppendFile, Place, renew_after_fork
+from agentool_otel.export._files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export._otlp_json import Line, encode_log, encode_spans, span_line
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ SUFFIX = ".jsonl"
 _WAITING = 8 << 20
 """Bytes held back for a disk that is full or cannot be written; what comes beyond is dropped."""
 _PATIENCE_NS = 1_000_000_000
-_LOOK_NS = 50_000_000
-"""How often it is checked whether the file is still there: asking costs as much as a write."""
 
 
 class _Counts(Protocol):
@@ -67,7 +65,6 @@ class RecordingExporter(SpanExporter):
         self._waiting: deque[tuple[bytes, _Counts]] = deque()
         self._waiting_bytes = 0
         self._retry_ns = 0
-        self._look_ns = 0
         self._told = False
         self._shut_down = False
         self._lock = threading.RLock()
@@ -95,12 +92,9 @@ class RecordingExporter(SpanExporter):
             if self._shut_down:
                 counts.dropped += 1
                 return
-            if now_ns > self._look_ns:
-                self._look_ns = now_ns + _LOOK_NS
-                self._look()
             if not self._waiting:
                 try:
-                    (self._file or self._open()).append(*line)
+                    self._append(*line)
                 except OSError as error:
                     self._retry_ns = now_ns + _PATIENCE_NS
                     self._tell(error)
@@ -121,8 +115,7 @@ class RecordingExporter(SpanExporter):
         line = encode_spans(spans) + b"\n"
         with self._lock:
             try:
-                self._look()
-                (self._file or self._open()).append(line)
+                self._append(line)
             except OSError as error:
                 self._tell(error)
                 return SpanExportResult.FAILURE
@@ -158,9 +151,13 @@ class RecordingExporter(SpanExporter):
         self.path = self._file.path
         return self._file
 
-    def _look(self) -> None:
-        if self._file is not None and self._file.gone:
+    def _append(self, *line: bytes) -> None:
+        """Write a line, into a new file if somebody has deleted ours."""
+        try:
+            (self._file or self._open()).append(*line)
+        except Gone:
             self._close()
+            self._open().append(*line)
 
     def _hold_back(self, line: bytes, counts: _Counts) -> None:
         if self._waiting_bytes + len(line) > _WAITING:
@@ -174,7 +171,7 @@ class RecordingExporter(SpanExporter):
         try:
             while self._waiting:
                 line, counts = self._waiting[0]
-                (self._file or self._open()).append(line)
+                self._append(line)
                 self._waiting.popleft()
                 self._waiting_bytes -= len(line)
                 counts.spooled -= 1

@@ -1,8 +1,10 @@
-"""What processes that are dead by now have left in a folder, and bringing it where it belongs.
+"""Bringing what dead processes have left where it belongs.
 
-A process is dead when its journal can be locked. While the lock is held nobody else recovers the
-same files; they go only after what is in them is in its place, so a recovery that is killed itself
-loses nothing. A recording gets every span once; a receiver may get one twice, with the same ids.
+While the lock of a journal is held nobody else recovers the same files; they go only after what is
+in them is in its place, so a recovery that is killed itself loses nothing. A recording gets every
+span once; a receiver may get one twice, with the same ids.
+
+It is a favour: whatever a file holds costs that file, and the caller gets no exception.
 """
 
 from __future__ import annotations
@@ -16,143 +18,73 @@ from typing import NamedTuple
 
 import orjson
 
-from agentool_otel.export import journal, recording, spool
-from agentool_otel.export._files import AppendFile, lock
-from agentool_otel.export.incomplete import as_protobuf, close_document, span_id_in
+from agentool_otel._ownership import open_own
+from agentool_otel.export import recording, spool
+from agentool_otel.export._files import AppendFile
+from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.otlp import Destination, Senders, attempts, batches
+from agentool_otel.export.remains import (
+    RECORDING,
+    Damaged,
+    Remains,
+    Survey,
+    lines_of,
+    remains_in,
+)
 from agentool_otel.export.spool import SUFFIXES
 from agentool_otel.export.variables import Signal
 
-__all__ = [
-    "RECORDING",
-    "Remains",
-    "Sent",
-    "complete_recordings",
-    "destinations",
-    "remains_in",
-    "send_remains",
-]
+__all__ = ["Sent", "complete_recordings", "destinations", "send_remains"]
 
-RECORDING = "recording"
-"""Destination in the journal of a process that records."""
 _READ = 4 << 20
 
 
-class Remains:
-    """The files of one dead process, locked until `release`."""
-
-    def __init__(self, path: Path, file: int):
-        self.path = path
-        self._file = file
-        self.died_ns = os.fstat(file).st_mtime_ns
-        with open(path, "rb") as opened:
-            lines = opened.read().splitlines()
-        try:
-            first = orjson.loads(lines[0])
-            self.destination = Destination(
-                str(first["destination"]),
-                str(first.get("protocol", "")),
-                str(first.get("signal", "traces")),
-                bool(first.get("exact", False)),
-            )
-            self.ended_from = int(first["from"])
-        except (IndexError, ValueError, TypeError, KeyError):  # killed while it wrote that line
-            self.destination = Destination("")
-            self.ended_from = 0
-        self._first, self._lines = (lines or [b""])[0], lines[1:]
-
-    def sibling(self, suffix: str) -> Path:
-        """Return another file of the process; it may not be there."""
-        return self.path.with_suffix(suffix)
-
-    def unfinished(self, ended: Iterable[str]) -> Iterator[bytes]:
-        """Yield a closed document for every span that has not ended; a damaged line is left out."""
-        done = set(ended)
-        for line in self._lines:
-            with suppress(ValueError):
-                span_id = span_id_in(line)
-                if span_id not in done:
-                    done.add(span_id)
-                    yield close_document(line, self.died_ns)
-
-    def remove(self) -> None:
-        """Delete the journal: what was in it is in its place."""
-        with suppress(OSError):
-            self.path.unlink()
-
-    def empty(self) -> None:
-        """Leave only the first line of the journal, which says where the other files belong."""
-        with suppress(OSError):
-            file = AppendFile(self.path)
-            file.replace(self._first + b"\n").close()
-
-    def release(self) -> None:
-        os.close(self._file)
-
-
-def remains_in(folder: Path) -> Iterator[Remains]:
-    """Yield what each dead process has left, one after the other, locked for the time."""
-    try:
-        paths = sorted(folder.glob(f"*{journal.SUFFIX}"))
-    except OSError:
-        return
-    for path in paths:
-        try:
-            file = os.open(path, os.O_RDWR)
-        except OSError:
-            continue
-        try:
-            # The file may have been replaced or removed between opening and locking it.
-            if not lock(file) or not os.path.samestat(os.fstat(file), os.stat(path)):
-                os.close(file)
-                continue
-            found = Remains(path, file)
-        except OSError:
-            os.close(file)
-            continue
-        try:
-            yield found
-        finally:
-            found.release()
-
-
-def complete_recordings(folder: Path) -> int:
+def complete_recordings(folder: Path, survey: Survey) -> int:
     """Append the spans that dead processes left open to their recordings; return how many.
 
-    Raises:
-        OSError: a recording cannot be written.
+    Args:
+        folder: that of the recordings.
+        survey: takes what is left alone, could not be done or waits for a receiver.
     """
     added = 0
-    for remains in remains_in(folder):
-        if remains.destination.said not in (RECORDING, ""):
-            continue
-        path = remains.sibling(recording.SUFFIX)
-        with suppress(OSError):
-            remains.died_ns = max(remains.died_ns, path.stat().st_mtime_ns)
-        ended = list(_recorded(path, remains.ended_from))
-        lines = [document + b"\n" for document in remains.unfinished(ended)]
-        if lines or path.exists():
-            file = AppendFile(path)
-            try:
-                _mend_tail(file)
-                if lines:
-                    file.append(b"".join(lines))
-            finally:
-                file.close()
-        remains.remove()
-        added += len(lines)
+    for remains in remains_in(folder, survey):
+        with survey.handling(remains):
+            if remains.destination.said == RECORDING:
+                added += _complete(remains)
+            elif remains.waiting:
+                survey.elsewhere[remains.destination] = None
     return added
+
+
+def _complete(remains: Remains) -> int:
+    path = remains.sibling(recording.SUFFIX)
+    with suppress(FileNotFoundError):
+        remains.died_ns = max(remains.died_ns, os.lstat(path).st_mtime_ns)
+    ended = list(_recorded(path, remains.ended_from))
+    lines = [document + b"\n" for document in remains.unfinished(ended)]
+    if lines or os.path.lexists(path):
+        file = AppendFile(path)
+        try:
+            _mend_tail(file)
+            if lines:
+                file.append(b"".join(lines))
+        finally:
+            file.close()
+    remains.remove()
+    return len(lines)
 
 
 def _recorded(path: Path, start: int) -> Iterator[str]:
     """Yield the ids of the spans in a recording from a position on."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below
+        file = os.fdopen(open_own(path, os.O_RDONLY), "rb")
     except FileNotFoundError:
         return
     with file:
+        if not 0 <= start <= os.fstat(file.fileno()).st_size:
+            raise Damaged(f"it begins at byte {start} of {path.name}, which is shorter")
         file.seek(start)
-        for line in file:
+        for line in lines_of(file):
             with suppress(ValueError, KeyError, TypeError):  # a torn line
                 for resource in orjson.loads(line)["resourceSpans"]:
                     for scope in resource["scopeSpans"]:
@@ -168,10 +100,10 @@ def _mend_tail(file: AppendFile) -> None:
         file.truncate(file.size - size + tail.rfind(b"\n") + 1)
 
 
-def destinations(folder: Path) -> list[Destination]:
+def destinations(folder: Path, survey: Survey) -> list[Destination]:
     """Return the receivers that dead processes left spans or log records for."""
-    found = dict.fromkeys(remains.destination for remains in remains_in(folder))
-    return [destination for destination in found if destination.said not in (RECORDING, "")]
+    found = dict.fromkeys(remains.destination for remains in remains_in(folder, survey))
+    return [destination for destination in found if destination.said != RECORDING]
 
 
 class Sent(NamedTuple):
@@ -188,12 +120,25 @@ class Sent(NamedTuple):
     """Files that cannot be read. What is in them stays there, and is not counted above."""
     reason: str = ""
 
+    def and_one(self, done: dict[Signal, _One]) -> Sent:
+        """Return this with what became of one process' signals."""
+        spans, logs = done.get("traces", _One()), done["logs"]
+        return Sent(
+            self.sent + spans.sent,
+            self.logs + logs.sent,
+            self.left + spans.left,
+            self.logs_left + logs.left,
+            self.unreadable + spans.unreadable + logs.unreadable,
+            self.reason or spans.reason or logs.reason,
+        )
+
 
 def send_remains(
     folder: Path,
     destination: Destination,
     senders: Senders,
     timeout_s: float,
+    survey: Survey,
     deadline: float | None = None,
     refused: bool = False,
 ) -> Sent:
@@ -204,33 +149,41 @@ def send_remains(
         destination: only what was meant for it.
         senders: to the destination.
         timeout_s: of each attempt.
+        survey: takes what is left alone, could not be done or waits for another receiver.
         deadline: by the monotonic clock, after which no new attempt is made.
         refused: also send again what the receiver has refused before.
     """
     total = Sent()
-    for remains in remains_in(folder):
-        if remains.destination != destination:
-            continue
-        by = 0 if total.left else deadline
-        spans = _One()
-        if destination.signal == "traces":
-            spans = _send_one(remains, "traces", senders, timeout_s, by, refused)
-        by = 0 if total.logs_left else deadline
-        logs = _send_one(remains, "logs", senders, timeout_s, by, refused)
-        if not spans.waiting and not logs.waiting:
-            if any(remains.sibling(suffixes.refused).exists() for suffixes in SUFFIXES.values()):
-                remains.empty()
-            else:
-                remains.remove()
-        total = Sent(
-            total.sent + spans.sent,
-            total.logs + logs.sent,
-            total.left + spans.left,
-            total.logs_left + logs.left,
-            total.unreadable + spans.unreadable + logs.unreadable,
-            total.reason or spans.reason or logs.reason,
-        )
+    for remains in remains_in(folder, survey):
+        with survey.handling(remains):
+            if remains.destination == destination:
+                total = total.and_one(_send(remains, senders, timeout_s, deadline, refused, total))
+            elif remains.destination.said != RECORDING and remains.waiting:
+                survey.elsewhere[remains.destination] = None
     return total
+
+
+def _send(
+    remains: Remains,
+    senders: Senders,
+    timeout_s: float,
+    deadline: float | None,
+    refused: bool,
+    before: Sent,
+) -> dict[Signal, _One]:
+    """Send what one process left, log records beside spans, and tidy up what has arrived."""
+    done: dict[Signal, _One] = {}
+    if remains.destination.signal == "traces":
+        by = 0 if before.left else deadline
+        done["traces"] = _send_one(remains, "traces", senders, timeout_s, by, refused)
+    by = 0 if before.logs_left else deadline
+    done["logs"] = _send_one(remains, "logs", senders, timeout_s, by, refused)
+    if not any(one.waiting for one in done.values()):
+        if any(os.path.lexists(remains.sibling(it.refused)) for it in SUFFIXES.values()):
+            remains.empty()
+        else:
+            remains.remove()
+    return done
 
 
 class _One(NamedTuple):
@@ -254,10 +207,10 @@ def _send_one(
 ) -> _One:
     waiting, apart = map(remains.sibling, SUFFIXES[signal])
     paths = [waiting, *([apart] if refused else [])]
-    if signal != "traces" and not any(path.exists() for path in paths):
+    if signal != "traces" and not any(map(os.path.lexists, paths)):
         return _One()
     with suppress(OSError):
-        remains.died_ns = max(remains.died_ns, waiting.stat().st_mtime_ns)
+        remains.died_ns = max(remains.died_ns, os.lstat(waiting).st_mtime_ns)
     sender = senders[signal]
     size = min(sender.limit, _READ)
     sent = left = 0
@@ -302,7 +255,13 @@ def _with_open(
         ended += [spool.span_id_of(span) for span in batch]
         yield batch
     if not unread:  # else nobody knows which of them have ended
-        yield from batches(map(as_protobuf, remains.unfinished(ended)), size)
+        yield from batches(_as_protobuf(remains.unfinished(ended)), size)
+
+
+def _as_protobuf(documents: Iterable[bytes]) -> Iterator[bytes]:
+    for document in documents:
+        with suppress(ValueError):  # a damaged line of the journal
+            yield as_protobuf(document)
 
 
 def _spooled(paths: Iterable[Path], size: int, unread: list[str]) -> Iterator[list[bytes]]:
@@ -324,11 +283,11 @@ def _set_apart(path: Path, rejects: list[bytes], replace: bool) -> None:
             with suppress(FileNotFoundError):
                 path.unlink()
         return
-    file = AppendFile(path)
     data = b"".join(map(spool.framed, rejects))
+    file = AppendFile(path)
     try:
         if replace:
-            file = file.replace(data)
+            file = file.replace(lambda _: data)
         else:
             file.append(data)
     finally:

@@ -18,12 +18,14 @@ import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult
 
+from agentool_otel._ownership import Identity, identity
 from agentool_otel._version import __version__
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import variables
-from agentool_otel.export._connecting import Route, Tls, basic, connect, has_host
+from agentool_otel.export._connecting import Route, Tls, basic, connect, split
+from agentool_otel.export.urls import without_credentials
 from agentool_otel.export.variables import Signal
 
 if TYPE_CHECKING:
@@ -79,19 +81,24 @@ class HttpSender:
 
     def __init__(self, target: OtlpTarget, signal: Signal = "traces"):
         endpoint = target.url(signal) or variables.endpoint(signal)
-        self._url = urlsplit(endpoint)
-        if self._url.scheme not in ("http", "https") or not has_host(self._url):
-            raise ConfigurationError(f"endpoint {endpoint!r} is not a URL: use http://host:4318")
+        url = split(endpoint)
+        if url is None or url.scheme not in ("http", "https"):
+            shown = without_credentials(endpoint)
+            raise ConfigurationError(f"endpoint {shown!r} is not a URL: use http://host:4318")
+        self._url = url
         self._headers = {
             "content-type": "application/x-protobuf",
             "user-agent": f"agentool-otel/{__version__}",
-            **variables.headers(signal),
+            **({} if target.bare else variables.headers(signal)),
         }
         if self._url.username and "authorization" not in self._headers:
             self._headers["authorization"] = basic(self._url.username, self._url.password)
         self._compression = variables.compression(signal, "http/protobuf")
-        self._tls = Tls(signal)
+        self._tls = Tls(None if target.bare else signal)
+        self._bare = target.bare
         self._route: Route | None = None
+        self._socket: Identity | None = None
+        """What the socket of the route is."""
 
     def send(self, request: bytes, timeout_s: float) -> Answer:
         headers = dict(self._headers)
@@ -99,7 +106,7 @@ class HttpSender:
             request, headers["content-encoding"] = gzip.compress(request, 1), "gzip"
         elif self._compression == "deflate":
             request, headers["content-encoding"] = zlib.compress(request, 1), "deflate"
-        reused = self._route is not None
+        reused = self._is_connected()
         try:
             return self._attempt(request, headers, timeout_s)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -114,7 +121,9 @@ class HttpSender:
             return Answer("later", _words(error))
 
     def _attempt(self, request: bytes, headers: Mapping[str, str], timeout_s: float) -> Answer:
-        route = self._route = self._route or connect(self._url, self._tls, timeout_s)
+        route = self._route = self._route or connect(
+            self._url, self._tls, timeout_s, proxies=not self._bare
+        )
         connection = route.connection
         connection.timeout = timeout_s
         if connection.sock is not None:
@@ -124,12 +133,30 @@ class HttpSender:
             body = response.read(_BODY)
             if response.read(1):
                 self.close()
+            elif connection.sock is not None:
+                self._socket = identity(connection.sock.fileno())
             return _http_answer(response.status, response.reason, response.headers, body)
 
+    def _is_connected(self) -> bool:
+        """Whether there is a connection to go on with.
+
+        The program may have closed its descriptor, and opened a socket of its own under the number:
+        then nothing is sent there, and it is not closed either.
+        """
+        route = self._route
+        if route is None:
+            return False
+        socket = route.connection.sock
+        if socket is not None and identity(socket.fileno()) != self._socket:
+            socket.detach()
+            route.connection.sock = None
+            self._route = None
+        return self._route is not None
+
     def close(self) -> None:
-        route, self._route = self._route, None
-        if route is not None:
-            route.connection.close()
+        if self._is_connected() and self._route is not None:
+            self._route.connection.close()
+        self._route = None
 
 
 class GrpcSender:
@@ -144,24 +171,27 @@ class GrpcSender:
         endpoint = (
             target.endpoint or variables.setting("ENDPOINT", signal) or "http://localhost:4317"
         )
-        parts = urlsplit(endpoint)
+        parts = split(endpoint) or SplitResult("", "", endpoint, "", "")
         insecure = parts.scheme == "http"
         if parts.scheme not in ("http", "https"):
             insecure = variables.setting("INSECURE", signal).lower() == "true"
-        where = parts.netloc or endpoint
+        where = (parts.netloc or endpoint).rpartition("@")[2]
         gzipped = variables.compression(signal, "grpc") == "gzip"
         options: dict[str, Any] = {
-            "options": [("grpc.primary_user_agent", f"agentool-otel/{__version__}")],
+            "options": [
+                ("grpc.primary_user_agent", f"agentool-otel/{__version__}"),
+                ("grpc.enable_http_proxy", int(not target.bare)),
+            ],
             "compression": grpc.Compression.Gzip if gzipped else grpc.Compression.NoCompression,
         }
         self._connect: Callable[[], Any]
         if insecure:
             self._connect = partial(self._grpc.insecure_channel, where, **options)
         else:
-            credentials = Tls(signal).grpc_credentials(grpc)
+            credentials = Tls(None if target.bare else signal).grpc_credentials(grpc)
             self._connect = partial(self._grpc.secure_channel, where, credentials, **options)
         self._service = _SERVICES[signal]
-        self._metadata = tuple(variables.headers(signal).items())
+        self._metadata = () if target.bare else tuple(variables.headers(signal).items())
         self._channel: Any = None
         self._call: Any = None
 
@@ -260,5 +290,7 @@ def _grpc_retry_after(error: Any) -> float | None:
 def _words(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
+    if isinstance(error, http.client.InvalidURL):  # whose words quote it, with its credentials
+        return "the URL has characters that a URL cannot have"
     strerror = getattr(error, "strerror", None)
     return str(strerror or error) or type(error).__name__

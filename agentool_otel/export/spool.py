@@ -9,6 +9,7 @@ to, spans wait in memory, up to a limit.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,7 +17,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from agentool_otel.export._files import AppendFile, Place
+from agentool_otel._ownership import open_own
+from agentool_otel.export._files import AppendFile, Gone, Place
 from agentool_otel.export._otlp_proto import is_whole, span_of
 from agentool_otel.export.variables import Signal
 
@@ -65,8 +67,13 @@ def span_id_of(span: bytes) -> str:
 
 
 def read_spool(path: Path, size: int) -> Iterator[list[bytes]]:
-    """Yield the spans of a spool in batches of some `size` bytes, up to where it is damaged."""
-    with open(path, "rb") as file:
+    """Yield the spans of a spool in batches of some `size` bytes, up to where it is damaged.
+
+    Raises:
+        NotOurs: it was not made here.
+        OSError: it cannot be read.
+    """
+    with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
         rest = b""
         while data := file.read(max(size, _missing(rest))):
             rest += data
@@ -114,10 +121,8 @@ class Spool:
         """Take an encoded span; False if there is no room for it."""
         if self._place is not None and now_ns >= self._retry_ns:
             try:
-                if self._file is None:
-                    self._file = self._place.open(self._suffixes.waiting)
-                if self._file.size < _ON_DISK:
-                    self._file.append(framed(span))
+                if self._file is None or self._file.size < _ON_DISK:
+                    self._append(self._place, framed(span))
                     self.waiting += 1
                     return True
             except OSError:
@@ -132,15 +137,10 @@ class Spool:
     def skip(self) -> Path | None:
         """Leave a file that cannot be read where it is, count what waits in it as lost, and keep
         what comes in memory: in its place it could not be read either. Return its path."""
-        file, self._file = self._file, None
+        file = self._file
         self._place = None
-        self._lose(self.waiting - len(self._memory))
-        self._sent = 0
-        if file is None:
-            return None
-        with suppress(OSError):
-            file.close()
-        return file.path
+        self._forget()
+        return None if file is None else file.path
 
     def look(self) -> None:
         """Begin a new file if somebody has deleted this one.
@@ -148,10 +148,11 @@ class Spool:
         Raises:
             OSError: as `next`.
         """
-        if self._file is not None and self._file.gone:
-            self._lose(self.waiting - len(self._memory))
-            self._file.close()
-            self._file, self._sent = None, 0
+        if self._file is not None:
+            try:
+                self._file.look()
+            except Gone:
+                self._forget()
 
     def next(self, size: int) -> list[bytes]:
         """Return the spans that are to be sent next, some `size` bytes or a single one.
@@ -204,7 +205,8 @@ class Spool:
             return
         rest = self._file.size - self._sent
         if rest:
-            self._file = self._file.replace(self._file.read(self._sent, rest))
+            data = self._file.read(self._sent, rest)
+            self._file = self._file.replace(lambda _: data)
         else:
             self._file.truncate(0)
         self._sent = 0
@@ -214,12 +216,29 @@ class Spool:
         if self._place is not None:
             with suppress(OSError):
                 while self._memory:
-                    if self._file is None:
-                        self._file = self._place.open(self._suffixes.waiting)
-                    self._file.append(framed(self._memory[0]))
+                    self._append(self._place, framed(self._memory[0]))
                     self._memory_bytes -= len(self._memory.popleft())
         self._lose(len(self._memory))
         self._memory.clear()
+
+    def _append(self, place: Place, frame: bytes) -> None:
+        """Write a frame, into a new file if somebody has deleted ours."""
+        try:
+            if self._file is None:
+                self._file = place.open(self._suffixes.waiting)
+            self._file.append(frame)
+        except Gone:
+            self._forget()
+            self._file = place.open(self._suffixes.waiting)
+            self._file.append(frame)
+
+    def _forget(self) -> None:
+        """Leave the file, and count what waits in it as lost."""
+        file, self._file = self._file, None
+        self._lose(self.waiting - len(self._memory))
+        self._sent = 0
+        if file is not None:
+            file.close()
 
     def _lose(self, spans: int) -> None:
         self.waiting -= spans

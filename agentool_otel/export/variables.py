@@ -15,6 +15,7 @@ from typing import Literal
 from opentelemetry.util.re import parse_env_headers
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.export.urls import with_path
 
 __all__ = [
     "Signal",
@@ -72,7 +73,7 @@ def endpoint(signal: Signal) -> str:
     if full := os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"):
         return full
     base = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://localhost:4318"
-    return f"{base.rstrip('/')}/v1/{signal}"
+    return with_path(base, f"/v1/{signal}")
 
 
 def headers(signal: Signal) -> Mapping[str, str]:

@@ -9,43 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import perf_counter, time_ns
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec.structs import replace
-from opentelemetry.context import Context, attach, get_current
+from opentelemetry.context import Context, attach
 
 from agentool_otel._json import loads
 from agentool_otel.capture._garbage import when_safe
 from agentool_otel.capture.context import restore
 from agentool_otel.emit.live import LiveSpan
 from agentool_otel.emit.session import guarded
-from agentool_otel.instrument.base import is_owned
-from agentool_otel.model.operations import Inference, Operation
+from agentool_otel.model.operations import Inference
+from agentool_otel.providers.reading import Reading
 from agentool_otel.semconv import agentool
 
-__all__ = ["Ending", "Reading", "observe", "observe_async", "recorded_above"]
-
-_INFERENCE_KEY = "opentelemetry.genai.client.inference.context"
-"""Context key under which opentelemetry-util-genai keeps the model call it is recording."""
-
-
-class Reading(Protocol):
-    """Takes in the answer to one call and says what the call was."""
-
-    @property
-    def complete(self) -> bool:
-        """True once the answer has said that nothing more will come."""
-        ...
-
-    def add(self, chunk: Any, /) -> None:
-        """Take in one chunk of a stream."""
-
-    def whole(self, response: Any, /) -> None:
-        """Take in an answer that came at once: the library's object, or its JSON as a dict."""
-
-    def operation(self, failed: bool, /) -> Operation:
-        """Return the call as far as it is known; `failed` if an exception ended it."""
-        ...
+__all__ = ["Ending", "observe", "observe_async"]
 
 
 class Ending:
@@ -176,9 +154,3 @@ async def observe_async(
         raise
     restore(token)
     return ending.returned(result)
-
-
-def recorded_above(library: str) -> bool:
-    """True where the current context says that this model call is recorded already."""
-    context = get_current()
-    return is_owned(library, context) or context.get(_INFERENCE_KEY) is not None

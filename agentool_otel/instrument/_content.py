@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from agentool_otel.emit import content as rules
 from agentool_otel.emit import offload
 from agentool_otel.emit.fitting import Sizes, Store
 
-__all__ = ["Going", "policy"]
+__all__ = ["Going", "policy", "stricter", "tightens"]
 
 
 class Going(NamedTuple):
@@ -25,6 +27,8 @@ class Going(NamedTuple):
     """Whether either leaves the machine."""
     beside: Path | None
     """The folder of the recording, if spans are recorded."""
+    messages: bool
+    """Whether messages of model calls are log records, as an older generation has them."""
 
 
 def policy(
@@ -58,7 +62,9 @@ def policy(
         )
     on_spans, in_events = rules.places(environ)
     if capture and in_events and going.logs is not None:
-        kept = "is on spans alone" if on_spans else "is not captured"
+        kept = (
+            "is on spans alone" if on_spans else "is not captured; hint: SPAN_ONLY sets it on spans"
+        )
         say(
             "events",
             f"{rules.CAPTURE_VARIABLE} asks for events, but log records go {going.logs}: "
@@ -66,6 +72,13 @@ def policy(
             logging.WARNING,
         )
         capture, in_events = capture and on_spans, False
+    if capture and going.logs is not None and going.messages:
+        say(
+            "messages",
+            "AGENTOOL_SEMCONV=1.36 has messages in log records, but those go "
+            f"{going.logs}: messages are on spans, under names of ours",
+            logging.WARNING,
+        )
     return rules.Policy(
         capture=capture,
         on_spans=on_spans,
@@ -74,6 +87,23 @@ def policy(
         sizes=Sizes.requested(environ),
         store=_store(environ, going.beside) if capture else None,
     )
+
+
+def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
+    """Return what may be captured while one policy takes the place of another.
+
+    The destination changes meanwhile, and what only one of the two is to have may go to either.
+    """
+    capture = before.capture and after.capture
+    redact = after.redact or before.redact
+    return msgspec.structs.replace(after, capture=capture, redact=redact)
+
+
+def tightens(before: rules.Policy, after: rules.Policy) -> bool:
+    """Whether what was captured so far may hold what must not leave from here on."""
+    if after.redact is not None and after.redact is not before.redact:
+        return True
+    return before.capture and (not after.capture or before.on_spans > after.on_spans)
 
 
 def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:

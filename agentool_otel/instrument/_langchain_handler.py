@@ -17,7 +17,9 @@ from opentelemetry.context import Context
 
 from agentool_otel.emit.content import encode, jsonable
 from agentool_otel.emit.exceptions import str_of
+from agentool_otel.emit.identity import agent_of, identify, named
 from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.owners import BY_HAND, CLIENTS, is_owned
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrument import _langchain_messages as messages
@@ -32,7 +34,6 @@ from agentool_otel.instrument._langchain_runs import (
     imported,
     interruption,
 )
-from agentool_otel.instrument._openai_values import get, items, string
 from agentool_otel.model.operations import (
     UNSET,
     AgentInvocation,
@@ -41,19 +42,21 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
+from agentool_otel.providers.openai_values import get, items, string
 from agentool_otel.semconv import agentool
 
 __all__ = ["Handler"]
 
 SCOPE = "agentool_otel.instrument.langchain"
 
-_OWNED = frozenset({"openai", "anthropic", "google-genai", "litellm", "botocore"})
+_OWNED = CLIENTS | {BY_HAND}
 """Clients whose calls below a model run are that run."""
 
 _INTERNAL = frozenset({"__start__", "__end__", "model", "tools"})
 """Nodes of a prebuilt agent; going from one to another hands nothing over."""
 
 _CONVERSATION = ("thread_id", "session_id", "conversation_id")
+_NAMING = (str, int, UUID)
 
 
 class Handler(BaseCallbackHandler):
@@ -145,12 +148,11 @@ class Handler(BaseCallbackHandler):
         parent = _context(above)
         if isinstance(above, Plumbing) and above.transfer is not None:
             parent, above.transfer = above.transfer, None
-        operation = AgentInvocation(
-            agent_name=_name_of(frame.subject, above, metadata, name),
-            conversation_id=_conversation(metadata, parent),
-        )
+        names = _names(metadata)
+        parent = _for_whom(names, above, parent)
+        operation = AgentInvocation(agent_name=_name_of(frame.subject, above, metadata, name))
         live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
-        run = self._add(live, operation, run_id, above, frame)
+        run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
             return
         if _wanted(run):
@@ -205,9 +207,9 @@ class Handler(BaseCallbackHandler):
             elif target != node.node and not _internal(target) and not _internal(node.node):
                 operation = ToolExecution(
                     name=f"transfer_to_{target}",
+                    tool_type="function",
                     transfer_target=target,
                     agent_name=node.node,
-                    conversation_id=graph.operation.conversation_id,
                 )
                 live = begin(operation, scope=SCOPE, parent=graph.context)
                 if live is not None:
@@ -261,14 +263,13 @@ class Handler(BaseCallbackHandler):
         metadata = metadata or {}
         params: dict[str, Any] = kwargs.get("invocation_params") or {}
         above = self.runs.above(parent_run_id)
-        parent = _context(above)
-        operation = Inference(
-            operation=kind,
-            conversation_id=_conversation(metadata, parent),
-            **models.asked(serialized, metadata, params),
-        )
+        if above is None and is_owned("langchain"):
+            return
+        names = _names(metadata)
+        parent = _for_whom(names, above, _context(above))
+        operation = Inference(operation=kind, **models.asked(serialized, metadata, params))
         live = begin(operation, scope=SCOPE, parent=parent, owner=_OWNED, content_follows=True)
-        run = self._add(live, operation, run_id, above, current_frame("model"))
+        run = self._add(live, operation, run_id, above, current_frame("model"), names)
         if run is None:
             return
         if params.get("stream") is True:
@@ -316,7 +317,8 @@ class Handler(BaseCallbackHandler):
             if not self.enabled:
                 return
             above = self.runs.above(parent_run_id)
-            parent = _context(above)
+            names = _names(metadata or {})
+            parent = _for_whom(names, above, _context(above))
             frame = current_frame("tool")
             name = string(serialized, "name") or kwargs.get("name") or "unknown"
             around = current_run(parent)
@@ -332,11 +334,10 @@ class Handler(BaseCallbackHandler):
                 call_id=call_id,
                 tool_type="function",
                 description=string(serialized, "description") or None,
-                agent_name=around.agent_name if around is not None else None,
-                conversation_id=_conversation(metadata or {}, parent),
+                agent_name=agent_of(parent),
             )
             live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
-            run = self._add(live, operation, run_id, above, frame)
+            run = self._add(live, operation, run_id, above, frame, names)
             if run is not None:
                 if _wanted(run):
                     run.fields["arguments"] = arguments
@@ -355,14 +356,15 @@ class Handler(BaseCallbackHandler):
                 if run.agent is not None:
                     run.agent.handed.update(targets)
             reply = values.reply(output, getattr(run.operation, "call_id", None))
-            if string(reply, "status") == "error":
+            failed = string(reply, "status") == "error"
+            if failed:
                 fields["error_type"] = "tool_error"
-                if _wanted(run):
-                    said = get(reply, "content")
-                    fields["tool_error"] = said if isinstance(said, str) else encode(said)
-            elif _wanted(run) and reply is not UNSET:
+            if _wanted(run) and reply is not UNSET:
                 content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
-                fields["result"] = messages.structured(content)
+                fields["result"] = messages.structured(content)  # of a failed one, too: it was told
+                if failed:
+                    said = content if isinstance(content, str) else encode(content)
+                    fields["tool_error"] = fields["error_message"] = said
             if getattr(run.operation, "call_id", None) is None:
                 fields["call_id"] = string(reply, "tool_call_id")
             run.end(fields)
@@ -390,13 +392,13 @@ class Handler(BaseCallbackHandler):
                 return
             metadata = metadata or {}
             above = self.runs.above(parent_run_id)
-            parent = _context(above)
+            names = _names(metadata)
+            parent = _for_whom(names, above, _context(above))
             operation = Retrieval(
                 data_source_id=string(kwargs, "name") or string(metadata, "ls_retriever_name"),
-                conversation_id=_conversation(metadata, parent),
             )
             live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
-            run = self._add(live, operation, run_id, above, current_frame("retriever"))
+            run = self._add(live, operation, run_id, above, current_frame("retriever"), names)
             if run is not None:
                 if _wanted(run):
                     run.fields["query"] = query if isinstance(query, str) else encode(query)
@@ -425,6 +427,7 @@ class Handler(BaseCallbackHandler):
         run_id: UUID,
         above: LiveRun | Plumbing | None,
         frame: Frame | None,
+        names: dict[str, str],
     ) -> LiveRun | None:
         """Keep a run that has started; without a span it is plumbing of the run around it."""
         around = above.run if isinstance(above, Plumbing) else above
@@ -434,7 +437,7 @@ class Handler(BaseCallbackHandler):
             if frame is not None:
                 frame.open = False
             return None
-        run = LiveRun(run_id, live, operation, _graph(around))
+        run = LiveRun(run_id, live, operation, _graph(around), names)
         self.runs.add(run_id, run)
         if frame is not None:
             frame.claim(run)
@@ -457,17 +460,27 @@ def _wanted(run: LiveRun) -> bool:
     return run.live.recording and session.policy.capture
 
 
-def _conversation(metadata: dict[str, Any], parent: Context) -> str | None:
-    """Return the conversation a run belongs to, by its own word or that of the run around it.
+def _names(metadata: dict[str, Any]) -> dict[str, str]:
+    """Return the conversation and the user that a run's config names, as attributes.
 
-    On Python 3.10 LangChain does not pass its metadata on through async code.
+    LangGraph puts the `thread_id` of `configurable` into the metadata, too; earlier versions put
+    all of it there.
     """
-    for name in _CONVERSATION:
-        value = metadata.get(name)
-        if isinstance(value, (str, int)) and value != "":
-            return str(value)
-    around = current_run(parent)
-    return None if around is None else around.conversation_id
+    said = {key: it for key, it in metadata.items() if isinstance(it, _NAMING) and it != ""}
+    conversation = next((said[key] for key in _CONVERSATION if key in said), None)
+    return named(conversation, said.get("user_id"))
+
+
+def _for_whom(names: dict[str, str], above: LiveRun | Plumbing | None, parent: Context) -> Context:
+    """Return the context of a run's parent with the conversation and the user the run names.
+
+    LangChain hands metadata down: what the run above has named as well is not said anew, and gives
+    way to whoever has named others in between. On Python 3.10 it is not handed down through async
+    code; the context is.
+    """
+    around = above.run if isinstance(above, Plumbing) else above
+    known = {} if around is None else around.names
+    return identify(parent, {key: it for key, it in names.items() if known.get(key) != it})
 
 
 def _name_of(

@@ -16,11 +16,10 @@ from opentelemetry.context import attach, create_key, detach, get_current, set_v
 
 from agentool_otel.emit.content import encode, jsonable
 from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
-from agentool_otel.instrument._openai_values import get, items, number, string
 from agentool_otel.instrument.base import Patch, Wrapper
 from agentool_otel.model.operations import MemoryOperation
+from agentool_otel.providers.openai_values import get, items, number, string
 
 __all__ = ["PATCHES"]
 
@@ -107,10 +106,8 @@ def _operation(method: str, said: dict[str, Any]) -> MemoryOperation:
     name = _NAMES[method]
     if method == "put" and said.get("value") is None:  # how the store spells delete
         name = "delete_memory"
-    around = current_run()
     return MemoryOperation(
         operation=name,
-        conversation_id=around.conversation_id if around is not None else None,
         store_id="/".join(str(part) for part in items(namespace)) or None,
         key=string(said, "key"),
     )

@@ -11,7 +11,9 @@ from typing import Any
 
 from agentool_otel._json import loads
 from agentool_otel.emit.content import jsonable
-from agentool_otel.instrument._openai_values import (
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.providers import finish_reasons
+from agentool_otel.providers.openai_values import (
     arguments_of,
     call_part,
     get,
@@ -19,7 +21,6 @@ from agentool_otel.instrument._openai_values import (
     media,
     string,
 )
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 
 __all__ = [
     "conversation",
@@ -39,18 +40,6 @@ _ROLES = {
 }
 _TUPLE_ROLES = {**_ROLES, "developer": "system"}
 
-_FINISH = {
-    "tool_calls": "tool_call",
-    "tool_use": "tool_call",
-    "function_call": "tool_call",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_length": "length",
-    "incomplete": "length",
-    "refusal": "content_filter",
-    "safety": "content_filter",
-}
 _CALLS = frozenset(
     {"tool_use", "tool_call", "tool_call_chunk", "function_call", "invalid_tool_call"}
 )
@@ -196,9 +185,8 @@ def finish_reason(*sources: Any) -> str | None:
     """Return why a model stopped, in the conventions' words where they have one."""
     for source in sources:
         for name in ("finish_reason", "stop_reason", "stopReason"):
-            said = string(source, name)
-            if said:
-                return _FINISH.get(said.lower(), said if said.islower() else said.lower())
+            if (why := finish_reasons.finish_reason(get(source, name))) is not None:
+                return why
     return None
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
-from agentool_otel.emit.content import jsonable
 from agentool_otel.instrument._langchain_messages import finish_reason, from_message
-from agentool_otel.instrument._openai_values import (
-    definitions,
+from agentool_otel.model.messages import Message, message, text
+from agentool_otel.model.operations import Usage
+from agentool_otel.providers import tools
+from agentool_otel.providers.openai_values import (
+    address_in,
     get,
     integer,
     items,
@@ -21,8 +22,6 @@ from agentool_otel.instrument._openai_values import (
     provider_of,
     string,
 )
-from agentool_otel.model.messages import Message, message, text
-from agentool_otel.model.operations import Usage
 
 __all__ = ["answered", "asked", "offered"]
 
@@ -108,28 +107,15 @@ def _server(settings: Any) -> tuple[str | None, int | None]:
     for name in _ADDRESSES:
         url = string(settings, name)
         if url and "://" in url:
-            try:
-                parsed = urlsplit(url)
-                port = parsed.port or (80 if parsed.scheme == "http" else 443)
-            except ValueError:
-                continue
-            if parsed.hostname:
-                return parsed.hostname, port
+            address, port = address_in(url)
+            if address is not None:
+                return address, port
     return None, None
 
 
 def offered(params: Mapping[str, Any]) -> list[Any] | None:
-    """Return the tools a model may ask for; Anthropic and Gemini have forms of their own."""
-    tools: list[Any] = []
-    for tool in items(params.get("tools") or params.get("functions")):
-        declared = items(tool, "function_declarations") or items(tool, "functionDeclarations")
-        for each in declared or [tool]:
-            schema = get(each, "input_schema")
-            if schema is None:
-                tools.append(each)
-            else:
-                tools.append({**jsonable(each), "type": "function", "parameters": schema})
-    return definitions(tools)
+    """Return the tools a model may ask for."""
+    return tools.definitions(params.get("tools") or params.get("functions"))
 
 
 def answered(result: Any) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
+from collections.abc import Mapping
 from threading import Lock
 from time import monotonic, perf_counter
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -39,18 +41,28 @@ class LiveRun:
         "handed",
         "interrupted",
         "live",
+        "names",
         "operation",
         "registry",
         "run_id",
         "transfers",
     )
 
-    def __init__(self, run_id: UUID, live: LiveSpan, operation: Operation, agent: LiveRun | None):
+    def __init__(
+        self,
+        run_id: UUID,
+        live: LiveSpan,
+        operation: Operation,
+        agent: LiveRun | None,
+        names: Mapping[str, str] = MappingProxyType({}),
+    ):
         self.run_id = run_id
         self.live = live
         self.operation = operation
         self.agent = agent
         """The graph this run is a part of."""
+        self.names = names
+        """The conversation and the user that its config names."""
         self.context: Context = set_value(_RUN_KEY, self, live.context)
         self.fields: dict[str, Any] = {}
         """Content that was known at the start, for the end."""

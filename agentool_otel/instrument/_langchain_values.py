@@ -10,8 +10,8 @@ from typing import Any
 from agentool_otel.emit.content import jsonable
 from agentool_otel.instrument import _langchain_messages as messages
 from agentool_otel.instrument._langchain_runs import imported
-from agentool_otel.instrument._openai_values import get, items, number, record, string
 from agentool_otel.model.operations import UNSET
+from agentool_otel.providers.openai_values import get, items, number, record, string
 
 __all__ = ["arguments", "commands", "document", "plain", "reply", "targets"]
 

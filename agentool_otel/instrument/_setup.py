@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
+import threading
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from opentelemetry import trace
@@ -15,37 +14,51 @@ from opentelemetry import trace
 from agentool_otel import _registry
 from agentool_otel.capture.context import inherited
 from agentool_otel.capture.threads import carry_into_threads, stop_carrying
-from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import content as content_rules
-from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.exceptions import signals
-from agentool_otel.emit.session import session
+from agentool_otel.emit.session import copies_wanted, session
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.instrument import _content, _logs, _metrics
+from agentool_otel.instrument import _configuration, _content, _logs, _metrics, _service, _spans
+from agentool_otel.instrument._configuration import Configuration
+from agentool_otel.instrument._decision import Decision, decide
 from agentool_otel.instrument._giving_way import give_way
 from agentool_otel.instrument.base import AgentInstrumentor
-from agentool_otel.semconv import gen_ai
 
 if TYPE_CHECKING:
     from agentool_otel.export.masking import Masking
-    from agentool_otel.export.otlp import OtlpTarget
     from agentool_otel.export.pipeline import Pipeline
 
-__all__ = ["flush", "instrument", "instrumentors", "status", "uninstrument"]
+__all__ = ["flush", "instrument", "instrument_for_run", "instrumentors", "status", "uninstrument"]
 
 _log = logging.getLogger("agentool_otel")
 
+_standing = Configuration()
+_of_run = Configuration()
+"""What `agentool-otel run` was told, which `uninstrument()` does not forget."""
+
+_own: trace.TracerProvider | None = None
+"""The tracer provider we have made, where none was set."""
+_theirs: trace.TracerProvider | None = None
+"""The application's, set before us or after."""
+_service_name: str | None = None
+"""What was named when our own provider got its name."""
 _pipeline: Pipeline | None = None
 _masking: Masking | None = None
-_log_plan: _logs.Plan | None = None
-_metric_plan: _metrics.Plan | None = None
-_destination: str | None = None
-_joined = False
-_content_asked = False
+_in_force: Decision | None = None
 _told: set[str] = set()
 
-_THREADS = "threads"
-"""What `exclude` calls the carrying of context into threads and pools."""
+_lock = threading.RLock()
+"""Held while the configuration changes."""
+
+
+def _renew_lock() -> None:
+    """In a forked child: whoever held it has stayed in the parent."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def instrument(
@@ -60,10 +73,14 @@ def instrument(
 
     Without an endpoint, here or in `OTEL_EXPORTER_OTLP_*`, spans are recorded in `.agentool/`
     (`AGENTOOL_DIR`). A tracer provider that is configured already is joined, never replaced: spans
-    go where it sends them, and to `endpoint` as well if one is given here. Calling it again changes
-    what is given and attaches nothing twice. `AGENTOOL_SEMCONV` (`1.41`, `1.36`) writes an older
-    generation of the conventions, for dashboards that read those names, or both (`dual`). Runs join
-    the trace of a `TRACEPARENT` in the environment.
+    go where it sends them, and to `endpoint` as well if one is given here. `AGENTOOL_SEMCONV`
+    (`2026-08`, `1.41`, `1.36`) writes an older generation of the conventions, for dashboards that
+    read its names. Runs join the trace of a `TRACEPARENT` in the environment.
+
+    Calling it again changes what is named and nothing else: what is not named, or is None, stays as
+    an earlier call or `agentool-otel run` has left it, and only for what nobody has named the
+    environment is read. `uninstrument()` forgets what was named in code. A call that raises changes
+    nothing.
 
     A span is on disk when its end returns, and one that is open when the process dies is closed as
     incomplete by the next process that records into the same folder, or by `agentool-otel recover`.
@@ -81,49 +98,68 @@ def instrument(
 
     Args:
         endpoint: OTLP endpoint, `http://host:4318` or `grpc://host:4317`.
-        service_name: `service.name` of the spans; `OTEL_SERVICE_NAME` by default.
+        service_name: `service.name` of the spans from here on; `OTEL_SERVICE_NAME` by default. A
+            tracer provider of the application keeps the name it has.
         content: capture messages, arguments and results. By default the environment decides
             (`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`), and where that is unset content
             is captured into a local recording and not sent over the network. The same variable
             says where captured content goes: on spans, on events beside them, or on both.
         redact: called with attribute name and text of every captured content; returns the text to
             keep, or None to leave it out.
-        include: names of the frameworks to attach, all by default.
+        include: names of the frameworks to attach, all by default; the others are detached.
         exclude: names of frameworks to leave alone; `threads` leaves threads and pools alone, which
             otherwise work in the context of whoever gives them the work.
 
     Raises:
-        ConfigurationError: if the endpoint is not a URL, or a name or a generation is not known.
+        ConfigurationError: if the endpoint is not a URL, `redact` is no function of two arguments,
+            or a name, a generation or the value of a variable is not known.
+        MissingDependencyError: if `AGENTOOL_OFFLOAD` names a URL and fsspec is not installed.
     """
-    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        _say("disabled", "OTEL_SDK_DISABLED=true: agentool_otel records nothing")
-        return
-    chosen = _chosen(include, exclude)
-    _prepare_names()
-    network = _prepare_provider(endpoint, service_name)
-    network = _prepare_logs(given=endpoint is not None) or network
-    _prepare_metrics(given=endpoint is not None)
-    _prepare_content(content, redact, network)
-    pipeline = _pipeline
-    session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
-    session.exceptions = signals(os.environ)
-    session.enabled = True
-    session.inherited = inherited(os.environ)
-    if _THREADS in (exclude or ()) or {f"agentool-{_THREADS}", "*"} & _disabled():
-        stop_carrying()
-    else:
-        carry_into_threads()
-    for instrumentor in chosen.values():
-        instrumentor.instrument()
+    global _standing
+    call = _configuration.named(endpoint, service_name, content, redact, include, exclude)
+    with _lock:
+        standing = _standing.changed_by(call)
+        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+            _say("disabled", "OTEL_SDK_DISABLED=true: agentool_otel records nothing")
+        else:
+            known, theirs = instrumentors(), _application_provider()
+            decided = _decide(standing, known, theirs)
+            _put_into_force(decided, theirs, standing.service_name)
+            _attach(decided, known)
+        _standing = standing
+        _tell_overruled(call)
+
+
+def instrument_for_run(**options: Any) -> None:
+    """Do what `instrument()` does, for `agentool-otel run` before the program begins.
+
+    Args:
+        options: what `run` was told, named as `instrument()` names it. It holds until the program
+            names something else, and again after `uninstrument()`.
+
+    Raises:
+        ConfigurationError: as `instrument()` does; the options are remembered all the same.
+    """
+    global _of_run, _standing
+    with _lock:
+        _of_run = _standing = _configuration.named(**options)
+        instrument()
 
 
 def uninstrument() -> None:
-    """Stop recording and let every call pass untouched again; what was recorded is written out."""
-    for instrumentor in instrumentors().values():
-        instrumentor.uninstrument()
-    stop_carrying()
-    session.inherited = None
-    session.enabled = False
+    """Stop recording and let every call pass untouched again; what was recorded is written out.
+
+    What was named in code is forgotten, `redact` too: an `instrument()` after this begins as the
+    first one did, with what `agentool-otel run` was told, if the program runs under it.
+    """
+    global _standing
+    with _lock:
+        _standing = _of_run
+        for instrumentor in instrumentors().values():
+            instrumentor.uninstrument()
+        stop_carrying()
+        session.inherited = None
+        session.enabled = False
     flush()
 
 
@@ -138,7 +174,7 @@ def flush(timeout_s: float = 5.0) -> bool:
     if _pipeline is not None:
         done = _pipeline.force_flush(millis)
     provider_flush = getattr(session.provider, "force_flush", None)
-    if callable(provider_flush) and _joined:
+    if callable(provider_flush) and _theirs is not None:
         done = bool(provider_flush(millis)) and done
     return done
 
@@ -146,15 +182,16 @@ def flush(timeout_s: float = 5.0) -> bool:
 def status() -> dict[str, Any]:
     """Return what is attached, where spans, log records and metrics go and how many have passed, as
     a JSON object."""
+    decided = _in_force
     state: dict[str, Any] = {
         "enabled": session.enabled and session.provider is not None,
-        "destination": _destination,
-        "joined_provider": _joined,
+        "destination": None if decided is None else decided.spans.said_with(_theirs is not None),
+        "joined_provider": _theirs is not None,
         "content": session.policy.capture,
         "journal": _journal_wanted(os.environ),
         "spans": {},
         "logs": {"destination": _log_destination()},
-        "metrics": {"destination": None if _metric_plan is None else _metric_plan.said},
+        "metrics": {"destination": None if decided is None else decided.metrics.said},
         "instrumentors": {},
     }
     if _pipeline is not None:
@@ -182,10 +219,10 @@ def status() -> dict[str, Any]:
 
 def _log_destination() -> str | None:
     """Where log records go by now: an application may have set a provider of its own meanwhile."""
-    if _log_plan is None:
+    if _in_force is None:
         return None
     theirs = _logs.foreign_provider()
-    return _log_plan.said if theirs is None else _logs.said_of(theirs)
+    return _in_force.logs.said if theirs is None else _logs.said_of(theirs)
 
 
 def instrumentors() -> dict[str, AgentInstrumentor]:
@@ -203,83 +240,104 @@ def instrumentors() -> dict[str, AgentInstrumentor]:
 # -------------------------------------------------------------------------------------- insides
 
 
-def _chosen(
-    include: Iterable[str] | None, exclude: Iterable[str] | None
-) -> dict[str, AgentInstrumentor]:
-    known = instrumentors()
-    wanted = set(known) if include is None else set(include)
-    unwanted = set(exclude or ()) - {_THREADS}
-    unknown = sorted((wanted | unwanted) - set(known))
-    if unknown:
+def _application_provider() -> trace.TracerProvider | None:
+    """Return the tracer provider that the application has set, before us or after."""
+    if _pipeline is not None:
+        return _theirs
+    present = trace.get_tracer_provider()
+    return None if isinstance(present, trace.ProxyTracerProvider) else present
+
+
+def _decide(
+    standing: Configuration, known: Iterable[str], theirs: trace.TracerProvider | None
+) -> Decision:
+    joined: Literal["first", "later"] | None = None
+    if theirs is not None:
+        joined = "first" if _own is None else "later"
+    decided = decide(standing, known, joined, _in_force, _say)
+    takes = hasattr(theirs, "add_span_processor")
+    if theirs is not None and _pipeline is None and decided.spans.way != "theirs" and not takes:
         raise ConfigurationError(
-            f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(known))}"
+            f"the tracer provider in force ({type(theirs).__qualname__}) takes no processors: "
+            "call instrument() without endpoint, or before that provider is set"
         )
-    names = _disabled()
-    if "*" in names:
-        return {}
-    return {
-        name: instrumentor
-        for name, instrumentor in known.items()
-        if name in wanted - unwanted and f"agentool-{name}" not in names
-    }
+    return decided
 
 
-def _disabled() -> set[str]:
-    """Spec: the variable by which `opentelemetry-instrument` leaves instrumentors out."""
-    said = os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "")
-    return {name.strip() for name in said.split(",")}
+def _put_into_force(
+    decided: Decision, theirs: trace.TracerProvider | None, service_name: str | None
+) -> None:
+    """Change what differs from the decision in force."""
+    global _in_force
+    before, _in_force = _in_force, None  # what fails half-way is done again by the next call
+    if decided.dialect is not None:
+        session.configure(dialect=decided.dialect)
+    if _masking is not None and _content.tightens(session.policy, decided.policy):
+        _masking.distrust_open_spans()
+    session.configure(policy=_content.stricter(session.policy, decided.policy))
+    if _pipeline is None:
+        _begin(decided.spans, theirs, service_name)
+    elif before is None or decided.spans is not before.spans:
+        _direct(_pipeline, decided.spans)
+    pipeline = _pipeline
+    if pipeline is not None:
+        if before is None or decided.logs.said != before.logs.said or _logs_lost(decided.logs):
+            folder = _spans.folder_of(os.environ) if _journal_wanted(os.environ) else None
+            _logs.put_into_force(pipeline, decided.logs, folder)
+        _metrics.put_into_force(pipeline, decided.metrics, _masking)
+    _name_service(service_name)
+    session.configure(policy=decided.policy)
+    local = theirs is None and decided.spans.way == "record"
+    session.copies = local or copies_wanted(os.environ)
+    session.first = None if pipeline is None else pipeline.begin
+    session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+    session.exceptions = signals(os.environ)
+    session.enabled = True
+    session.inherited = inherited(os.environ)
+    _in_force = decided
 
 
-def _prepare_names() -> None:
-    """Write the generation of the conventions that `AGENTOOL_SEMCONV` asks for.
-
-    With an older one the metrics that the conventions replaced are recorded as well.
-    """
-    generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
-    if generation:
-        session.configure(dialect=GenAI(generation))
-        emit_metrics.configure(older=generation not in (gen_ai.BASELINE, "latest"))
-
-
-def _prepare_provider(endpoint: str | None, service_name: str | None) -> bool:
-    """Make or join the tracer provider; tell whether spans leave over the network."""
-    global _pipeline, _joined
+def _begin(
+    spans: _spans.Plan, theirs: trace.TracerProvider | None, service_name: str | None
+) -> None:
+    """Make or join the tracer provider."""
+    global _own, _pipeline, _service_name, _theirs
+    _theirs = theirs
+    if theirs is not None:
+        session.configure(provider=theirs)
+        if spans.way == "theirs":
+            return
     # The SDK starts threads in a forked child; it hangs if this is first imported after its
     # provider is made.
     import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     from opentelemetry.sdk.trace import TracerProvider
 
-    from agentool_otel.export.otlp import OtlpTarget, target_from_environment
+    pipeline = _new_pipeline()
+    _direct(pipeline, spans)
+    provider: Any = theirs
+    if theirs is None:
+        provider = TracerProvider(resource=_service.resource_of(service_name))
+    provider.add_span_processor(pipeline)
+    _pipeline = pipeline
+    session.configure(provider=provider)
+    if theirs is None:
+        _own, _service_name = provider, service_name
+        trace.set_tracer_provider(provider)
+        give_way(provider, _join_later)
 
-    target = None
-    if endpoint is not None:
-        target = OtlpTarget.at(endpoint, os.environ)
-    present = session.provider if _pipeline is not None else trace.get_tracer_provider()
-    if isinstance(present, trace.ProxyTracerProvider):
-        present = TracerProvider(resource=_resource(service_name))
-        _pipeline = _new_pipeline()
-        present.add_span_processor(_pipeline)
-        trace.set_tracer_provider(present)
-        give_way(present, _join_later)
-    elif _pipeline is None:
-        _joined = True
-        session.configure(provider=present)
-        if target is None:
-            _set_destination("the application's own tracer provider")
-            return True
-        add = getattr(present, "add_span_processor", None)
-        if add is None:
-            raise ConfigurationError(
-                f"the tracer provider in force ({type(present).__qualname__}) takes no processors: "
-                "call instrument() without endpoint, or before that provider is set"
-            )
-        _pipeline = _new_pipeline()
-        add(_pipeline)
-    session.configure(provider=present)
-    if target is None and not _joined:
-        target = target_from_environment(os.environ)
-    return _direct(_pipeline, target)
+
+def _attach(decided: Decision, known: Mapping[str, AgentInstrumentor]) -> None:
+    """Attach to the frameworks that are wanted, and detach from the others."""
+    if decided.threads:
+        carry_into_threads()
+    else:
+        stop_carrying()
+    for name, instrumentor in known.items():
+        if name in decided.frameworks:
+            instrumentor.instrument()
+        else:
+            instrumentor.uninstrument()
 
 
 def _new_pipeline() -> Pipeline:
@@ -296,30 +354,9 @@ def _new_pipeline() -> Pipeline:
     return pipeline
 
 
-def _prepare_logs(given: bool) -> bool:
-    """Decide where log records go; tell whether they leave over the network through us."""
-    global _log_plan
-    pipeline, before = _pipeline, _log_plan
-    spans: Any = "theirs"
-    if pipeline is not None:
-        spans = pipeline.target or ("recorded" if pipeline.records else "elsewhere")
-    _log_plan = made = _logs.plan(os.environ, spans, given)
-    if pipeline is not None and (
-        before is None or made.said != before.said or made.ours != pipeline.takes_logs
-    ):
-        _logs.put_into_force(pipeline, made, _folder() if _journal_wanted(os.environ) else None)
-    return made.way == "send"
-
-
-def _prepare_metrics(given: bool) -> None:
-    """Decide where metrics go, and have them collected from the first span on."""
-    global _metric_plan
-    pipeline, before = _pipeline, _metric_plan
-    if pipeline is None:  # spans are left to the application, and so are they
-        return
-    _metric_plan = made = _metrics.plan(os.environ, pipeline.target, given)
-    if made != before and made.way in ("send", "print"):
-        pipeline.at_first = lambda: _metrics.collect(made, _masking)
+def _logs_lost(logs: _logs.Plan) -> bool:
+    """Whether they went with the destination of the spans, when that changed."""
+    return _pipeline is not None and logs.ours != _pipeline.takes_logs
 
 
 def _join_later(provider: trace.TracerProvider) -> None:
@@ -329,56 +366,44 @@ def _join_later(provider: trace.TracerProvider) -> None:
     spans too, as it did before. Spans now also go where the application sends them, so content is
     captured from here on only if it was asked for.
     """
-    global _joined, _destination
-    add = getattr(provider, "add_span_processor", None)
-    if _pipeline is not None and callable(add):
-        add(_pipeline)
-    _joined = True
-    _destination = f"{_destination}, and the application's own tracer provider"
-    policy = session.policy
-    if not _content_asked:
-        policy = msgspec.structs.replace(policy, capture=False, store=None)
-        _log.warning(
-            "the application set a tracer provider of its own after agentool_otel: message, "
-            "argument and result content is no longer captured, because it would go there too; "
-            "content=True or %s=SPAN_ONLY captures it",
-            content_rules.CAPTURE_VARIABLE,
-        )
-    session.configure(provider=provider, policy=policy)
+    global _theirs
+    with _lock:
+        add = getattr(provider, "add_span_processor", None)
+        if _pipeline is not None and callable(add):
+            add(_pipeline)
+        _theirs = provider
+        policy = session.policy
+        if _in_force is None or not _in_force.content_asked:
+            policy = msgspec.structs.replace(policy, capture=False, store=None)
+            _log.warning(
+                "the application set a tracer provider of its own after agentool_otel: message, "
+                "argument and result content is no longer captured, because it would go there too; "
+                "content=True or %s=SPAN_ONLY captures it",
+                content_rules.CAPTURE_VARIABLE,
+            )
+        session.configure(provider=provider, policy=policy)
+        session.copies = copies_wanted(os.environ)
+        if _service_name is not None:
+            _tell_unnamed(_service_name)
 
 
-def _direct(pipeline: Pipeline, target: OtlpTarget | None) -> bool:
-    """Point the pipeline at its destination, unless it points there already."""
-    from agentool_otel.export import variables
-
-    exporter = variables.exporter(os.environ, "traces")
-    folder = _folder()
+def _direct(pipeline: Pipeline, spans: _spans.Plan) -> None:
+    """Point the pipeline at its destination."""
+    folder = _spans.folder_of(os.environ)
     journal = _journal_wanted(os.environ)
-    if target is not None:
-        if _set_destination(f"{target} ({target.protocol})"):
-            pipeline.send(target, folder if journal else None)
-            session.handed_down = target.as_variables()
-        return True
-    if _joined:
-        return True
-    if exporter == "none":
-        if _set_destination("nowhere (OTEL_TRACES_EXPORTER=none)"):
-            pipeline.export_to(None)
-        return False
-    if exporter == "console":
-        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
-
-        if _set_destination("the console (OTEL_TRACES_EXPORTER=console)"):
-            pipeline.export_to(ConsoleSpanExporter())
-        return False
-    if _set_destination(str(folder)):
+    session.handed_down = {}
+    if spans.target is not None:
+        pipeline.send(spans.target, folder if journal else None)
+        session.handed_down = spans.target.as_variables()
+    elif spans.way == "record":
         pipeline.record(folder, journal)
         session.handed_down = {"AGENTOOL_DIR": str(folder.absolute())}
-    return False
+    elif spans.way == "print":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-
-def _folder() -> Path:
-    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+        pipeline.export_to(ConsoleSpanExporter())
+    else:
+        pipeline.export_to(None)
 
 
 def _journal_wanted(environ: Mapping[str, str]) -> bool:
@@ -387,41 +412,38 @@ def _journal_wanted(environ: Mapping[str, str]) -> bool:
     return said not in ("off", "false", "0", "no")
 
 
-def _set_destination(where: str) -> bool:
-    global _destination
-    changed = where != _destination
-    _destination = where
-    return changed
+def _name_service(service_name: str | None) -> None:
+    """Give what our own providers make from here on the name that is named, or else its own."""
+    global _service_name
+    if service_name == _service_name:
+        return
+    _service_name = service_name
+    if _own is not None:
+        name = service_name or str(_service.resource_of(None).attributes[_service.NAME])
+        for provider in (_own, _metrics.provider()):
+            _service.rename(provider, name)
+    if _theirs is not None and service_name is not None:
+        _tell_unnamed(service_name)
 
 
-def _prepare_content(
-    content: bool | None, redact: content_rules.Redact | None, network: bool
-) -> None:
-    global _content_asked
-    _content_asked = content is not None or content_rules.requested(os.environ) is not None
-    logs = _log_plan
-    folder = _folder()
-    going = _content.Going(
-        spans=_destination,
-        logs=logs.said if logs is not None and logs.way == "nowhere" else None,
-        network=network,
-        beside=folder if _destination == str(folder) else None,
+def _tell_unnamed(service_name: str) -> None:
+    _say(
+        "service-name",
+        f"service_name={service_name!r} is not used: spans have the service.name of the "
+        "application's own tracer provider; set it on the resource of that one",
+        logging.WARNING,
     )
-    session.configure(policy=_content.policy(content, redact, going, os.environ, _say))
 
 
-def _resource(service_name: str | None) -> Any:
-    """The resource of our own provider; a program without a service name has its script's."""
-    from opentelemetry.sdk.resources import Resource
-
-    if service_name:
-        return Resource.create({"service.name": service_name})
-    resource = Resource.create()
-    if str(resource.attributes.get("service.name", "")).startswith("unknown_service"):
-        script = Path(sys.argv[0] if sys.argv else "").stem
-        if script not in ("", "-c", "-m", "__main__"):
-            return resource.merge(Resource({"service.name": script}))
-    return resource
+def _tell_overruled(call: Configuration) -> None:
+    """Say which options of `agentool-otel run` the program has replaced."""
+    for name, option in _configuration.overruled(_of_run, call):
+        _say(
+            option,
+            f"the program replaces what agentool-otel run was told by {option}: its own "
+            f"instrument({name}=...) holds from here on",
+            logging.WARNING,
+        )
 
 
 def _say(topic: str, text: str, level: int = logging.INFO) -> None:

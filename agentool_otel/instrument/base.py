@@ -14,12 +14,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
-from opentelemetry.context import Context, get_current
-
-from agentool_otel.emit.live import OWNER_KEY
 from agentool_otel.instrument._layers import layers, others_around
 
-__all__ = ["AgentInstrumentor", "Attached", "Patch", "is_owned"]
+__all__ = ["AgentInstrumentor", "Attached", "Patch"]
 
 _log = logging.getLogger(__name__)
 
@@ -200,12 +197,6 @@ class AgentInstrumentor:
             return
         self._places[name] = _Place(owner, attribute, original, wrapper)
         self.attached[name] = Attached(name, "attached")
-
-
-def is_owned(library: str, context: Context | None = None) -> bool:
-    """True inside a call that is already recorded further up, e.g. by the agent framework."""
-    owners = (get_current() if context is None else context).get(OWNER_KEY)
-    return isinstance(owners, frozenset) and library in owners
 
 
 def _name(patch: Patch) -> str:

@@ -14,73 +14,28 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from agentool_otel.emit.live import begin
+from agentool_otel.emit.owners import recorded_above
 from agentool_otel.emit.session import guarded, session
-from agentool_otel.instrument import _openai_chat as chat
-from agentool_otel.instrument import _openai_responses as responses
 from agentool_otel.instrument._calls import (
     Ending,
-    Reading,
     observe,
     observe_async,
-    recorded_above,
-)
-from agentool_otel.instrument._openai_values import (
-    get,
-    integer,
-    items,
-    provider_of,
-    server_of,
-    string,
-    usage_of,
 )
 from agentool_otel.instrument.base import AgentInstrumentor, Patch, Wrapper
 from agentool_otel.model.operations import Embeddings, Inference, Operation
+from agentool_otel.providers import openai_chat as chat
+from agentool_otel.providers import openai_embeddings as embeddings
+from agentool_otel.providers import openai_responses as responses
+from agentool_otel.providers.openai_values import (
+    get,
+    provider_of,
+    server_of,
+)
+from agentool_otel.providers.reading import Reading
 
 __all__ = ["OpenAIInstrumentor"]
 
 SCOPE = __name__
-
-
-class EmbeddingsReading:
-    """Takes in the answer of an embedding model."""
-
-    complete = True
-
-    def __init__(self, asked: Embeddings):
-        self._request = asked
-        self._response: Any = None
-
-    def add(self, chunk: Any) -> None:
-        """Embeddings are not streamed."""
-
-    def whole(self, response: Any) -> None:
-        self._response = response
-
-    def operation(self, failed: bool) -> Embeddings:
-        response = self._response
-        dimensions = self._request.dimensions
-        if dimensions is None and (data := items(response, "data")):
-            dimensions = len(items(data[0], "embedding")) or None
-        return replace(
-            self._request,
-            dimensions=dimensions,
-            response_model=string(response, "model"),
-            usage=usage_of(get(response, "usage"), "prompt_tokens", "", "", ""),
-        )
-
-
-def _embeddings(asked: dict[str, Any]) -> dict[str, Any]:
-    encoding = string(asked, "encoding_format")
-    return {
-        "request_model": string(asked, "model"),
-        "dimensions": integer(asked, "dimensions"),
-        "encoding_formats": [encoding] if encoding else None,
-    }
-
-
-def _no_content(asked: dict[str, Any]) -> dict[str, Any]:
-    """The conventions have no place for the texts that are embedded."""
-    return {}
 
 
 class _Api(NamedTuple):
@@ -97,7 +52,9 @@ _CHAT = _Api("a chat completion", Inference, chat.request, chat.content, chat.Ch
 _RESPONSES = _Api(
     "a response", Inference, responses.request, responses.content, responses.ResponsesReading
 )
-_EMBEDDINGS = _Api("embeddings", Embeddings, _embeddings, _no_content, EmbeddingsReading)
+_EMBEDDINGS = _Api(
+    "embeddings", Embeddings, embeddings.request, embeddings.content, embeddings.EmbeddingsReading
+)
 
 
 def _begin(api: _Api, resource: Any, asked: dict[str, Any]) -> Ending | None:

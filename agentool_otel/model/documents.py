@@ -333,7 +333,8 @@ class ReasoningTrace(Document, frozen=True, kw_only=True):
     metrics: Maybe[TraceMetrics] = UNSET
     """Totals of the run."""
     metadata: Maybe[Object] = UNSET
-    """Open."""
+    """Open. What ended a run that did not succeed is its `error`: `type`, `message` and `span_id`,
+    as far as they are known."""
 
     def tool_calls(self) -> list[ToolCall]:
         """Return the calls in the order of their steps, whatever type those steps have."""

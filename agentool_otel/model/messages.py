@@ -10,13 +10,14 @@ below build well-formed ones and take them apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = [
     "Message",
     "Part",
     "call_id_of",
+    "finished",
     "message",
     "only_block",
     "parts_of",
@@ -39,6 +40,25 @@ def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) 
     if finish_reason is not None:
         made["finish_reason"] = finish_reason
     return made
+
+
+def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
+    """Return output messages that all say why they ended; some readers drop those that do not.
+
+    Args:
+        messages: the output of a model or an agent.
+        failed: whether it ended before its time, for those that say nothing themselves.
+    """
+    return [
+        it if it.get("finish_reason") else {**it, "finish_reason": _reason(it, failed)}
+        for it in messages
+    ]
+
+
+def _reason(said: Message, failed: bool) -> str:
+    if failed:
+        return "error"
+    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_of(said)) else "stop"
 
 
 def text(content: str) -> Part:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["STATUS_ERROR", "Attributes", "SpanEvent", "SpanLink", "SpanRecord"]
+__all__ = ["STATUS_ERROR", "Attributes", "Damage", "SpanEvent", "SpanLink", "SpanRecord"]
 
 Attributes = dict[str, Any]
 """Attribute values as JSON values; `bytes` stay bytes. Order is the order of the source."""
@@ -28,6 +28,15 @@ class SpanLink(msgspec.Struct, gc=False):
     trace_id: str
     span_id: str
     attributes: Attributes = {}
+
+
+class Damage(msgspec.Struct, frozen=True, gc=False):
+    """A value whose bytes were not all UTF-8; U+FFFD stands for what was not."""
+
+    where: str
+    """Such as `name`, `attributes.KEY`, `events[0].attributes.KEY` or `resource.KEY`."""
+    cut: bool
+    """Whether it stood at the end: what came after it, too, may be missing then."""
 
 
 class SpanRecord(msgspec.Struct, gc=False):
@@ -54,3 +63,5 @@ class SpanRecord(msgspec.Struct, gc=False):
     scope: str = ""
     """Name of the instrumentation scope."""
     resource: Attributes = {}
+    damaged: tuple[Damage, ...] = ()
+    """Values that are not what they were; of each, where the first damage is."""

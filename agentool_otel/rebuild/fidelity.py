@@ -10,7 +10,15 @@ import msgspec
 __all__ = ["Fidelity", "Note", "Outcome", "SpanReading"]
 
 Outcome = Literal[
-    "kept", "inferred", "normalised", "redacted", "truncated", "lost", "duplicate", "not_captured"
+    "kept",
+    "inferred",
+    "normalised",
+    "redacted",
+    "truncated",
+    "damaged",
+    "lost",
+    "duplicate",
+    "not_captured",
 ]
 
 

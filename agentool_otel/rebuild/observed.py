@@ -12,20 +12,24 @@ from collections.abc import Iterator
 from agentool_otel.dialects import judge
 from agentool_otel.dialects._reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
+from agentool_otel.model.spans import Damage
 from agentool_otel.rebuild.fidelity import Note, Outcome, SpanReading
 from agentool_otel.rebuild.tool_calls import call_above, call_beside
 from agentool_otel.rebuild.tree import Node
 
-__all__ = ["cut_or_hidden", "reading_of", "repeated"]
+__all__ = ["cut_or_hidden", "damaged", "reading_of", "repeated"]
 
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
 """Placeholders of what was never there; all others hide a value."""
 _CUT = re.compile(
-    r"(?:\[TRUNCATED: original length \d+\]|\[truncated\]|<truncated>|\.\.\. ?\(truncated\))\s*\Z",
+    r"(?:\[TRUNCATED: original length \d+\]|\[truncated\]|<truncated>|\.\.\. ?\(truncated\))\s*\Z"
+    r"|\ufffd\Z",
     re.IGNORECASE,
 )
-"""Ends that SDKs put in place of the rest: Gemini CLI's, and what loggers commonly write."""
+"""Ends that SDKs put in place of the rest: Gemini CLI's, and what loggers commonly write; and of a
+store that cuts bytes and then replaces the half of a character that is left."""
 _LONGEST_END = 60
+_ATTRIBUTES, _RESOURCE = "attributes.", "resource."
 
 
 def reading_of(node: Node) -> SpanReading:
@@ -42,8 +46,9 @@ def reading_of(node: Node) -> SpanReading:
 def cut_or_hidden(node: Node) -> Iterator[Note]:
     """Yield a note for each attribute whose value is not the value, or not all of it."""
     span_id = node.span.span_id
+    told = {damage.where for damage in node.span.damaged}
     for key, value in node.span.attributes.items():
-        if not isinstance(value, str):
+        if not isinstance(value, str) or f"{_ATTRIBUTES}{key}" in told:
             continue
         if value in PLACEHOLDERS:
             outcome: Outcome = "not_captured" if value in _NOTHING else "redacted"
@@ -52,6 +57,24 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
             yield Note("truncated", key, None, span_id, key, f"it ends in {found[0]!r}")
         elif key in node.operation.extra and _is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
+
+
+def damaged(nodes: list[Node]) -> Iterator[Note]:
+    """Yield a note for each value that was not all UTF-8, those of a resource once."""
+    of_resources: set[Damage] = set()
+    for node in nodes:
+        span_id = node.span.span_id
+        for damage in node.span.damaged:
+            if damage.where.startswith(_RESOURCE):
+                if damage in of_resources:
+                    continue
+                of_resources.add(damage)
+            key = None
+            if damage.where.startswith(_ATTRIBUTES):
+                key = damage.where.removeprefix(_ATTRIBUTES)
+            outcome: Outcome = "truncated" if damage.cut else "damaged"
+            rule = "it ends within a character" if damage.cut else "bytes of it are no UTF-8"
+            yield Note(outcome, key or damage.where, None, span_id, key, rule)
 
 
 def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:

@@ -36,9 +36,11 @@ from agentool_otel.model.operations import (
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.model.times import to_ns
 from agentool_otel.rebuild import residue
+from agentool_otel.rebuild.failures import ended_well
+from agentool_otel.rebuild.labels import attributes_of
 from agentool_otel.rebuild.runs import rebuild_groups
 from agentool_otel.semconv import agentool, core, gen_ai
-from agentool_otel.semconv.table import SCHEMA_URLS
+from agentool_otel.semconv.table import GENERATIONS
 
 __all__ = ["plan", "replay"]
 
@@ -47,6 +49,7 @@ _BLOCK = 100
 """Step events per span, below the SDK's default limit of 128."""
 
 _SCHEMA_VERSION = "0.1"
+_HANDED_DOWN = frozenset({gen_ai.AGENT_NAME, gen_ai.CONVERSATION_ID, core.USER_ID})
 
 Trace = ReasoningTrace | Mapping[str, Any]
 """A trace as a document or as its JSON object."""
@@ -147,11 +150,13 @@ class _Planner:
         wanted = self._wanted
         status = wanted.get("status")
         agent_id, session_id = wanted.get("agent_id"), wanted.get("session_id")
+        error_type, error_message = _error(wanted)
         root = PlannedSpan(
             AgentInvocation(
                 agent_name=_name(agent_id),
                 conversation_id=_name(session_id),
-                error_type=status if status in _FAILED else None,
+                error_type=error_type,
+                error_message=error_message,
             ),
             self._start,
             self._end,
@@ -175,8 +180,13 @@ class _Planner:
                     said[agentool.METRICS_PREFIX + key] = metrics[key]
         if isinstance(wanted.get("metadata"), dict):
             said[agentool.METADATA] = dumps(wanted["metadata"])
+        said.update(attributes_of(wanted.get("metadata")))
         self._lay_out_steps()
+        self._hand_down(root)
         self._lay_out_timeline(root)
+        if error_message is not None:
+            thrown = _thrown(wanted["metadata"]["error"])
+            root.events.append(SpanEvent(core.EXCEPTION_EVENT, self._end, thrown))
         for span in self.spans:
             span.attributes[agentool.SPAN_START_NS] = span.start_ns
             span.attributes[agentool.SPAN_END_NS] = span.end_ns
@@ -188,6 +198,12 @@ class _Planner:
             said[messages] = dumps([message(role, [text(value)])])
         elif member in self._wanted:
             said[other] = dumps(value)
+
+    def _hand_down(self, root: PlannedSpan) -> None:
+        """Say on every span of a step whose work it is, as live spans do."""
+        held = {key: it for key, it in root.attributes.items() if key in _HANDED_DOWN}
+        for span in self.spans[1:]:
+            span.attributes.update(held)
 
     # ---- steps with a span of their own
     def _lay_out_steps(self) -> None:
@@ -204,6 +220,7 @@ class _Planner:
                         n,
                         ToolExecution(
                             name=f"transfer_to_{target}",
+                            tool_type="function",
                             transfer_target=target,
                             transfer_message=_plain(step.get("message")),
                         ),
@@ -253,6 +270,7 @@ class _Planner:
         start = end = self._times[n]
         operation: dict[str, Any] = {
             "name": call["name"],
+            "tool_type": "function",
             "call_id": _plain(call.get("id")),
             "arguments": call.get("arguments", UNSET),
         }
@@ -270,7 +288,10 @@ class _Planner:
     def _lay_out_orphan(self, n: int) -> None:
         result = self._steps[n]["tool_result"]
         operation = ToolExecution(
-            name="unknown", call_id=_plain(result.get("call_id")), **_result(result)
+            name="unknown",
+            tool_type="function",
+            call_id=_plain(result.get("call_id")),
+            **_result(result),
         )
         span = PlannedSpan(operation, self._times[n], self._times[n])
         span.attributes[agentool.TOOL_INCOMPLETE] = "result_only"
@@ -353,6 +374,28 @@ class _Planner:
                 attributes[name] = dumps(rest)
 
 
+def _error(wanted: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Return the type and the message of the error that a trace's own span ends with: those of
+    `metadata.error` where the run did not go well, else its status."""
+    status = wanted.get("status")
+    plain_failure = status if status in _FAILED else None
+    metadata = wanted.get("metadata")
+    error = metadata.get("error") if isinstance(metadata, dict) else None
+    if not isinstance(error, dict) or ended_well(status):
+        return plain_failure, None
+    kind, message = _name(error.get("type")), _name(error.get("message"))
+    if kind is None and message is not None:
+        kind = plain_failure or core.ERROR_TYPE_OTHER
+    return kind or plain_failure, message
+
+
+def _thrown(error: dict[str, Any]) -> Attributes:
+    """Return the attributes of the exception event that says what ended a run."""
+    names = {core.EXCEPTION_TYPE: "type", core.EXCEPTION_MESSAGE: "message"}
+    said = {name: _name(error.get(member)) for name, member in names.items()}
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def _result(result: dict[str, Any]) -> dict[str, Any]:
     """The fields of a tool execution that its result says."""
     error = result.get("error")
@@ -370,7 +413,7 @@ def _result(result: dict[str, Any]) -> dict[str, Any]:
 def _emit(trace_id: str, spans: list[PlannedSpan], provider: otel.TracerProvider) -> None:
     from agentool_otel._version import __version__
 
-    tracer = provider.get_tracer(SCOPE, __version__, SCHEMA_URLS[gen_ai.BASELINE])
+    tracer = provider.get_tracer(SCOPE, __version__, GENERATIONS[gen_ai.BASELINE].schema_url)
     if hasattr(tracer, "id_generator"):
         tracer = copy.copy(tracer)
         cast(Any, tracer).id_generator = _Ids(trace_id)

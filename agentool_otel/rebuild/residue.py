@@ -17,7 +17,7 @@ __all__ = ["apply", "difference"]
 Residue = dict[str, Any]
 """{"set": {member: value}, "absent": [member], "in": {member: residue of that object}}"""
 
-_NESTED = frozenset({"metrics", "tool_call", "tool_result"})
+_NESTED = frozenset({"metadata", "metrics", "tool_call", "tool_result"})
 """Members whose objects are compared member by member; all others as a whole."""
 
 

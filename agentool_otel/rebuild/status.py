@@ -12,9 +12,9 @@ from agentool_otel.model.documents import STATUSES
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.rebuild.tree import Node, is_record
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 
-__all__ = ["REPEATED", "Status", "status_of"]
+__all__ = ["REPEATED", "Status", "deciding_span", "status_of"]
 
 REPEATED = 5
 """How many equal calls with equal results in a row are a loop. Source: Gemini CLI's own detector,
@@ -23,6 +23,7 @@ REPEATED = 5
 _TIMEOUT = re.compile(r"timeout|timed.?out|deadline|\b408\b|\b504\b", re.IGNORECASE)
 _CONTEXT = re.compile(r"context.?(?:length|window|limit)|too many tokens", re.IGNORECASE)
 _LOOP = re.compile(r"loop.?detected|cycle.?limit|max.?cycles", re.IGNORECASE)
+_FINISH_REASONS = gen_ai.RESPONSE_FINISH_REASONS
 _REFUSED = frozenset({"refusal", "content_filter"})
 
 
@@ -34,6 +35,8 @@ class Status(NamedTuple):
     attribute: str | None = None
     signal: str | None = None
     """None where the span states the status itself."""
+    reason: str | None = None
+    """The model's reason to stop, where that decides it."""
 
 
 def status_of(
@@ -50,9 +53,7 @@ def status_of(
         if node.operation.error_type == "loop_detected":
             return Status("loop_detected", node, "error.type", "the agent reports a loop")
     last = inferences[-1] if inferences else None
-    failed = root if root is not None and not (last and is_record(root)) else last
-    if failed is None and nodes:
-        failed = nodes[-1]
+    failed = deciding_span(root, nodes, inferences)
     found = _of_error(failed, inferences) if failed is not None else None
     if (found is None or found.value == "error") and (count := _repeated(steps)) >= REPEATED:
         return Status("loop_detected", root, None, f"{count} equal calls with equal results")
@@ -61,6 +62,14 @@ def status_of(
     if last is not None:
         return _of_answer(last)
     return Status("success", root, None, "no error")
+
+
+def deciding_span(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Node | None:
+    """Return the span whose error is the run's: its own, else that of the last model call."""
+    last = inferences[-1] if inferences else None
+    if root is not None and not (last and is_record(root)):
+        return root
+    return last or (nodes[-1] if nodes else None)
 
 
 def _of_error(node: Node, inferences: list[Node]) -> Status | None:
@@ -87,9 +96,9 @@ def _of_answer(node: Node) -> Status:
     assert isinstance(operation, Inference)
     for reason in operation.finish_reasons or ():
         if reason in _REFUSED:
-            return Status("refusal", node, "gen_ai.response.finish_reasons", f"{reason!r}")
+            return Status("refusal", node, _FINISH_REASONS, f"{reason!r}", reason)
         if isinstance(reason, str) and _CONTEXT.search(reason):
-            return Status("context_overflow", node, "gen_ai.response.finish_reasons", f"{reason!r}")
+            return Status("context_overflow", node, _FINISH_REASONS, f"{reason!r}", reason)
     for message in operation.output or ():
         if any(part.get("type") == "refusal" for part in parts_of(message)):
             return Status("refusal", node, "gen_ai.output.messages", "a part of type refusal")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
@@ -24,9 +24,11 @@ from agentool_otel.rebuild.cost import Prices, add_cost
 from agentool_otel.rebuild.delegation import delegate, may_delegate, tool_around
 from agentool_otel.rebuild.drafts import notes_of
 from agentool_otel.rebuild.ends import Found, input_of, output_of
+from agentool_otel.rebuild.failures import Failure, failure_of, notes_on
 from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
+from agentool_otel.rebuild.labels import labels_of
 from agentool_otel.rebuild.marks import marks_in, shortened_on
-from agentool_otel.rebuild.observed import cut_or_hidden, reading_of, repeated
+from agentool_otel.rebuild.observed import cut_or_hidden, damaged, reading_of, repeated
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_adopted, is_record
@@ -153,7 +155,8 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
     builder = StepBuilder(root, nodes, inferences)
     made["status"] = ""  # its place; the steps have a say in it
     made["steps"] = builder.build()
-    made["status"] = status_of(root, nodes, inferences, made["steps"]).value
+    status = status_of(root, nodes, inferences, made["steps"])
+    made["status"] = status.value
     made["metrics"] = _metrics(said, nodes, inferences, made["steps"], start_ns, end_ns, root)
     metadata = json_or(said.get(agentool.METADATA), None)
     links = dict(run.link)
@@ -162,9 +165,19 @@ def _document(run: RunSpans, subtraces: dict[int, str]) -> dict[str, Any]:
         links["sub_traces"] = children
     if _unfinished(run):
         links["incomplete"] = True
-    if isinstance(metadata, dict) or links:
-        made["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **links}
+    failure = failure_of(status, root, nodes, inferences)
+    if failure is not None and not _has_error(metadata):
+        links["error"] = failure.to_dict()
+    told = metadata if isinstance(metadata, dict) else {}
+    labels = {key: it for key, it in labels_of(root, nodes).items() if key not in told}
+    if isinstance(metadata, dict) or labels or links:
+        made["metadata"] = {**told, **labels, **links}
     return residue.apply(made, json_or(said.get(agentool.EXTRA), None))
+
+
+def _has_error(metadata: Any) -> bool:
+    """Whether the metadata of a run names an error: the user's own, or that of a replayed trace."""
+    return isinstance(metadata, dict) and "error" in metadata
 
 
 def _agent_id(run: RunSpans) -> Found:
@@ -341,6 +354,8 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     report.notes.append(
         Note(outcome, "status", None, _span_id(status.node), status.attribute, status.signal)
     )
+    if _has_error(document.get("metadata")):
+        report.notes += _notes_on_error(root, failure_of(status, root, nodes, inferences))
     report.notes += _usage_notes(root, nodes, inferences)
     report.notes += notes_of(drafts)
     for node in filter(is_adopted, nodes):
@@ -350,6 +365,7 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         tie = judge(node.span).tie
         if tie is not None:
             report.ties.append(str(tie))
+    report.notes += damaged(everything)
     for node in everything:
         report.notes += shortened_on(node)
         report.notes += cut_or_hidden(node)
@@ -357,6 +373,14 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
             if not key.startswith("agentool."):
                 report.unread[key] = report.unread.get(key, 0) + 1
     return report
+
+
+def _notes_on_error(root: Node | None, failure: Failure | None) -> Iterable[Note]:
+    """Return where the error in a trace's metadata came from."""
+    said = root.span.attributes.get(agentool.METADATA) if root is not None else None
+    if _has_error(json_or(said, None)):
+        return [Note("kept", "metadata.error", None, _span_id(root), agentool.METADATA)]
+    return notes_on(failure) if failure is not None else []
 
 
 def _answered_by_model(root: Node, nodes: list[Node]) -> bool:

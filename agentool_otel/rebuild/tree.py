@@ -39,6 +39,7 @@ class Node:
         "is_run",
         "operation",
         "order",
+        "origin",
         "parent",
         "span",
         "start_ns",
@@ -67,6 +68,8 @@ class Node:
         self.start_ns, self.end_ns = start_ns, end_ns
         self.is_run = self.operation.__class__ in _RUNS
         self.order = (start_ns or 0, span.span_id)
+        self.origin: Node | None = None
+        """The span below it where its error arose, once somebody has looked for that."""
 
     def saying(self, operation: Operation) -> Node:
         """Return this node with another operation, its place in the tree the same."""
@@ -78,9 +81,9 @@ class Node:
         return other
 
     def unlink(self) -> None:
-        """Let go of parent and children: a tree holds itself alive until the garbage collector
-        finds it, and finding trees by the thousand is dear."""
-        self.parent = None
+        """Let go of other nodes: a tree holds itself alive until the garbage collector finds it,
+        and finding trees by the thousand is dear."""
+        self.parent = self.origin = None
         self.children = []
 
     def ancestors(self) -> Iterator[Node]:

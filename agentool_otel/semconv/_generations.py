@@ -1,4 +1,5 @@
-"""What the names were called before the baseline, for reading and for writing older generations.
+"""The generations of the conventions: what the names were called before the baseline, for reading,
+and all that an older generation has, for writing it.
 
 Spec: semantic-conventions v1.26 to v1.41, then the conventions' own changelog.
 """
@@ -8,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from agentool_otel.errors import ConfigurationError
 from agentool_otel.semconv import core, gen_ai, mcp, openai
+from agentool_otel.semconv._attributes import ATTRIBUTES, PREFIXES
+from agentool_otel.semconv._metrics import METRICS
 
 __all__ = [
-    "METRIC_RENAMES",
-    "OLDER",
-    "OLDER_ABSENT",
-    "OLDER_VALUES",
+    "GENERATIONS",
+    "NAMED_BY_US",
+    "OURS",
     "RENAMES",
-    "SCHEMA_URLS",
     "STRUCTURAL",
+    "Generation",
     "Rename",
+    "generation",
 ]
 
 
@@ -87,63 +91,108 @@ STRUCTURAL: Mapping[str, str] = {
 }
 """Older names whose value changed its shape too: the dialect translates them."""
 
-METRIC_RENAMES: Mapping[str, str] = {
-    gen_ai.METRIC_OPERATION_TIME_TO_FIRST_CHUNK: gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK,
-    gen_ai.METRIC_OPERATION_TIME_PER_OUTPUT_CHUNK: gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK,
-    "gen_ai.workflow.duration": gen_ai.METRIC_INVOKE_WORKFLOW_DURATION,
+
+class Generation(NamedTuple):
+    """What one generation of the conventions has. Everything is keyed by the baseline's names."""
+
+    schema_url: str
+    """What the scopes of its spans, metrics and log records say."""
+    metrics: Mapping[str, str]
+    """Metric to the name it has here; a metric that is not among them does not exist here."""
+    events: frozenset[str]
+    """The events of `gen_ai.*` that exist here."""
+    names: Mapping[str, str] = {}
+    """Attribute to the name it has here; equal ones left out."""
+    values: Mapping[str, Mapping[str, str]] = {}
+    """Attribute to its renamed values, new to old."""
+    doubles: frozenset[str] = frozenset()
+    """Attributes that are doubles here."""
+    absent: frozenset[str] = frozenset()
+    """Attributes, and prefixes of attributes, for which there is no name here."""
+
+    def name_of(self, attribute: str) -> str:
+        """Return the name of an attribute in this generation; where it has none, one of ours."""
+        if attribute in self.absent or (
+            attribute.startswith(_PREFIXES) and not self.absent.isdisjoint(PREFIXES)
+        ):
+            return f"{OURS}{attribute}"
+        return self.names.get(attribute, attribute)
+
+
+OURS = "agentool."
+"""What stands before the baseline's name of an attribute in a generation that has none for it."""
+NAMED_BY_US = tuple(f"{OURS}{namespace}." for namespace in ("gen_ai", "mcp", "openai"))
+"""How such a name begins."""
+_PREFIXES = tuple(prefix for prefix in PREFIXES if not prefix.startswith(OURS))
+_LATEST = "latest"
+
+
+def generation(name: str) -> Generation:
+    """Return a generation by its name; `latest` is the baseline.
+
+    Raises:
+        ConfigurationError: if it is not known.
+    """
+    found = GENERATIONS.get(gen_ai.BASELINE if name == _LATEST else name)
+    if found is None:
+        known = ", ".join([_LATEST, *GENERATIONS])
+        raise ConfigurationError(f"unknown semconv generation {name!r}; known are {known}")
+    return found
+
+
+_CORE_METRICS = (
+    *(gen_ai.METRIC_OPERATION_DURATION, gen_ai.METRIC_CLIENT_TOKEN_USAGE),
+    *(gen_ai.METRIC_SERVER_REQUEST_DURATION, gen_ai.METRIC_SERVER_TIME_PER_OUTPUT_TOKEN),
+    gen_ai.METRIC_SERVER_TIME_TO_FIRST_TOKEN,
+)
+_CHUNK_METRICS = {
+    gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK: gen_ai.METRIC_OPERATION_TIME_TO_FIRST_CHUNK,
+    gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK: gen_ai.METRIC_OPERATION_TIME_PER_OUTPUT_CHUNK,
 }
-"""Not here: `gen_ai.client.operation.duration` stays for all but inference, and
-`gen_ai.client.token.usage` became one counter per direction."""
+_MCP_METRICS = (
+    *(mcp.METRIC_CLIENT_OPERATION_DURATION, mcp.METRIC_SERVER_OPERATION_DURATION),
+    *(mcp.METRIC_CLIENT_SESSION_DURATION, mcp.METRIC_SERVER_SESSION_DURATION),
+)
+_AGENT_METRICS = (
+    *(gen_ai.METRIC_INVOKE_AGENT_DURATION, gen_ai.METRIC_INVOKE_AGENT_INFERENCE_CALLS),
+    *(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, gen_ai.METRIC_EXECUTE_TOOL_DURATION),
+)
 
-OLDER: Mapping[str, Mapping[str, str]] = {
-    "1.36": {
-        gen_ai.PROVIDER_NAME: "gen_ai.system",
-        openai.REQUEST_SERVICE_TIER: "gen_ai.openai.request.service_tier",
-        openai.RESPONSE_SERVICE_TIER: "gen_ai.openai.response.service_tier",
-        openai.RESPONSE_SYSTEM_FINGERPRINT: "gen_ai.openai.response.system_fingerprint",
-    },
-    "1.41": {
-        gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS: "gen_ai.usage.cache_creation.input_tokens",
-        gen_ai.RETRIEVAL_TOP_K: gen_ai.REQUEST_TOP_K,
-    },
-}
-"""Per generation of the core conventions, baseline name to the name it had; equal ones left out.
 
-1.36 (2025-07) is the last with `gen_ai.system`, 1.41 (2026-04) the last in the core repository.
-"""
+def _metrics(*same: str) -> dict[str, str]:
+    """The metrics of a generation before the baseline, in which a model call is a client operation
+    like any other."""
+    return {
+        gen_ai.METRIC_INFERENCE_DURATION: gen_ai.METRIC_OPERATION_DURATION,
+        **{name: name for name in (*_CORE_METRICS, *same)},
+    }
 
-SCHEMA_URLS: Mapping[str, str] = {
-    gen_ai.BASELINE: "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev",
-    "1.41": "https://opentelemetry.io/schemas/1.41.0",
-    "1.36": "https://opentelemetry.io/schemas/1.36.0",
-}
-"""Per generation, what the scope of its spans says; the baseline's is that of its manifest."""
 
-OLDER_VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
-    "1.36": {gen_ai.PROVIDER_NAME: {gen_ai.Provider.X_AI: "xai"}},
-    "1.41": {},
-}
-"""Per generation and baseline name, baseline value to the value it had."""
+_EVENTS = frozenset(
+    {
+        *(gen_ai.EVENT_INFERENCE_DETAILS, gen_ai.EVENT_EVALUATION_RESULT),
+        gen_ai.EVENT_OPERATION_EXCEPTION,
+    }
+)
+_MESSAGE_EVENTS = frozenset(
+    {
+        *("gen_ai.system.message", "gen_ai.user.message", "gen_ai.assistant.message"),
+        *("gen_ai.tool.message", "gen_ai.choice"),
+    }
+)
+_CACHE_WRITE = {gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS: "gen_ai.usage.cache_creation.input_tokens"}
 
-_SINCE_1_41 = frozenset(
+_NOT_IN_2026_08 = frozenset(name for name, it in ATTRIBUTES.items() if it.mark == "B")
+_NOT_IN_1_41 = _NOT_IN_2026_08 | frozenset(
     {
         *(gen_ai.CONVERSATION_COMPACTED, gen_ai.RESPONSE_STATUS, gen_ai.PROMPT_VERSION),
         *(gen_ai.REQUEST_REASONING_LEVEL, gen_ai.REQUEST_PREVIOUS_RESPONSE_ID),
-        *(gen_ai.REQUEST_STREAM_CURSOR, gen_ai.TOKEN_MODALITY),
-        *(gen_ai.USAGE_TEXT_INPUT_TOKENS, gen_ai.USAGE_TEXT_OUTPUT_TOKENS),
-        *(gen_ai.USAGE_IMAGE_INPUT_TOKENS, gen_ai.USAGE_IMAGE_OUTPUT_TOKENS),
-        *(gen_ai.USAGE_AUDIO_INPUT_TOKENS, gen_ai.USAGE_AUDIO_OUTPUT_TOKENS),
-        gen_ai.USAGE_TEXT_CACHE_READ_INPUT_TOKENS,
-        gen_ai.USAGE_IMAGE_CACHE_READ_INPUT_TOKENS,
-        gen_ai.USAGE_AUDIO_CACHE_READ_INPUT_TOKENS,
-        *(gen_ai.MAIN_AGENT_ID, gen_ai.MAIN_AGENT_NAME, gen_ai.MAIN_AGENT_DESCRIPTION),
-        *(gen_ai.SKILL_NAME, gen_ai.SKILL_DESCRIPTION),
-        *(gen_ai.SKILL_SOURCE_URI, gen_ai.SKILL_RESOURCE_NAME),
+        *(gen_ai.REQUEST_STREAM_CURSOR, gen_ai.PROMPT_VARIABLE_PREFIX),
         *(gen_ai.MEMORY_STORE_ID, gen_ai.MEMORY_RECORD_ID, gen_ai.MEMORY_RECORD_COUNT),
         *(gen_ai.MEMORY_QUERY_TEXT, gen_ai.MEMORY_RECORDS),
     }
 )
-_SINCE_1_36 = frozenset(
+_NOT_IN_1_36 = _NOT_IN_1_41 | frozenset(
     {
         *(gen_ai.SYSTEM_INSTRUCTIONS, gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES),
         *(gen_ai.TOOL_DEFINITIONS, gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT),
@@ -159,8 +208,53 @@ _SINCE_1_36 = frozenset(
     }
 )
 
-OLDER_ABSENT: Mapping[str, frozenset[str]] = {
-    "1.36": _SINCE_1_36 | _SINCE_1_41,
-    "1.41": _SINCE_1_41,
+GENERATIONS: Mapping[str, Generation] = {
+    gen_ai.BASELINE: Generation(
+        schema_url="https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev",
+        metrics={
+            name: name
+            for name in METRICS
+            if name not in {gen_ai.METRIC_CLIENT_TOKEN_USAGE, *_CHUNK_METRICS.values()}
+        },
+        events=_EVENTS,
+    ),
+    "2026-08": Generation(
+        schema_url="https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev",
+        metrics={
+            **_metrics(*_AGENT_METRICS, *_MCP_METRICS),
+            **_CHUNK_METRICS,
+            gen_ai.METRIC_INVOKE_WORKFLOW_DURATION: "gen_ai.workflow.duration",
+        },
+        events=_EVENTS,
+        names=_CACHE_WRITE,
+        absent=_NOT_IN_2026_08 - _CACHE_WRITE.keys(),
+    ),
+    "1.41": Generation(
+        schema_url="https://opentelemetry.io/schemas/1.41.0",
+        metrics={**_metrics(*_MCP_METRICS), **_CHUNK_METRICS},
+        events=_EVENTS,
+        names={**_CACHE_WRITE, gen_ai.RETRIEVAL_TOP_K: gen_ai.REQUEST_TOP_K},
+        doubles=frozenset({gen_ai.REQUEST_TOP_K, gen_ai.RETRIEVAL_TOP_K}),
+        absent=_NOT_IN_1_41 - _CACHE_WRITE.keys(),
+    ),
+    "1.36": Generation(
+        schema_url="https://opentelemetry.io/schemas/1.36.0",
+        metrics=_metrics(),
+        events=_MESSAGE_EVENTS,
+        names={
+            gen_ai.PROVIDER_NAME: "gen_ai.system",
+            openai.REQUEST_SERVICE_TIER: "gen_ai.openai.request.service_tier",
+            openai.RESPONSE_SERVICE_TIER: "gen_ai.openai.response.service_tier",
+            openai.RESPONSE_SYSTEM_FINGERPRINT: "gen_ai.openai.response.system_fingerprint",
+        },
+        values={gen_ai.PROVIDER_NAME: {gen_ai.Provider.X_AI: "xai"}},
+        doubles=frozenset({gen_ai.REQUEST_TOP_K}),
+        absent=_NOT_IN_1_36,
+    ),
 }
-"""Baseline names for which a generation had no name. In 1.36, messages were log records."""
+"""Those that can be written, the baseline first.
+
+2026-08 is the registry that the official Python packages of that autumn follow, before the counters
+of tokens; 1.41 (2026-04) is the last in the core repository, 1.36 (2025-07) the last with
+`gen_ai.system` and with messages as log records.
+"""

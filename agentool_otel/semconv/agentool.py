@@ -16,6 +16,8 @@ def _name(name: str, meaning: str) -> str:
 TRACE_ID = _name("agentool.trace.id", "id of the ReasoningTrace this run is")
 AGENT_ID = _name("agentool.agent.id", "agent_id of the ReasoningTrace, whatever hosts the agent")
 SESSION_ID = _name("agentool.session.id", "id that groups runs, as the user gave it")
+CASE_ID = _name("agentool.case.id", "id of the EvalCase that the run is a try of")
+TAGS = _name("agentool.tags", "words by which runs are found and grouped, as the user gave them")
 STATUS = _name(
     "agentool.status", "status of the ReasoningTrace: success, error, timeout, in_progress, ..."
 )
@@ -30,6 +32,17 @@ EVENT_DETAILS = _name(
     "agentool.operation.details",
     "event name: content of an operation the conventions have no event for, in the context of its"
     " span",
+)
+
+# Messages as events, one each, in the generation that has them so: members of the body
+MESSAGE = _name(
+    "agentool.message",
+    "the whole message (content), as JSON, where the body of its event cannot say all of it; null"
+    " where an event before it does",
+)
+SYSTEM_INSTRUCTIONS = _name(
+    "agentool.system_instructions",
+    "instructions that were given apart from the messages (content), as JSON",
 )
 
 # Steps: events on the run's span, in order
@@ -94,6 +107,8 @@ SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
 SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")
 SPAN_START_NS = _name("agentool.span.start_ns", "exact start, for stores that round times")
 SPAN_END_NS = _name("agentool.span.end_ns", "exact end, for stores that round times")
+COPIES = frozenset({SPAN_KIND, SPAN_PARENT_ID, SPAN_START_NS, SPAN_END_NS})
+"""What repeats the span's own members: in recordings, and sent where `AGENTOOL_SPAN_COPIES=on`."""
 
 CONTENT_SHORTENED = _name(
     "agentool.content.shortened",

@@ -23,6 +23,8 @@ SERVICE_NAME = "service.name"
 SERVICE_VERSION = "service.version"
 SERVICE_INSTANCE_ID = "service.instance.id"
 SESSION_ID = "session.id"
+USER_ID = "user.id"
+"""Unique identifier of the user. Spec: attribute registry, user (development)."""
 
 EXCEPTION_EVENT = "exception"
 EXCEPTION_TYPE = "exception.type"

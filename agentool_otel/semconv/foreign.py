@@ -7,13 +7,15 @@ conventions before 1.37, and the attribute names of the SDKs named, as of Novemb
 
 from __future__ import annotations
 
-from agentool_otel.semconv.table import CONTENT
+from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv.table import CONTENT, OURS
 
 __all__ = ["EVENT_KEEPS", "holds_content", "is_content_event", "is_content_member"]
 
 _NAMES = frozenset(
     {
         *CONTENT,
+        *(f"{OURS}{name}" for name in CONTENT),  # in a generation that has no name for it
         # GenAI conventions before 1.37, LangSmith
         *("gen_ai.prompt", "gen_ai.completion", "gen_ai.event.content", "gen_ai.tool.args"),
         *("gen_ai.output", "gen_ai.agent.task", "gen_ai.agent.instructions"),
@@ -61,6 +63,7 @@ _NAMES = frozenset(
     }
 )
 _PREFIXES = (
+    f"{OURS}{gen_ai.PROMPT_VARIABLE_PREFIX}",
     *("gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages.", "llm.output_messages."),
     *("llm.prompts.", "llm.completions.", "llm.choices.", "retrieval.documents."),
     *("reranker.input_documents.", "reranker.output_documents.", "embedding.embeddings."),

@@ -14,9 +14,16 @@ from agentool_otel.model.atif import agents_of, embedded_in, from_atif
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.sources._damage import is_damaged, mend, mended
+from agentool_otel.sources._damaged_fields import (
+    has_damaged_names,
+    with_numbers_as_text,
+    without_damaged,
+)
 from agentool_otel.sources._openclaw import OpenClaw
 from agentool_otel.sources._otlp_span import plain_resource, span_record
 from agentool_otel.sources._pieces import Foreign, Piece, normal, pieces, scope_name, short
+from agentool_otel.sources._tempo import partial_in_json
 from agentool_otel.sources._undecoded import Report
 from agentool_otel.sources.containers import log_record, span_object
 
@@ -76,6 +83,8 @@ class AnyJson:
         """
         known = value == []
         named = False
+        if (partial := partial_in_json(value)) is not None:
+            self._report(where, partial)
         try:
             for piece in pieces(value) if parts is None else parts:
                 known = True
@@ -84,7 +93,8 @@ class AnyJson:
                     named = True
                     found = (it for it, what in pieces(value) if what == "trajectory")
                     self._agents.update(agents_of(found))
-                yield from self._piece(piece, where)
+                for span in self._piece(piece, where):
+                    yield self._mended(span)
         except RecursionError:
             raise Foreign("nested too deeply to be read") from None
         except DecodeError as error:
@@ -98,7 +108,16 @@ class AnyJson:
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that more of the file might have completed."""
-        yield from self._openclaw.rest()
+        yield from map(self._mended, self._openclaw.rest())
+
+    def _mended(self, span: SpanRecord) -> SpanRecord:
+        """Return a span without marks of damage, one object for as many resources as possible."""
+        mend(span)
+        if span.resource is not self._resource:
+            if span.resource == self._resource:
+                span.resource = self._resource
+            self._resource = span.resource
+        return span
 
     def _piece(self, piece: Piece, where: str) -> Iterator[SpanRecord]:
         value, what = piece
@@ -110,20 +129,24 @@ class AnyJson:
         elif what == "openclaw event":
             yield from self._openclaw.spans(value)
         elif what == "trace":
-            self._document(decode(ReasoningTrace, value))
+            self._document(decode(ReasoningTrace, self._whole(value, where)))
         elif what == "trajectory":
             waiting = [value]
             while waiting:
                 trajectory = waiting.pop(0)
-                self._document(from_atif(trajectory, agents=self._agents))
+                found = from_atif(self._whole(trajectory, where), agents=self._agents)
+                self._document(found)
                 waiting += embedded_in(trajectory)
         else:
             self.loses.update(dict.fromkeys(what.loses))
-            for span in what.spans(value, lambda message: self._report(where, message)):
-                if span.resource == self._resource:
-                    span.resource = self._resource  # one object for as many spans as possible
-                self._resource = span.resource
-                yield span
+            yield from what.spans(value, lambda message: self._report(where, message))
+
+    def _whole(self, document: Json, where: str) -> Json:
+        """Return a document without marks of damage, which it has no place to tell of."""
+        whole, damaged = mended(document)
+        if damaged:
+            self._report(where, "bytes of it that are no UTF-8 were replaced by U+FFFD")
+        return whole
 
     def _otlp(self, document: Json, where: str) -> Iterator[SpanRecord]:
         if not document.keys() & {"resourceSpans", "resourceLogs"}:
@@ -133,7 +156,7 @@ class AnyJson:
             scoped = group.get("scopeSpans", group.get("instrumentationLibrarySpans"))
             for part in self._objects(scoped, "scopeSpans", where):
                 scope = scope_name(part.get("scope", part.get("instrumentationLibrary")))
-                yield from self.otlp_spans(part.get("spans"), scope, resource, where)
+                yield from self._otlp_spans(part.get("spans"), scope, resource, where)
         for group in self._objects(document.get("resourceLogs"), "resourceLogs", where):
             resource = self.resource(group.get("resource"), where)
             for part in self._objects(group.get("scopeLogs"), "scopeLogs", where):
@@ -144,9 +167,14 @@ class AnyJson:
         self, spans: Json, scope: str, resource: Attributes, where: str
     ) -> Iterator[SpanRecord]:
         """Yield the records of OTLP spans with normal keys, under one scope and resource."""
+        return map(self._mended, self._otlp_spans(spans, scope, resource, where))
+
+    def _otlp_spans(
+        self, spans: Json, scope: str, resource: Attributes, where: str
+    ) -> Iterator[SpanRecord]:
         for span in self._objects(spans, "spans", where):
             try:
-                yield span_record(span, scope, resource)
+                yield _record(span, scope, resource)
             except (ValueError, RecursionError) as error:
                 try:
                     other = span_object.record(span, strict=True)
@@ -161,7 +189,7 @@ class AnyJson:
         if resource is None:
             return {}
         try:
-            return plain_resource(resource)
+            return _resource(resource)
         except (ValueError, RecursionError) as error:
             found = span_object.resource(resource)
             inner = resource.get("attributes") if isinstance(resource, dict) else resource
@@ -186,3 +214,28 @@ class AnyJson:
                 yield item
             else:
                 self._report(where, f"expected an object in {name}, got {short(item)}")
+
+
+def _resource(resource: Json) -> Attributes:
+    try:
+        return plain_resource(resource)
+    except ValueError:
+        return plain_resource(with_numbers_as_text(resource))
+
+
+def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecord:
+    """Return the record of a span of OTLP/JSON with normal keys, without what is damaged in it.
+
+    Raises:
+        ValueError: a field, an id or a number of it is none.
+    """
+    if not has_damaged_names(span):
+        try:
+            return span_record(span, scope, resource)
+        except ValueError:
+            if not is_damaged(span):
+                raise
+    whole, lost = without_damaged(span)
+    found = span_record(whole, scope, resource)
+    found.damaged = lost
+    return found

@@ -6,7 +6,6 @@ what pandas prints of it.
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import threading
@@ -14,8 +13,10 @@ from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
 from agentool_otel._json import Json, dumps
+from agentool_otel._literals import literal
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources._any_json import AnyJson
+from agentool_otel.sources._damage import MARKING
 from agentool_otel.sources._pieces import TELLING, Foreign, Piece, container_of
 from agentool_otel.sources._tables import is_trace_column
 from agentool_otel.sources._undecoded import Batches, Report
@@ -46,7 +47,7 @@ def looks_like_csv(head: bytes) -> bool:
 
 def batches(stream: BinaryIO, values: AnyJson, report: Report) -> Batches:
     """Yield the spans of each row."""
-    text = io.TextIOWrapper(stream, "utf-8-sig", "replace", newline="")
+    text = io.TextIOWrapper(stream, "utf-8-sig", MARKING, newline="")
     try:
         yield from _rows(text, values, report)
     finally:
@@ -89,12 +90,10 @@ def _rows(text: TextIO, values: AnyJson, report: Report) -> Iterator[list[SpanRe
 
 def _printed(cell: str) -> Json:
     """Return the object or list that a cell is Python's literal of; the text, if it is none."""
-    if len(cell) > _LONGEST_PRINTED:
-        return cell
     try:
-        value: Json = ast.literal_eval(cell)
+        value: Json = literal(cell, _LONGEST_PRINTED)
         dumps(value)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+    except (ValueError, TypeError):
         return cell
     return value
 

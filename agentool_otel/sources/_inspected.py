@@ -17,16 +17,18 @@ from typing import Any, NamedTuple
 
 __all__ = ["Inspected", "inspected", "looks_inspected"]
 
-_BEGINS = re.compile(r"""\{\s*(?:[A-Za-z_$][\w$]*|'(?:[^'\\\n]|\\.)*')\s*:""")
+_BEGINS = re.compile(r"""\{\s*(?:[A-Za-z_$][\w$]*|'[^'\\\n]*(?:\\.[^'\\\n]*)*')\s*:""")
 _SPACE = re.compile(r"[\s,]*")
 _KEY = re.compile(r"""([A-Za-z_$][\w$]*)|(?=['"`])""")
 _COLON = re.compile(r"\s*(?::|=>)\s*")
-_QUOTED = re.compile(r"""(['"`])((?:(?!\1)[^\\]|\\.)*)\1""", re.DOTALL)
+_QUOTED = re.compile(
+    "|".join(rf"{quote}([^{quote}\\]*(?:\\.[^{quote}\\]*)*){quote}" for quote in "'\"`"), re.DOTALL
+)
 _JOINED = re.compile(r"""\s*\+\s*(?=['"`])""")
 _MORE = re.compile(r"\s*\.\.\. \d+ more (?:items?|characters?)")
 _LEFT_OUT = re.compile(
     r"\[(?:Object|Array|Circular[^\]\n]*|Getter[^\]\n]*|Function[^\]\n]*|class [^\]\n]*|[A-Z]\w*)\]"
-    r"|<Buffer [^>]*>|Symbol\([^)]*\)"
+    r"|<Buffer [^<>]*>|Symbol\([^()]*\)"
 )
 _BEFORE = re.compile(
     r"(?:<ref \*\d+>\s*)?[A-Za-z_$][\w$]*(?:\(\d+\))?\s*(?:\[[^\]\n]*\]\s*)?(?=[{\[])"
@@ -137,7 +139,7 @@ class _Printed:
         """Long text is printed in lines with a plus between, and cut where it is very long."""
         parts: list[str] = []
         while quoted := _QUOTED.match(self._text, at):
-            parts.append(_ESCAPED.sub(_unescaped, quoted[2]))
+            parts.append(_ESCAPED.sub(_unescaped, quoted[quoted.lastindex or 0]))
             at = quoted.end()
             if (joined := _JOINED.match(self._text, at)) is None:
                 return "".join(parts), self._next(at) if _MORE.match(self._text, at) else at

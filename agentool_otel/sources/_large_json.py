@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from agentool_otel._json import Json
+from agentool_otel.sources._damage import MARKING, encoded
 from agentool_otel.sources._pushback import Pushback
 from agentool_otel.sources._salvage import is_cut
 
@@ -64,7 +65,7 @@ class LargeJson:
         self._window = window
         self._context = window // 4
         """Characters of members that are kept for the items behind them."""
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._decoder = codecs.getincrementaldecoder("utf-8")(MARKING)
         self._stream = stream
         self._ended = False
         self._text = self._decoder.decode(begun)
@@ -83,7 +84,7 @@ class LargeJson:
         if not self._damaged:
             return None
         pending, _ = self._decoder.getstate()
-        return (self._key + self._text[self._at :]).encode("utf-8", "surrogatepass") + pending
+        return encoded(self._key + self._text[self._at :]) + pending
 
     @property
     def around(self) -> dict[str, Json]:

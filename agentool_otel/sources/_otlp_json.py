@@ -21,6 +21,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.sources._damage import MARKING, encoded
 from agentool_otel.sources._frames import Frames
 from agentool_otel.sources._inspected import inspected, looks_inspected
 from agentool_otel.sources._large_json import LargeJson
@@ -184,7 +185,7 @@ class JsonReader:
     def _salvaged(self, left: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
         """Yield what can be read of the rest of a damaged document, and of those behind it that
         have been taken from the stream with it."""
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        decoder = codecs.getincrementaldecoder("utf-8")(MARKING)
         text = decoder.decode(left)
         while True:
             if resume := _RESUME.search(text, 1):
@@ -193,7 +194,7 @@ class JsonReader:
                 yield list(salvage.spans(text[:next_one]))
                 yield self._pieces(text[next_one:last_one], where)
                 pending, _ = decoder.getstate()
-                stream.push(text[last_one:].encode("utf-8", "surrogatepass") + pending)
+                stream.push(encoded(text[last_one:]) + pending)
                 return
             data = stream.read(_LARGE_BLOCK)
             yield list(salvage.spans(text, more=bool(data)))
@@ -301,7 +302,7 @@ class JsonReader:
             pass
         where = f"line {span.line}"
         try:
-            loose = normal(_json.loads(data))
+            loose = normal(_value(data))
         except (ValueError, RecursionError) as error:
             self.report(where, f"a span left out: {error if span.data else _CHANGED}")
             return None
@@ -355,11 +356,11 @@ class JsonReader:
             pass
         if data.isspace():
             return []
-        return list(self._values.spans(_json.loads(data), where))
+        return list(self._values.spans(_value(data), where))
 
     def _pieces(self, data: bytes | str, where: str) -> list[SpanRecord]:
         """Return what can be read from text that is several documents, or a damaged one."""
-        text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
+        text = data.decode("utf-8-sig", MARKING) if isinstance(data, bytes) else data
         passed = 0
         spans: list[SpanRecord] = []
         at = _next(_BETWEEN_DOCUMENTS, text, 0)
@@ -411,6 +412,18 @@ class JsonReader:
         self.recognised = self.recognised or bool(saved) or '"resourceSpans"' in text
         self.report(where, f"cut short or damaged after character {at}: {_saved(len(saved))}")
         return saved
+
+
+def _value(data: bytes) -> Json:
+    """Return the value of JSON; what is no UTF-8 in it is marked, for `AnyJson` to mend.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    try:
+        return _json.loads(data)
+    except UnicodeDecodeError:
+        return _json.loads(data.decode("utf-8-sig", MARKING))
 
 
 def _nothing(at: int, length: int) -> bytes:

@@ -7,22 +7,26 @@ the same on the wire: a list of ResourceSpans under field 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from io import BufferedReader, BytesIO
 from sys import intern
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.sources._damage import mend
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_span import KINDS, STATUSES
 from agentool_otel.sources._packed import ZSTD, Feed, unzstd
+from agentool_otel.sources._tempo import holds_trace, partial_in_protobuf
 from agentool_otel.sources._undecoded import Batches, Report
+from agentool_otel.sources._wire import with_marks_in_texts
 from agentool_otel.sources.containers import log_record
 
 if TYPE_CHECKING:
     from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
     from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
     from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
+
+    _Message = TypeVar("_Message", ResourceSpans, ResourceLogs)
 
 __all__ = ["ProtoReader"]
 
@@ -40,26 +44,41 @@ class ProtoReader:
         self._report = report
 
     def message(self, stream: BinaryIO, where: str = "") -> Iterator[list[SpanRecord]]:
-        """Yield the spans of each ResourceSpans of one message."""
-        from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
-        from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
-        from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
-
+        """Yield the spans of each ResourceSpans of one message, as such or in an answer of Tempo's
+        second API."""
         for number, data in enumerate(self._parts(stream, where), 1):
             place = f"{where} ResourceSpans {number}".lstrip()
-            group: ResourceSpans | None = None
             try:
-                with suppress(DecodeError):
-                    group = ResourceSpans.FromString(data)
-                if group is not None and _are_spans(group):
-                    spans = list(self._spans(group, place))
-                else:
-                    spans = list(self._logs(ResourceLogs.FromString(data)))
-            except DecodeError as error:
+                spans = self._part(data, place)
+            except (ValueError, RecursionError) as error:
                 self._report(place, f"left out, no valid protobuf: {error}")
                 continue
             self.recognised = bool(self.recognised or spans or self.skipped or not data)
             yield spans
+
+    def _part(self, data: bytes, where: str) -> list[SpanRecord]:
+        """Return the spans of a ResourceSpans, or of a ResourceLogs, which looks much like one.
+
+        Raises:
+            ValueError: it is neither.
+        """
+        from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
+        from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
+
+        group = _parsed(ResourceSpans, data)
+        if group is not None and _are_spans(group):
+            return list(self._spans(group, where))
+        logs = _parsed(ResourceLogs, data)
+        if logs is not None and (group is not None or _are_logs(logs)):
+            return list(self._logs(logs))
+        # One text in it that is no UTF-8 is enough for either to be refused.
+        group = _parsed(ResourceSpans, data, marked=True)
+        if group is not None and _are_spans(group):
+            return list(map(mend, self._spans(group, where)))
+        logs = _parsed(ResourceLogs, data, marked=True)
+        if logs is not None and _are_logs(logs):
+            return list(self._logs(logs))
+        raise ValueError("neither spans nor log records")
 
     def framed(self, stream: BinaryIO, json: JsonReader) -> Batches:
         """Yield the spans of messages which each follow their length as `uint32` big-endian: JSON
@@ -104,19 +123,45 @@ class ProtoReader:
                     f"message {number}", f"cut short: {len(data)} of {size} bytes are there"
                 )
 
-    def _parts(self, stream: BinaryIO, where: str) -> Iterator[bytes]:
+    def _parts(self, stream: BinaryIO, where: str, *, cut: bool = False) -> Iterator[bytes]:
+        """Yield what the fields 1 of a message hold.
+
+        Args:
+            stream: the message.
+            where: the place of it.
+            cut: whether it is known, and said, that the end is missing.
+        """
+        in_answer = False
         while tag := stream.read(1):
+            if in_answer and tag != _RESOURCE_SPANS:
+                self._say_if_partial(tag + stream.read(_CHUNK), where)
+                return
             size = _varint(stream) if tag == _RESOURCE_SPANS else None
             if size is None:
                 self._report(where, f"not readable as OTLP protobuf from byte {tag.hex()} on")
                 return
             data = _take(stream, size)
-            if len(data) < size:
+            if len(data) < size and not cut:
                 self._report(
                     where, f"cut short: {len(data)} of {size} bytes of a ResourceSpans are there"
                 )
+            if holds_trace(data):
+                in_answer = True
+                yield from self._parts(BytesIO(data), where, cut=len(data) < size)
+            elif len(data) == size:
+                in_answer = not data  # the trace of an answer that has none
+                yield data
+            else:
                 return
-            yield data
+
+    def _say_if_partial(self, fields: bytes, where: str) -> None:
+        """Report what Tempo says after a trace, if it is that the trace is not whole."""
+        try:
+            partial = partial_in_protobuf(fields)
+        except ValueError as error:
+            partial = f"not readable as OTLP protobuf behind a trace: {error}"
+        if partial is not None:
+            self._report(where, partial)
 
     def _logs(self, group: ResourceLogs) -> Iterator[SpanRecord]:
         resource = _attributes(group.resource.attributes)
@@ -126,7 +171,7 @@ class ProtoReader:
                 if span is None:
                     self.skipped += 1
                 else:
-                    yield span
+                    yield mend(span)
 
     def _spans(self, group: ResourceSpans, where: str) -> Iterator[SpanRecord]:
         resource = _attributes(group.resource.attributes)
@@ -139,11 +184,33 @@ class ProtoReader:
                     self._report(where, f"span {span.name!r} left out: {error}")
 
 
+def _parsed(kind: type[_Message], data: bytes, *, marked: bool = False) -> _Message | None:
+    """Return a message, where `marked` with marks for what is no UTF-8; None for no message."""
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped] # no stubs
+
+    try:
+        if marked:
+            data = with_marks_in_texts(data, kind.DESCRIPTOR)
+        message: _Message = kind.FromString(data)
+        return message
+    except (DecodeError, ValueError):
+        return None
+
+
 def _are_spans(group: ResourceSpans) -> bool:
     """Logs have the same shape one level up; in place of a trace id they have a time, which reads
     as a span without one, if it reads at all."""
     return any(span.trace_id for scoped in group.scope_spans for span in scoped.spans) or not any(
         scoped.spans for scoped in group.scope_spans
+    )
+
+
+def _are_logs(group: ResourceLogs) -> bool:
+    """Spans read as logs have no time: their ids are in its place."""
+    return any(
+        record.time_unix_nano or record.observed_time_unix_nano
+        for scoped in group.scope_logs
+        for record in scoped.log_records
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from agentool_otel._json import Json
 from agentool_otel.model.atif import is_trajectory
+from agentool_otel.sources._damage import with_marks
 from agentool_otel.sources._openclaw import is_event
 from agentool_otel.sources._tables import rows_of
 from agentool_otel.sources.containers import (
@@ -135,8 +136,8 @@ def _is_trace(value: dict[str, Json]) -> bool:
 
 
 def normal(value: Json) -> Json:
-    """Return OTLP/JSON with camelCase keys, no nulls and no lone surrogates, which UTF-8 cannot
-    hold. Only names of OTLP fields are keys in OTLP/JSON; attribute names are values.
+    """Return OTLP/JSON with camelCase keys, no nulls and marks in place of lone surrogates, which
+    UTF-8 cannot hold. Only names of OTLP fields are keys in OTLP/JSON; attribute names are values.
 
     Raises:
         RecursionError: the value is nested more deeply than the interpreter's stack allows.
@@ -145,9 +146,7 @@ def normal(value: Json) -> Json:
         return {_camel(k): normal(v) for k, v in value.items() if v is not None}
     if value.__class__ is list:
         return [normal(item) for item in value]
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return value
+    return with_marks(value) if isinstance(value, str) else value
 
 
 def _camel(key: str) -> str:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from agentool_otel._temporary import room
-from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
+from agentool_otel.model.spans import Attributes, Damage, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources._span_size import span_size
 from agentool_otel.sources._undecoded import Decoder, UndecodedSpan
 
@@ -33,9 +33,11 @@ _WAITING = 1 / 4
 
 _Row = tuple[
     str, str, str | None, str, str, int | None, int | None, Attributes, list[SpanEvent],
-    list[SpanLink], str, str | None, str, int,
+    list[SpanLink], str, str | None, str, int, tuple[Damage, ...],
 ]  # fmt: skip
-"""A span: the fields of SpanRecord, the last one, the resource, as its place in the block."""
+"""A span: the fields of SpanRecord, the resource as its place in the block."""
+_RESOURCE = -2
+"""Where it is among them."""
 _UndecodedRow = tuple[str, int, str, int, int, int, int]
 """The same for UndecodedSpan: with the length of its data, and the number of its decoder. The data
 follow, unless they can be read again from where they came."""
@@ -150,7 +152,7 @@ class Spill:
             )
         for row in rows:
             fields: list[Any] = list(row)
-            fields[-1] = found[fields[-1]]
+            fields[_RESOURCE] = found[fields[_RESOURCE]]
             spans.append(SpanRecord(*fields))
         return spans
 
@@ -176,7 +178,9 @@ class Spill:
                     known = decoders.setdefault(decoder, len(decoders))
                     undecoded.append((trace_id, length, scope, number, line, known, at))
                 else:
-                    rows.append((*astuple(span)[:-1], number))
+                    fields = list(astuple(span))
+                    fields[_RESOURCE] = number
+                    rows.append(tuple(fields))
             return [_encode((resources, undecoded, rows)), *data]
         except (TypeError, ValueError, OverflowError):  # 65-bit integers, lone surrogates
             decoded = (span.decode() if isinstance(span, UndecodedSpan) else span for span in spans)

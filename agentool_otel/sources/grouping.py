@@ -6,13 +6,14 @@ by a hash of their trace id (`_spill.py`), and each bucket is then grouped by it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import attrgetter
 
 import msgspec
 
-from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.model.spans import Damage, SpanEvent, SpanRecord
 from agentool_otel.sources._span_size import span_size
 from agentool_otel.sources._spill import LEVELS, Spill
 from agentool_otel.sources._undecoded import UndecodedSpan
@@ -23,6 +24,7 @@ __all__ = ["Deduplicated", "by_trace", "copies_of", "grouped", "whole"]
 
 _MIB = 1 << 20
 _START = attrgetter("start_ns", "span_id")
+_OF_EVENT = re.compile(r"events\[(\d+)\]")
 
 _Span = SpanRecord | UndecodedSpan
 _Traces = dict[str, list[_Span]]
@@ -193,28 +195,42 @@ def _copies(spans: list[SpanRecord]) -> int:
 def _without_copies(spans: list[SpanRecord]) -> dict[str, SpanRecord]:
     """Return the most complete copy of each span, with the log records that belong to it."""
     best: dict[str, SpanRecord] = {}
-    joined: dict[str, list[SpanEvent]] = {}
+    joined: dict[str, list[SpanRecord]] = {}
     for span in spans:
         if span.start_ns is None and span.events and is_fragment(span):
-            joined.setdefault(span.span_id, []).extend(span.events)
+            joined.setdefault(span.span_id, []).append(span)
         other = best.setdefault(span.span_id, span)
         if other is not span and _completeness(span) > _completeness(other):
             best[span.span_id] = span
-    for span_id, events in joined.items():
-        best[span_id] = _with_events(best[span_id], events)
+    for span_id, fragments in joined.items():
+        best[span_id] = _with_events(best[span_id], fragments)
     return best
 
 
-def _with_events(span: SpanRecord, events: list[SpanEvent]) -> SpanRecord:
+def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
     """Return a span with the log records of its fragments, each once, among its own events."""
     if is_fragment(span):
-        span = msgspec.structs.replace(span, events=[])
+        span = msgspec.structs.replace(span, events=[], damaged=())
     own = {_settled_text(event) for event in span.events}
-    new = {key: event for event in events if (key := _settled_text(event)) not in own}
+    logged = (event for fragment in fragments for event in fragment.events)
+    new = {key: event for event in logged if (key := _settled_text(event)) not in own}
     events = span.events + [new[key] for key in sorted(new)]
-    return msgspec.structs.replace(
-        span, events=sorted(events, key=lambda event: event.time_ns or 0)
-    )
+    events.sort(key=lambda event: event.time_ns or 0)
+    damaged = [it for record in (span, *fragments) for it in _damage_among(record, events)]
+    return msgspec.structs.replace(span, events=events, damaged=tuple(damaged))
+
+
+def _damage_among(record: SpanRecord, events: list[SpanEvent]) -> Iterator[Damage]:
+    """Yield what is damaged in a record, by where its events are among all of them now."""
+    for damage in record.damaged:
+        found = _OF_EVENT.match(damage.where)
+        if found is None:
+            yield damage
+            continue
+        event = record.events[int(found[1])]
+        for place, other in enumerate(events):
+            if other is event:  # else it is a copy, of which one is enough
+                yield Damage(f"events[{place}]{damage.where[found.end() :]}", damage.cut)
 
 
 def _settled_text(value: SpanRecord | SpanEvent) -> str:

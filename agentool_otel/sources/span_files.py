@@ -31,6 +31,7 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import _csv, census
 from agentool_otel.sources._any_json import EXPECTED, AnyJson
+from agentool_otel.sources._damage import readable
 from agentool_otel.sources._layout import Layout
 from agentool_otel.sources._otlp_json import JsonReader
 from agentool_otel.sources._otlp_proto import ProtoReader
@@ -69,7 +70,7 @@ class SpanFiles:
         self.loses: tuple[str, ...] = ()
         """What the containers read so far do not bring back, one line each."""
         self.document: Callable[[ReasoningTrace], None] | None = None
-        self._files = files
+        self.files = files
         self._documents: deque[ReasoningTrace] = deque()
         self._agents: dict[str, str] = {}
         """Of the trajectories in the files read so far, by what others refer to those by."""
@@ -80,8 +81,8 @@ class SpanFiles:
         """Count spans per trace, where the files are so large that it pays."""
         if self.bytes_total is None or self.bytes_total < _LARGE:
             return None
-        paths = [file for file in self._files if isinstance(file, Path)]
-        taken = census.take(paths) if len(paths) == len(self._files) else None
+        paths = [file for file in self.files if isinstance(file, Path)]
+        taken = census.take(paths) if len(paths) == len(self.files) else None
         if taken is None:
             return None
         counted, self._layouts = taken
@@ -145,13 +146,13 @@ class SpanFiles:
         self._documents.clear()
         refusals: list[AgentoolError] = []
         rereads = undecoded and self._can_be_reread()
-        for file in self._files:
+        for file in self.files:
             try:
                 yield from self._batches(file, undecoded, rereads)
             except AgentoolError as error:
                 refusals.append(error)
                 self._report(_label(file), "", str(error))
-        if refusals and len(refusals) == len(self._files):
+        if refusals and len(refusals) == len(self.files):
             raise refusals[0]
 
     def _can_be_reread(self) -> bool:
@@ -160,7 +161,7 @@ class SpanFiles:
         Each file stays open for that.
         """
         total = self.bytes_total
-        large = total is not None and total >= _LARGE and len(self._files) <= _FEW
+        large = total is not None and total >= _LARGE and len(self.files) <= _FEW
         return large and fits_in_memory(total or 0)
 
     def _batches(self, file: Path | BinaryIO, undecoded: bool, rereads: bool) -> Batches:
@@ -205,7 +206,7 @@ class SpanFiles:
         if (head.strip() or damaged) and not (
             json.recognised or values.recognised or proto.recognised
         ):
-            raise DecodeError(EXPECTED, _seen(head, values.seen), where=label)
+            raise DecodeError(EXPECTED, _seen(head, readable(values.seen)), where=label)
 
     def _pass_on(self, document: ReasoningTrace) -> None:
         if self.document is not None:
@@ -215,7 +216,7 @@ class SpanFiles:
 
     def _report(self, label: str, at: str, message: str) -> None:
         if len(self.problems) < _PROBLEMS:
-            self.problems.append(Problem(f"{label} {at}".strip(), message))
+            self.problems.append(Problem(f"{label} {at}".strip(), readable(message)))
         elif len(self.problems) == _PROBLEMS:
             self.problems.append(Problem(self.name, "there are more problems than are listed here"))
 

@@ -12,12 +12,13 @@ import pytest
 import agentool_otel
 
 TOP = """
-    AgentRun AgentoolError Assertion AssertionResult EvalCase EvalResult ReasoningTrace Rebuilt
-    RegisteredTool Step ToolCall ToolRegistry ToolResult ToolSpec TraceMetrics __version__ agent
-    flush instrument load rebuild replay run status step tool uninstrument
+    AgentRun AgentoolError Assertion AssertionResult EmbeddingsCall EvalCase EvalResult ModelCall
+    ReasoningTrace Rebuilt RegisteredTool RetrievalCall Step ToolCall ToolRegistry ToolResult
+    ToolSpec TraceMetrics __version__ agent embeddings flush instrument load model_call rebuild
+    replay retrieval run session status step tool uninstrument
 """
 FOLDERS = {
-    "capture": "AgentRun agent carry child_environment run step tool tool_spec",
+    "capture": "AgentRun agent carry child_environment run session step tool tool_spec",
     "conformance": "Violation assert_conformant check check_all",
     "dialects": """
         Confidence Deferred Dialect GatheringDialect Judgement Reader Signs Ties WritingDialect
@@ -45,7 +46,9 @@ def test_every_folder_has_exactly_these_names(folder: str) -> None:
     assert sorted(module.__all__) == sorted(FOLDERS[folder].split())
 
 
-@pytest.mark.parametrize("folder", [*FOLDERS, "emit", "export", "model", "semconv", "cli"])
+@pytest.mark.parametrize(
+    "folder", [*FOLDERS, "emit", "export", "model", "providers", "semconv", "cli"]
+)
 def test_every_folder_explains_itself(folder: str) -> None:
     assert import_module(f"agentool_otel.{folder}").__doc__
 

@@ -29,6 +29,7 @@ TINY = _sizes.Size(
     loops=(50, 100),
     rebuild_rounds=1,
     shuffled=(50, 100),
+    masked=2000,
 )
 
 
@@ -50,6 +51,7 @@ def measured(*arguments: str) -> Result:
     [
         ("live", ["tool, sampled", "async tool", "tool, not sampled", "100 tool calls not"]),
         ("journal", ["recorded, journal on", "sent, journal on", "1 MB of text"]),
+        ("masking", ["'eyJ-' repeated, as JSON", "site map", "cursors, as text", "of 1 KB"]),
         ("import", ["import agentool_otel ", "decorators loaded"]),
         ("memory", ["finished tool span", "never finished"]),
         ("export", ["encode and ship", "record a span", "p99", "the same, against an SDK span"]),

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.capture import run
+from agentool_otel._json import loads
+from agentool_otel.capture import agent, run
+from agentool_otel.emit.content import Policy
+from agentool_otel.emit.session import session
 from agentool_otel.rebuild import rebuild
 from tests.records import records
 
@@ -76,6 +79,34 @@ def test_a_tools_error_is_in_its_result(spans: Any) -> None:
     assert rebuilt(spans)["steps"][1]["tool_result"]["error"] == "no such page"
 
 
+def test_a_tool_that_failed_has_no_result_but_what_it_gave_all_the_same(spans: Any) -> None:
+    with run("a") as r:
+        r.tool_result(r.tool_call("t"), error="no such page")
+        r.tool_result(r.tool_call("t"), {"part": 1}, error="cut off")
+    first, second = (span.attributes for span in spans.finished()[:2])
+    assert "gen_ai.tool.call.result" not in first
+    assert second["gen_ai.tool.call.result"] == '{"part":1}'
+
+
+def test_an_error_that_was_reported_is_an_event_too(spans: Any) -> None:
+    with run("a") as r:
+        r.tool_result(r.tool_call("t"), error="password=hunter22hunter")
+    tool_span, run_span = spans.finished()
+    (event,) = tool_span.events
+    assert event.name == "exception"
+    assert "hunter22" not in event.attributes["exception.message"]
+    assert [event.name for event in run_span.events if event.name == "exception"] == []
+
+
+def test_without_content_a_reported_error_says_no_text(spans: Any) -> None:
+    session.configure(policy=Policy(capture=False))
+    with run("a") as r:
+        r.tool_result(r.tool_call("t"), error="no such page")
+    tool_span, _ = spans.finished()
+    assert tool_span.attributes["error.type"] == "tool_error"
+    assert (tool_span.status.description, list(tool_span.events)) == (None, [])
+
+
 def test_an_exception_makes_the_run_an_error_and_passes(spans: Any) -> None:
     def fails() -> None:
         with run("a") as r:
@@ -87,6 +118,21 @@ def test_an_exception_makes_the_run_an_error_and_passes(spans: Any) -> None:
     trace = rebuilt(spans)
     assert trace["status"] == "error"
     assert [step["type"] for step in trace["steps"]] == ["reasoning"]
+
+
+@pytest.mark.parametrize("status", [None, "timeout"])
+def test_an_output_says_why_it_ended(spans: Any, status: str | None) -> None:
+    """Readers that validate by the conventions' schema drop all output otherwise."""
+
+    @agent
+    def clerk(question: str) -> str:
+        return "Zurich"
+
+    with run("a") as r:
+        r.output, r.status = clerk("where?"), status
+    inner, outer = (loads(span.attributes["gen_ai.output.messages"]) for span in spans.finished())
+    assert [it["finish_reason"] for it in inner] == ["stop"]
+    assert [it["finish_reason"] for it in outer] == ["error" if status else "stop"]
 
 
 def test_a_status_set_by_hand_is_kept_and_makes_the_span_an_error(spans: Any) -> None:

@@ -231,6 +231,48 @@ def test_show_full_cuts_nothing(invoke: Invoke, recording: Path) -> None:
     assert trace["output"] in invoke("show", "long.json", "--full").stdout
 
 
+def show_failed(invoke: Invoke, error: object, *options: str, status: str = "error") -> str:
+    metadata = {"error": error}
+    document = {"trace_id": "t", "status": status, "steps": [], "metadata": metadata}
+    Path("failed.json").write_text(json.dumps(document))
+    return invoke("show", "failed.json", *options).stdout
+
+
+def test_show_says_what_ended_a_run(invoke: Invoke) -> None:
+    error = {"type": "ValueError", "message": "because\nof\x1b X", "span_id": "0123456789abcdef"}
+    shown = show_failed(invoke, error)
+    assert "  error    ValueError: because of\\x1b X (span 01234567)\n" in shown
+    assert "  error    ValueError: because\n" in show_failed(invoke, error, "--full")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        ({"type": "KeyboardInterrupt"}, "KeyboardInterrupt"),
+        ({"code": 17}, '{"code":17}'),
+        ("E-17", "E-17"),
+    ],
+)
+def test_show_says_as_much_of_it_as_is_known(invoke: Invoke, error: object, line: str) -> None:
+    assert f"  error    {line}\n" in show_failed(invoke, error)
+
+
+@pytest.mark.parametrize(("error", "status"), [({}, "error"), ("E-17", "success")])
+def test_show_has_no_error_where_nothing_ended_a_run(
+    invoke: Invoke, error: object, status: str
+) -> None:
+    assert "  error  " not in show_failed(invoke, error, status=status)
+
+
+def test_show_explain_says_where_the_error_of_a_run_came_from(invoke: Invoke) -> None:
+    agent = "@agentool_otel.agent\ndef bad(q): raise ValueError('because of X')\nbad('?')"
+    program = f"import agentool_otel\nagentool_otel.instrument()\n{agent}"
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=60)
+    assert "ValueError: because of X (span" in invoke("show").stdout
+    shown = invoke("show", "--explain").stdout
+    assert re.search(r"metadata\.error\.message +kept +span \w{8} +status\.message", shown)
+
+
 def test_recorded_control_characters_do_not_reach_the_terminal(
     invoke: Invoke, recording: Path
 ) -> None:

@@ -14,7 +14,9 @@ from agentool_otel.dialects import classify
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv.table import GENERATIONS
 
 words = st.text(string.ascii_letters + "äß日 _-.", min_size=1, max_size=10)
 counts = st.integers(0, 2**62)
@@ -211,30 +213,46 @@ operations = st.one_of(
 )
 
 
-def collected(operation: ops.Operation) -> SpanRecord:
-    name, kind, attributes = GenAI().write(operation)
+def collected(operation: ops.Operation, generation: str = "latest") -> SpanRecord:
+    """The span of an operation, with the events that a generation has messages in."""
+    dialect = GenAI(generation)
+    name, kind, attributes = dialect.draft(operation)
+    events: list[SpanEvent] = []
+    if dialect.tells_messages and isinstance(operation, ops.Inference):
+        for key in (gen_ai.SYSTEM_INSTRUCTIONS, gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
+            if made := dialect.message_events(key, attributes.get(key, "")):
+                del attributes[key]
+                events += [SpanEvent(event, 1, body) for event, body in made]
     status = "ERROR" if operation.error_type is not None else "UNSET"
     return SpanRecord(
         trace_id="1" * 32,
         span_id="2" * 16,
         name=name,
         kind=kind,
-        attributes=attributes,
+        attributes=dialect.named(attributes),
+        events=events,
         status=status,
         scope="agentool_otel",
     )
 
 
+generations = st.sampled_from(list(GENERATIONS))
+
+
 @settings(max_examples=400, deadline=None)
-@given(operations)
-def test_reading_what_was_written_gives_the_operation(operation: ops.Operation) -> None:
-    assert classify(collected(operation)) == ("gen_ai", operation)
+@given(operations, generations)
+def test_reading_what_was_written_gives_the_operation(
+    operation: ops.Operation, generation: str
+) -> None:
+    assert classify(collected(operation, generation)) == ("gen_ai", operation)
 
 
 @settings(max_examples=300, deadline=None)
-@given(operations)
-def test_what_is_written_conforms_to_the_conventions(operation: ops.Operation) -> None:
-    assert check(collected(operation)) == []
+@given(operations, generations)
+def test_what_is_written_conforms_to_the_conventions(
+    operation: ops.Operation, generation: str
+) -> None:
+    assert check(collected(operation, generation), generation=generation) == []
 
 
 @settings(max_examples=200, deadline=None)

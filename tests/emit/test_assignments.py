@@ -79,6 +79,44 @@ def test_the_same_in_the_strings_of_what_tools_take_and_give(text: str, clean: s
     assert json.loads(captured([f"before {text}"])) == [f"before {clean}"]
 
 
+LONG = "correct horse battery staple " * 400
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (f"password='{LONG}', n=1", f"password='{MASK}', n=1"),
+        (f'{{"password": "{LONG}", n}}', f'{{"password": "{MASK}", n}}'),
+        (f'{{\\"password\\": \\"{LONG}\\"}}', f'{{\\"password\\": \\"{MASK}\\"}}'),
+        (f"Cookie: {'a' * 9000}={LONG}\nHost: x", f"Cookie: {MASK}\nHost: x"),
+        (f"Authorization: Token {'a' * 9000} x", f"Authorization: {MASK} x"),
+        (f"API_KEY={'a' * 9000}\nn=1", f"API_KEY={MASK}\nn=1"),
+        (f"password = '{LONG}", f"password = '{MASK}"),
+        ('cut off: {"api_key": "hunter', f'cut off: {{"api_key": "{MASK}'),
+    ],
+)
+def test_a_value_of_any_length_is_masked_to_its_end(text: str, clean: str) -> None:
+    assert mask_text(text) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ('credentials:\n  password: "a b c"', f'credentials:\n  {MASK} "{MASK}"'),
+        ("secret=abcd-password = 'x y'", f"secret={MASK} = '{MASK}'"),
+        ("password=authorization:Token abcdef", f"password={MASK}"),
+        ("\u0130 PASSWORD=hunter2", f"\u0130 PASSWORD={MASK}"),
+    ],
+)
+def test_a_name_within_a_value_is_a_name_where_its_own_goes_on(text: str, clean: str) -> None:
+    assert mask_text(text) == clean
+
+
+@pytest.mark.parametrize("text", ["password='', user='x'", 'x(password="") and "y"', "password='"])
+def test_an_empty_value_is_none(text: str) -> None:
+    assert mask_text(text) == text
+
+
 @pytest.mark.parametrize(
     "text",
     [

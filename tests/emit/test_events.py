@@ -173,3 +173,18 @@ def test_an_event_that_cannot_be_emitted_costs_the_event(
     called()
     assert spans.only().end_time is not None
     assert gen_ai.INPUT_MESSAGES not in spans.attributes()
+
+
+def test_the_event_of_an_operation_says_whose_work_it_is(spans: Any, provided: Provided) -> None:
+    only_in_events()
+
+    @agentool_otel.tool
+    def add(a: int) -> int:
+        return a
+
+    with agentool_otel.run("clerk", session_id="s1", user_id="u1"):
+        called()
+        add(1)
+    keys = (gen_ai.AGENT_NAME, gen_ai.CONVERSATION_ID, "user.id")
+    found = [tuple(map(record.attributes.get, keys)) for record in provided.records]
+    assert found == [("clerk", "s1", "u1")] * 2

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agentool_otel.capture import agent, tool
+from agentool_otel.capture import agent, run, tool
 from agentool_otel.emit import exceptions
 from agentool_otel.emit.session import session
 
@@ -57,6 +57,28 @@ def test_one_that_passes_through_is_recorded_by_the_innermost(
     with pytest.raises(ValueError, match="no"):
         clerk()
     assert recorded(exporter) == [("execute_tool fail", ["no"]), ("invoke_agent clerk", [])]
+
+
+@pytest.mark.parametrize("depth", [1, 300])
+def test_its_event_lies_inside_its_span(exporter: InMemorySpanExporter, depth: int) -> None:
+    """Printing a deep stack takes milliseconds, after the span has ended."""
+
+    @tool
+    def deep(left: int) -> None:
+        def down(left: int) -> None:
+            if not left:
+                raise ValueError("at the bottom")
+            down(left - 1)
+
+        down(left)
+
+    with suppress(ValueError), run("a"):
+        deep(depth)
+    for span in exporter.get_finished_spans():
+        for event in span.events:
+            assert span.start_time is not None
+            assert span.end_time is not None
+            assert span.start_time <= event.timestamp <= span.end_time
 
 
 def test_one_of_its_own_is_recorded_wherever_in_memory_it_is(

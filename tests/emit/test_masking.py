@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentool_otel._json import dumps
 from agentool_otel.emit import masking
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.masking import HARMLESS, MASK, mask_text, masked
@@ -91,6 +92,72 @@ def test_credentials_are_found_in_a_text_of_any_size() -> None:
     text = f"{'x' * 1_000_000} {secret} {'-sk-y ' * 1000} {secret}"
     assert mask_text(text).count(MASK) == 2
     assert secret not in mask_text(text)
+
+
+def pem(characters: int) -> str:
+    lines = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n" * (
+        characters // 65
+    )
+    return f"-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize("characters", [650, 8_000, 13_000, 130_000])
+def test_a_private_key_is_masked_to_its_end(characters: int) -> None:
+    assert mask_text(f"a {pem(characters)} b {pem(characters)} c") == f"a {MASK} b {MASK} c"
+    assert cleaned({"key": f"a {pem(characters)} b"}) == {"key": f"a {MASK} b"}
+
+
+def test_a_private_key_that_was_cut_off_is_masked_to_the_end_of_the_text() -> None:
+    assert mask_text(f"a {pem(650)} b {pem(13_000)[:-30]}") == f"a {MASK} b {MASK}"
+
+
+@pytest.mark.parametrize("size", [100, 9_000, 100_000])
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [("use sk-{} now", f"use {MASK} now"), ("Bearer {} now", f"Bearer {MASK} now"),
+     ("eyJ{0}.{0}.{0} now", f"{MASK} now"), ("http://a:{}@b", f"http://{MASK}@b"),
+     ("github_pat_{}, ", f"{MASK}, ")],
+)  # fmt: skip
+def test_a_credential_of_any_length_is_masked_whole(text: str, clean: str, size: int) -> None:
+    assert mask_text(text.format("a1" * (size // 2))) == clean
+
+
+def test_what_looks_like_the_beginning_of_a_web_token_hides_no_later_one() -> None:
+    token = f"eyJ{'a' * 20}.{'b' * 20}.c"
+    assert mask_text(f"eyJ{'a' * 20} {token} eyJ{'a' * 20}.bb.{token}") == (
+        f"eyJ{'a' * 20} {MASK} eyJ{'a' * 20}.bb.{MASK}"
+    )
+
+
+@pytest.mark.parametrize("before", ["a", "a" * 70, "a-" * 5000])
+def test_a_long_name_of_a_member_is_known_by_its_end(before: str) -> None:
+    assert cleaned({f"{before}_password": "hunter2"}) == {f"{before}_password": MASK}
+
+
+def test_of_many_texts_only_the_one_with_a_credential_is_changed() -> None:
+    texts = [f"task-{number}: eyJhbGciOiJIUzI1NiJ9" for number in range(100)]
+    secret = [*texts, "password: hunter2", "password:", "hunter2", pem(650)[:-30], *texts]
+    assert cleaned(texts) == texts
+    assert cleaned(secret) == [*texts, f"password: {MASK}", "password:", "hunter2", MASK, *texts]
+
+
+def nested(value: Any, levels: int) -> str:
+    text = dumps(value)
+    for _ in range(levels):
+        text = dumps([text])
+    return text
+
+
+def test_json_in_json_is_masked_at_eight_levels_and_withheld_below() -> None:
+    value, clean = {"api_key": "hunter2", "n": 1}, {"api_key": MASK, "n": 1}
+    for levels in range(9):
+        assert masked(nested(value, levels)) == nested(clean, levels)
+    for levels in (9, 12):
+        text = masked(nested(value, levels))
+        for _ in range(9):
+            (text,) = json.loads(text)
+        assert text == MASK
+    assert masked(nested({"n": 1}, 12)) == nested({"n": 1}, 12)
 
 
 def test_of_a_payload_only_names_are_remembered() -> None:

@@ -6,35 +6,54 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from opentelemetry.context import Context
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
+import agentool_otel
 from agentool_otel.capture import agent, tool
+from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit import metrics
 from agentool_otel.emit.live import begin
-from agentool_otel.model.operations import Inference, McpRequest, Usage, WorkflowInvocation
-from agentool_otel.semconv.table import METRICS
+from agentool_otel.emit.session import session
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    McpRequest,
+    MemoryOperation,
+    Operation,
+    Retrieval,
+    Usage,
+    WorkflowInvocation,
+)
+from agentool_otel.semconv import openai
+from agentool_otel.semconv.table import GENERATIONS, METRICS
 
 
 class Collected:
-    def __init__(self, older: bool):
+    def __init__(self, generation: str):
         self._reader = InMemoryMetricReader()
-        metrics.configure(MeterProvider([self._reader], shutdown_on_exit=False), older)
+        session.configure(dialect=GenAI(generation))
+        metrics.configure(MeterProvider([self._reader], shutdown_on_exit=False))
 
-    def points(self) -> dict[str, Any]:
+    def scopes(self) -> Any:
         data = self._reader.get_metrics_data()
         assert data is not None
-        return {
-            metric.name: metric
-            for resource in data.resource_metrics
-            for scope in resource.scope_metrics
-            for metric in scope.metrics
-        }
+        return [scope for resource in data.resource_metrics for scope in resource.scope_metrics]
+
+    def points(self) -> dict[str, Any]:
+        return {metric.name: metric for scope in self.scopes() for metric in scope.metrics}
+
+    def said(self, metric: str) -> dict[str, Any]:
+        """The attributes of a metric's only point."""
+        [point] = self.points()[metric].data.data_points
+        return dict(point.attributes)
 
 
 @pytest.fixture
 def collect() -> Iterator[Any]:
-    yield lambda older=False: Collected(older)
+    yield lambda generation="latest": Collected(generation)
     metrics.configure()
 
 
@@ -53,25 +72,168 @@ def clerk(question: str) -> str:
     return str(add(1, 2))
 
 
+OPENAI = {openai.RESPONSE_SERVICE_TIER: "default", openai.RESPONSE_SYSTEM_FINGERPRINT: "fp"}
+STREAMED = Inference(
+    provider="x_ai",
+    request_model="m",
+    response_model="m-1",
+    server_address="h",
+    server_port=1,
+    time_to_first_chunk_s=0.1,
+    usage=Usage(input_tokens=1, output_tokens=2),
+    extra=OPENAI,
+)
+OTHERS = (
+    *(McpRequest(method="tools/call", tool_name="t"), McpRequest(side="server", method="ping")),
+    *(WorkflowInvocation(workflow_name="w"), Retrieval(data_source_id="d"), MemoryOperation()),
+    *(Embeddings(provider="openai", request_model="e"), AgentInvocation(agent_name="a")),
+    STREAMED,
+)
+
+
+def measure(operation: Operation) -> Any:
+    """Record an operation and return its span's context."""
+    live = begin(operation)
+    assert live is not None
+    live.end(operation)
+    return live.span.get_span_context()
+
+
 def run_all() -> None:
     clerk("1+2?")
-    for operation in (McpRequest(tool_name="t"), WorkflowInvocation(workflow_name="w")):
-        live = begin(operation)
-        assert live is not None
-        live.end(operation)
+    for operation in OTHERS:
+        measure(operation)
 
 
-@pytest.mark.parametrize("older", [False, True])
-def test_every_metric_is_one_of_the_conventions_with_its_unit(
-    spans: Any, collect: Any, older: bool
+@pytest.mark.parametrize("name", GENERATIONS)
+def test_metrics_are_those_of_the_generation_and_no_others(
+    spans: Any, collect: Any, name: str
 ) -> None:
-    collected = collect(older)
+    collected, generation = collect(name), GENERATIONS[name]
     run_all()
+    [scope] = collected.scopes()
+    assert scope.scope.schema_url == generation.schema_url
+    written = {new: METRICS.get(new) or METRICS[old] for old, new in generation.metrics.items()}
+    for metric in scope.metrics:
+        described = written[metric.name]
+        assert (metric.unit, metric.description) == (described.unit, described.description)
+        levels = {
+            generation.names.get(key, key): level
+            for key, level in described.attributes.items()
+            if key not in generation.absent
+        }
+        required = {key for key, level in levels.items() if level == "required"}
+        for point in metric.data.data_points:
+            assert levels.keys() >= point.attributes.keys() >= required, metric.name
+            if described.buckets:
+                assert point.explicit_bounds == described.buckets
+
+
+@pytest.mark.parametrize(
+    ("generation", "names"),
+    [
+        (
+            "latest",
+            {
+                *("duration", "time_to_first_chunk"),
+                *("operation.input_tokens", "operation.output_tokens"),
+                *("usage.input_tokens", "usage.output_tokens", "usage.cache_read.input_tokens"),
+                *("usage.cache_write.input_tokens", "usage.reasoning.output_tokens"),
+            },
+        ),
+        ("2026-08", {"operation.duration", "operation.time_to_first_chunk", "token.usage"}),
+        ("1.41", {"operation.duration", "operation.time_to_first_chunk", "token.usage"}),
+        ("1.36", {"operation.duration", "token.usage"}),
+    ],
+)
+def test_a_model_call_is_measured_in_the_way_of_its_generation(
+    spans: Any, collect: Any, generation: str, names: set[str]
+) -> None:
+    collected = collect(generation)
+    measure(STREAMED)
+    base = "gen_ai.client.inference." if generation == "latest" else "gen_ai.client."
+    assert collected.points().keys() == {base + name for name in names}
+
+
+def test_before_1_37_the_provider_of_a_metric_is_its_system(spans: Any, collect: Any) -> None:
+    collected = collect("1.36")
+    measure(STREAMED)
+    said = collected.said("gen_ai.client.operation.duration")
+    assert said["gen_ai.system"] == "xai"
+    assert said["gen_ai.openai.response.service_tier"] == "default"
+    assert "gen_ai.provider.name" not in said
+
+
+def test_openais_tier_and_fingerprint_are_on_every_metric_of_a_model_call(
+    spans: Any, collect: Any
+) -> None:
+    collected = collect()
+    measure(STREAMED)
+    for name in collected.points():
+        assert collected.said(name).items() >= OPENAI.items()
+
+
+@pytest.mark.parametrize("operation", ["search_memory", "retrieval", "embeddings"])
+def test_client_operations_that_are_no_model_calls_have_a_duration_too(
+    spans: Any, collect: Any, operation: str
+) -> None:
+    collected = collect()
+    operations: dict[str, Operation] = {
+        "retrieval": Retrieval(),
+        "search_memory": MemoryOperation(),
+    }
+    embeddings = Embeddings(provider="p", response_model="e-1", server_address="h", server_port=1)
+    measure(operations.get(operation, embeddings))
+    said = collected.said("gen_ai.client.operation.duration")
+    assert said["gen_ai.operation.name"] == operation
+    if operation == "embeddings":
+        assert (said["gen_ai.response.model"], said["server.address"]) == ("e-1", "h")
+
+
+def test_a_failed_call_counts_no_tokens_and_is_counted(spans: Any, collect: Any) -> None:
+    collected = collect()
+    measure(Inference(provider="p", error_type="timeout"))
+    for name in ("input_tokens", "output_tokens", "cache_read.input_tokens"):
+        metric = f"gen_ai.client.inference.usage.{name}"
+        [point] = collected.points()[metric].data.data_points
+        assert point.value == 0
+        assert dict(point.attributes)["gen_ai.token.modality"] == "unknown"
+        assert "error.type" not in point.attributes
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_model_call_whose_provider_is_unknown_says_so(
+    spans: Any, collect: Any, generation: str
+) -> None:
+    """The attribute is required in every generation."""
+    collected = collect(generation)
+    metrics.record(Inference(), 1.0, None, Context())
+    for name in collected.points():
+        said = collected.said(name)
+        assert "_OTHER" in (said.get("gen_ai.provider.name"), said.get("gen_ai.system"))
+
+
+def exemplars(metric: Any) -> set[int]:
+    return {it.span_id for point in metric.data.data_points for it in point.exemplars}
+
+
+def test_an_exemplar_is_the_span_that_was_measured(spans: Any, collect: Any) -> None:
+    collected = collect()
+    call = measure(STREAMED)
+    clerk("?")
     points = collected.points()
-    for name, metric in points.items():
-        assert name in METRICS, name
-        assert metric.unit == METRICS[name].unit
-    assert ("gen_ai.client.token.usage" in points) is older
+    by_name = {span.name: span.context.span_id for span in spans.finished()}
+    of_tool = exemplars(points["gen_ai.execute_tool.duration"])
+    assert of_tool == {by_name["execute_tool add"]}
+    assert exemplars(points["gen_ai.invoke_agent.tool_calls"]) == {by_name["invoke_agent clerk"]}
+    assert call.span_id in exemplars(points["gen_ai.client.inference.usage.input_tokens"])
+    assert call.span_id in exemplars(points["gen_ai.client.inference.duration"])
+
+
+def test_the_tool_of_an_agent_says_whose_it_is(spans: Any, collect: Any) -> None:
+    collected = collect()
+    clerk("?")
+    assert collected.said("gen_ai.execute_tool.duration")["gen_ai.agent.name"] == "clerk"
 
 
 def test_tokens_are_counted_by_direction(spans: Any, collect: Any) -> None:
@@ -117,3 +279,15 @@ def test_nothing_is_recorded_where_nobody_collects(spans: Any) -> None:
     metrics.configure()
     add(1, 2)
     assert not metrics.collected()
+
+
+def test_a_call_reported_by_hand_is_counted_like_any_other(spans: Any, collect: Any) -> None:
+    collected = collect()
+    with agentool_otel.model_call("m", provider="openai") as call:
+        call.first_chunk()
+        call.usage(10, 5)
+    points = collected.points()
+    base = "gen_ai.client.inference."
+    [counted] = points[f"{base}usage.input_tokens"].data.data_points
+    assert (counted.value, counted.attributes["gen_ai.request.model"]) == (10, "m")
+    assert {f"{base}duration", f"{base}time_to_first_chunk"} <= points.keys()

@@ -37,7 +37,12 @@ def run(name: str, folder: Path, *before: str) -> list[dict[str, Any]]:
 
 
 def test_there_is_a_test_for_every_example() -> None:
-    tested = {"plain_agent.py", "openai_tools.py", "langgraph_handoff.py"}
+    tested = {
+        "plain_agent.py",
+        "openai_tools.py",
+        "langgraph_handoff.py",
+        "own_http_client.py",
+    }
     assert {path.name for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -53,6 +58,15 @@ def test_the_openai_agent_shows_a_tool_loop(tmp_path: Path) -> None:
     assert [step["type"] for step in trace["steps"]] == ["reasoning", "tool_call", "tool_result"]
 
 
+def test_the_agent_with_its_own_http_client_shows_a_tool_loop_and_its_tokens(
+    tmp_path: Path,
+) -> None:
+    [trace] = run("own_http_client.py", tmp_path / "r")
+    assert [step["type"] for step in trace["steps"]] == ["reasoning", "tool_call", "tool_result"]
+    assert trace["steps"][1]["tool_call"]["id"] == "call_paris"
+    assert trace["metrics"]["total_tokens"] == 148
+
+
 def test_the_langgraph_agents_show_a_handoff(tmp_path: Path) -> None:
     pytest.importorskip("langgraph")
     pytest.importorskip("langchain_openai")
@@ -63,7 +77,7 @@ def test_the_langgraph_agents_show_a_handoff(tmp_path: Path) -> None:
     assert any(step["type"] == "tool_call" for trace in inner for step in trace["steps"])
 
 
-@pytest.mark.parametrize("name", ["plain_agent.py", "langgraph_handoff.py"])
+@pytest.mark.parametrize("name", ["plain_agent.py", "langgraph_handoff.py", "own_http_client.py"])
 def test_the_spans_of_an_example_conform(name: str, tmp_path: Path) -> None:
     if name.startswith("langgraph"):
         pytest.importorskip("langchain_openai")

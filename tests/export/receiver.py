@@ -32,6 +32,7 @@ class HttpReceiver:
         tls: speaks TLS, as `localhost`.
         keeps: keeps connections open after a reply.
         host: the address to listen at.
+        port: any that is free if none is given.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class HttpReceiver:
         tls: ssl.SSLContext | None = None,
         keeps: bool = False,
         host: str = "127.0.0.1",
+        port: int = 0,
     ):
         self.bodies: dict[str, list[bytes]] = {}
         self.headers: list[dict[str, str]] = []
@@ -64,7 +66,8 @@ class HttpReceiver:
                     usual = (404, {}, b"")
                 code, headers, answer = usual if reply is None else reply(body)
                 if code == 200:
-                    receiver.bodies.setdefault(self.path, []).append(body)
+                    path = self.path.partition("?")[0]
+                    receiver.bodies.setdefault(path, []).append(body)
                 else:
                     receiver.refused += 1
                 self.send_response(code)
@@ -82,7 +85,7 @@ class HttpReceiver:
             def handle_error(self, request: Any, client_address: Any) -> None:
                 return None  # senders are killed in these tests
 
-        self._server = Server((host, 0), Handler)
+        self._server = Server((host, port), Handler)
         named = f"[{host}]" if ":" in host else host
         self.endpoint = f"http://{named}:{self._server.server_port}"
         if tls is not None:
@@ -127,11 +130,13 @@ class GrpcReceiver:
 
         self.requests: list[bytes] = []
         self.log_requests: list[bytes] = []
+        self.metadata: list[tuple[str, str]] = []
         receiver = self
 
         class Servicer(service.TraceServiceServicer):  # type: ignore[misc]  # untyped, generated
             def Export(self, request: Any, context: Any) -> Any:
                 receiver.requests.append(request.SerializeToString())
+                receiver.metadata += context.invocation_metadata()
                 return ExportTraceServiceResponse()
 
         class LogServicer(log_service.LogsServiceServicer):  # type: ignore[misc]  # the same

@@ -25,7 +25,8 @@ from agentool_otel.export import journal, recording
 from agentool_otel.export._otlp_json import encode_span, span_line, started_line
 from agentool_otel.export.incomplete import as_protobuf, close_document, close_span
 from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.recovery import complete_recordings, remains_in
+from agentool_otel.export.recovery import complete_recordings
+from agentool_otel.export.remains import Remains, Survey, remains_in
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import load
 from agentool_otel.semconv import agentool, gen_ai
@@ -74,6 +75,14 @@ def in_a_tool(pipeline: Pipeline, value: Any, body: Callable[[], object]) -> Non
 
 def arguments_of(trace: Any) -> Any:
     return trace.to_dict()["steps"][0]["tool_call"]["arguments"]
+
+
+def completed(folder: Path) -> int:
+    """Complete the recordings; nothing may be met that is left alone."""
+    survey = Survey(folder)
+    added = complete_recordings(folder, survey)
+    assert list(survey.sentences()) == []
+    return added
 
 
 def killed(folder: Path, program: Callable[[Pipeline, Tracer], object]) -> None:
@@ -160,8 +169,8 @@ def test_recovery_closes_what_a_dead_process_left_open_once(tmp_path: Path) -> N
         tracer.start_span("ended", set_span_in_context(run)).end()
 
     killed(tmp_path, program)
-    assert complete_recordings(tmp_path) == 1
-    assert complete_recordings(tmp_path) == 0
+    assert completed(tmp_path) == 1
+    assert completed(tmp_path) == 0
     spans = recorded(tmp_path)
     assert spans["open"].attributes[agentool.INCOMPLETE] is True
     assert spans["ended"].parent_id == spans["open"].span_id
@@ -172,13 +181,14 @@ def test_recovery_closes_what_a_dead_process_left_open_once(tmp_path: Path) -> N
 
 
 @needs_fork
-def test_a_recovery_that_was_killed_itself_is_done_again_without_repetition(tmp_path: Path) -> None:
+def test_a_recovery_that_was_killed_itself_is_done_again_without_repetition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     killed(tmp_path, lambda _, tracer: [tracer.start_span(name) for name in "ab"])
-    (file,) = tmp_path.glob("*.open")
-    before = file.read_bytes()
-    assert complete_recordings(tmp_path) == 2
-    file.write_bytes(before)
-    assert complete_recordings(tmp_path) == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(Remains, "remove", lambda self: None)  # killed just before
+        assert completed(tmp_path) == 2
+    assert completed(tmp_path) == 0
     assert sorted(recorded(tmp_path)) == ["a", "b"]
 
 
@@ -193,7 +203,7 @@ def test_a_line_the_process_was_killed_in_is_cut_off_and_its_span_closed(tmp_pat
     file.write_bytes(file.read_bytes()[:-100])
     (opened,) = tmp_path.glob("*.open")
     opened.write_bytes(opened.read_bytes() + b'{"resourceSpans":[{"res')
-    assert complete_recordings(tmp_path) == 1
+    assert completed(tmp_path) == 1
     source = open_source(tmp_path)
     assert [span.name for span in source.spans()] == ["whole", "torn"]
     assert source.problems == []
@@ -210,7 +220,7 @@ def test_large_arguments_of_an_open_call_are_known_whole_after_a_kill(
         in_a_tool(pipeline, value, lambda: os._exit(0))
 
     killed(tmp_path, program)
-    assert complete_recordings(tmp_path) == 1
+    assert completed(tmp_path) == 1
     [trace] = load(tmp_path)
     assert arguments_of(trace) == {"value": value}
 
@@ -226,7 +236,7 @@ def test_of_arguments_over_the_limit_of_an_attribute_an_open_call_keeps_what_an_
         in_a_tool(pipeline, value, lambda: os._exit(0))
 
     killed(tmp_path, program)
-    complete_recordings(tmp_path)
+    completed(tmp_path)
     spans = [span.attributes for span in open_source(tmp_path).spans()]
     assert len(spans) == 3
     for key in (gen_ai.TOOL_CALL_ARGUMENTS, agentool.CONTENT_SHORTENED):
@@ -268,17 +278,17 @@ def test_a_line_in_pieces_is_the_line(attributes: dict[str, str], keep: bool) ->
 def test_the_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
     _, tracer = traced(tmp_path)
     span = tracer.start_span("a")
-    assert list(remains_in(tmp_path)) == []
-    assert complete_recordings(tmp_path) == 0
+    assert list(remains_in(tmp_path, Survey(tmp_path))) == []
+    assert completed(tmp_path) == 0
     span.end()
 
 
 @needs_fork
 def test_two_recoveries_at_once_do_not_meet(tmp_path: Path) -> None:
     killed(tmp_path, lambda _, tracer: tracer.start_span("a"))
-    for _ in remains_in(tmp_path):
-        assert complete_recordings(tmp_path) == 0
-    assert complete_recordings(tmp_path) == 1
+    for _ in remains_in(tmp_path, Survey(tmp_path)):
+        assert completed(tmp_path) == 0
+    assert completed(tmp_path) == 1
 
 
 @needs_fork
@@ -328,8 +338,7 @@ def test_a_journal_that_has_grown_is_written_anew(
 def test_a_folder_that_is_deleted_meanwhile_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("recording", "pipeline"):
-        monkeypatch.setattr(f"agentool_otel.export.{module}._LOOK_NS", 0)
+    monkeypatch.setattr("agentool_otel.export.pipeline._LOOK_NS", 0)
     pipeline, tracer = traced(tmp_path / "new")
     still_open = tracer.start_span("open")
     tracer.start_span("before").end()

@@ -12,6 +12,9 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
+from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.emit.content import CAPTURE_VARIABLE, Policy
+from agentool_otel.emit.session import session
 from agentool_otel.export.otlp import OtlpTarget, target_from_environment
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.sources import open_source
@@ -93,6 +96,39 @@ def test_what_an_endpoint_refuses_is_kept_apart(tmp_path: Path) -> None:
         assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
         assert bodies(receiver) == ["a"]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("generation", "on_spans", "lost", "hint"),
+    [
+        ("latest", False, "message, argument and result content", "{}=SPAN_ONLY"),
+        ("1.36", True, "the messages of model calls", "OTEL_LOGS_EXPORTER=none"),
+        (
+            *("1.36", False, "message, argument and result content"),
+            "{}=SPAN_ONLY with OTEL_LOGS_EXPORTER=none",
+        ),
+    ],
+)
+def test_where_records_are_the_content_its_loss_is_said(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    generation: str,
+    on_spans: bool,
+    lost: str,
+    hint: str,
+) -> None:
+    policy = Policy(capture=True, on_spans=on_spans, in_events=not on_spans)
+    session.configure(policy=policy, dialect=GenAI(generation))
+    try:
+        with HttpReceiver(lacks="/v1/logs") as receiver, caplog.at_level(logging.WARNING):
+            pipeline = sending(receiver.endpoint, tmp_path)
+            log(pipeline, "a")
+            pipeline.shutdown()
+    finally:
+        session.reset()
+    (said,) = caplog.messages
+    _, ending = said.split("dropped, and with them ")
+    assert ending == f"{lost}; hint: {hint.format(CAPTURE_VARIABLE)} keeps that on spans"
 
 
 def test_a_receiver_without_a_place_for_logs_is_left_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
@@ -23,7 +24,7 @@ from opentelemetry.sdk.trace import Tracer, TracerProvider
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.export import spool
-from agentool_otel.export._files import Place
+from agentool_otel.export._files import AppendFile, Place
 from agentool_otel.export._otlp_proto import encode_span, merged
 from agentool_otel.export.otlp import OtlpTarget
 from agentool_otel.export.pipeline import Pipeline
@@ -378,9 +379,9 @@ def test_a_spool_of_a_dead_process_that_cannot_be_read_stops_nobody(
     with HttpReceiver() as receiver, caplog.at_level(logging.WARNING):
         caplog.clear()
         for journal in folder.glob("*.open"):
-            journal.write_bytes(
-                journal.read_bytes().replace(b"http://127.0.0.1:9", receiver.endpoint.encode())
-            )
+            before = journal.read_bytes()
+            with journal.open("r+b") as file:  # the file it was: a copy would be left alone
+                file.write(before.replace(b"http://127.0.0.1:9", receiver.endpoint.encode()))
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "three")
         until(lambda: len(receiver.names()) == 2)
@@ -389,21 +390,25 @@ def test_a_spool_of_a_dead_process_that_cannot_be_read_stops_nobody(
         pipeline.shutdown()
         assert sorted(receiver.names()) == ["four", "three", "two"]
     (said,) = caplog.messages
-    assert f"({unreadable.name}: Is a directory); unreadable files, 1, are left" in said
+    assert f"({unreadable.name}: it is a folder); unreadable files, 1, are left" in said
     assert [path.suffix for path in sorted(folder.iterdir())] == [".open", ".spool"]
     assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).left
 
 
 def test_a_spool_of_its_own_that_cannot_be_read_costs_what_is_in_it(
-    folder: Path, caplog: pytest.LogCaptureFixture
+    folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[int] = [503]
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
     with HttpReceiver(reply=lambda body: (answers[-1], {}, b"")) as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "lost")
         pipeline.force_flush()
-        store: Any = pipeline._store
-        os.close(store._spool._file._file)
+        monkeypatch.setattr(AppendFile, "read", fail)
+        pipeline.force_flush()
         answers.append(200)
         spans(tracer, "kept")
         assert pipeline.force_flush()
@@ -413,4 +418,4 @@ def test_a_spool_of_its_own_that_cannot_be_read_costs_what_is_in_it(
         assert receiver.names() == ["kept", "after"]
     assert counts(pipeline) == {"created": 3, "exported": 2, "dropped": 1}
     (said,) = (message for message in caplog.messages if "cannot be read" in message)
-    assert said.endswith("cannot be read (Bad file descriptor): 1 spans are lost")
+    assert said.endswith("cannot be read (Input/output error): 1 spans are lost")

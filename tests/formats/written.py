@@ -81,7 +81,10 @@ EVERYTHING: dict[str, Any] = {
         "step_count": 824,
         "tool_call_count": 825,
     },
-    "metadata": {"kept": "in the metadata"},
+    "metadata": {
+        "kept": "in the metadata",
+        "error": {"type": "the.Error", "message": "because of X", "span_id": "the-span"},
+    },
 }
 
 

@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from agentool_otel.capture import tool
-from agentool_otel.dialects import classify
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit.session import session
 from agentool_otel.model.operations import Inference, Usage
-from agentool_otel.model.spans import SpanRecord
 
 CALL = Inference(
     provider="x_ai", request_model="m", usage=Usage(input_tokens=1, cache_write_tokens=2)
@@ -22,18 +20,6 @@ def written(generation: str) -> dict[str, Any]:
     return GenAI(generation).write(CALL).attributes
 
 
-def test_dual_writes_the_names_of_every_generation() -> None:
-    both = written("dual")
-    assert both.items() >= written("latest").items()
-    for generation in ("1.36", "1.41"):
-        assert both.items() >= written(generation).items()
-
-
-def test_dual_is_read_as_one() -> None:
-    _, operation = classify(SpanRecord("1" * 32, "2" * 16, attributes=written("dual")))
-    assert operation == CALL
-
-
 def test_latest_is_the_baseline() -> None:
     assert written("latest") == GenAI().write(CALL).attributes
 
@@ -42,7 +28,7 @@ def test_latest_is_the_baseline() -> None:
     ("generation", "url"),
     [
         ("latest", "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"),
-        ("dual", "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"),
+        ("2026-08", "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"),
         ("1.41", "https://opentelemetry.io/schemas/1.41.0"),
         ("1.36", "https://opentelemetry.io/schemas/1.36.0"),
     ],

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.rebuild import rebuild
 from agentool_otel.testing.loopback_model import ToolCall, Turn, call
 from tests.instrument.langchain_agents import (
     ASKED,
@@ -20,6 +21,7 @@ from tests.instrument.langchain_agents import (
     searcher,
     value,
 )
+from tests.records import records
 
 __all__ = ["chat", "instrumented"]
 
@@ -160,7 +162,28 @@ def test_an_error_that_a_tool_answers_with_is_a_tool_error(spans: Any, chat: Any
     attributes = spans.attributes()
     assert attributes["error.type"] == "tool_error"
     assert attributes["agentool.tool.error"] == "no such page"
-    assert "gen_ai.tool.call.result" not in attributes
+
+
+def test_an_error_that_was_handled_is_seen_wherever_a_backend_looks_for_it(
+    spans: Any, chat: Any
+) -> None:
+    """In the status, in the result, which is what the model is told, and as an event."""
+    from langchain_core.tools import ToolException, tool
+
+    @tool
+    def search(query: str) -> str:
+        """Search the web."""
+        raise ToolException("no such page")
+
+    search.handle_tool_error = True
+    search.invoke({"type": "tool_call", "name": "search", "args": {"query": "x"}, "id": "call_1"})
+    span = spans.only()
+    assert span.status.description == "no such page"
+    assert spans.json("gen_ai.tool.call.result") == {"result": "no such page"}
+    (event,) = [event for event in span.events if event.name == "exception"]
+    assert dict(event.attributes) == {
+        "exception.type": "tool_error", "exception.message": "no such page"
+    }  # fmt: skip
 
 
 def test_a_model_that_fails_ends_the_whole_tree(spans: Any, model: Any, chat: Any) -> None:
@@ -293,3 +316,17 @@ def test_a_tool_that_times_out_leaves_nothing_behind(spans: Any) -> None:
 
     asyncio.run(main())
     assert spans.only().attributes["error.type"].rpartition(".")[2] == "CancelledError"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_a_broken_provider_says_is_in_the_trace_of_the_agent(
+    spans: Any, model: Any, chat: Any, way: str
+) -> None:
+    model.push(Turn(status=500, error="the disk is full"))
+    with pytest.raises(Exception, match="the disk is full") as raised:
+        run_it(an_agent(chat, searcher(way.startswith("a")), name="researcher"), way)
+    [found] = rebuild(records(spans.finished()))
+    error = found.trace.to_dict()["metadata"]["error"]
+    assert error["type"].endswith(f".{raised.type.__name__}")
+    assert "the disk is full" in error["message"]
+    assert error["span_id"] == f"{named(spans, 'chat gpt-5').context.span_id:016x}"

@@ -187,7 +187,7 @@ def test_a_bug_of_ours_costs_the_telemetry_and_not_the_call(
     client: Any, spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agentool_otel.emit.session import session
-    from agentool_otel.instrument._openai_chat import ChatReading
+    from agentool_otel.providers.openai_chat import ChatReading
 
     def fail(*_: Any) -> None:
         raise RuntimeError("a bug of ours")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.instrument import _openai_responses as responses
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers import openai_responses as responses
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
 
 pytest.importorskip("openai.resources.responses", reason="older than the Responses API")

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from opentelemetry.trace import get_current_span
 
 from agentool_otel.capture import _garbage
-from agentool_otel.instrument._openai_chat import ChatReading
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.openai_chat import ChatReading
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 
 openai = pytest.importorskip("openai")

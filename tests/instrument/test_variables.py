@@ -119,3 +119,37 @@ def test_a_span_has_no_more_events_than_the_limit(tmp_path: Path) -> None:
         if span["name"] == "invoke_agent clerk"
     ]
     assert {len(span.get("events", ())) for span in agents} == {1}
+
+
+COPIES = ("agentool.span.start_ns", "agentool.span.end_ns", "agentool.span.parent_id")
+
+
+def test_a_recording_holds_what_stores_may_round(tmp_path: Path) -> None:
+    tool_span, _ = recorded(tmp_path)
+    assert {it["key"] for it in tool_span["attributes"]}.issuperset(COPIES)
+
+
+@pytest.mark.parametrize(("said", "sent"), [("", False), ("on", True)])
+def test_over_the_network_a_span_says_its_times_once_unless_asked(
+    tmp_path: Path, said: str, sent: bool
+) -> None:
+    with HttpReceiver() as receiver:
+        run(
+            tmp_path,
+            START,
+            OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+            AGENTOOL_SPAN_COPIES=said,
+        )
+        bodies = b"".join(receiver.bodies["/v1/traces"])
+    assert {name.encode() in bodies for name in COPIES} == {sent}
+
+
+def test_what_metrics_need_is_loaded_before_the_first_call(tmp_path: Path) -> None:
+    code = f"""{AGENT}
+import sys
+agentool_otel.instrument(endpoint={DOWN!r})
+before = set(sys.modules)
+clerk('?')
+print([it for it in sys.modules if it not in before and not it.startswith('agentool_otel.')])
+"""
+    assert run(tmp_path, code).stdout == "[]\n"

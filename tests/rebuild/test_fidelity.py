@@ -8,6 +8,7 @@ import pytest
 
 from agentool_otel.cli._explain import explanation
 from agentool_otel.model.operations import AgentInvocation, Inference, McpRequest, ToolExecution
+from agentool_otel.model.spans import Damage
 from agentool_otel.rebuild import Rebuilt, rebuild
 from tests.records import Collected, shape
 
@@ -39,6 +40,41 @@ def a_tool_call(arguments: str) -> Collected:
 def test_an_attribute_that_does_not_hold_the_value_is_named(arguments: str, outcome: str) -> None:
     notes = rebuilt(a_tool_call(arguments)).fidelity.notes
     assert [note.outcome for note in notes if note.attribute == ARGUMENTS] == [outcome]
+
+
+def test_a_value_that_a_store_cut_within_a_character_is_truncated() -> None:
+    """Whether the half of it that is left was replaced on reading or by the store."""
+    for noted in ((Damage(f"attributes.{ARGUMENTS}", cut=True),), ()):
+        seen = a_tool_call('{"a": "bcd\ufffd')
+        seen.spans[1].damaged = noted
+        report = rebuilt(seen)
+        notes = [note for note in report.fidelity.notes if note.attribute == ARGUMENTS]
+        assert [(note.outcome, note.span_id) for note in notes] == [
+            ("truncated", seen.spans[1].span_id)
+        ]
+        assert "arguments" not in report.trace.to_dict()["steps"][0]["tool_call"]
+
+
+def test_a_value_with_bytes_that_were_no_text_is_damaged() -> None:
+    seen = a_tool_call('{"a": "b\ufffdd"}')
+    seen.spans[1].damaged = (
+        Damage(f"attributes.{ARGUMENTS}", cut=False),
+        Damage("status_message", cut=True),
+    )
+    report = rebuilt(seen)
+    notes = {(note.outcome, note.field) for note in report.fidelity.notes}
+    assert ("damaged", ARGUMENTS) in notes
+    assert ("truncated", "status_message") in notes
+    assert report.fidelity.summary()["damaged"] == 1
+    assert "damaged" in "\n".join(line.plain for line in explanation(report))
+
+
+def test_damage_of_a_resource_is_told_once() -> None:
+    seen = a_tool_call("{}")
+    for span in seen.spans:
+        span.damaged = (Damage("resource.host.name", cut=False),)
+    notes = [note.field for note in rebuilt(seen).fidelity.notes if note.outcome == "damaged"]
+    assert notes == ["resource.host.name"]
 
 
 def test_a_model_call_around_another_is_a_duplicate() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
+from agentool_otel.rebuild import rebuild
+from agentool_otel.sources import open_source
 from benchmarks.recall import ours
 from benchmarks.recall.__main__ import main
 from benchmarks.recall.answers import FIXTURES, Answer, answers, compared
@@ -36,3 +38,10 @@ def test_the_table_is_printed_by_one_command() -> None:
     ran = CliRunner().invoke(main, ["--no-peers"])
     assert ran.exit_code == 0
     assert "openinference" in ran.output
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.fixture.name)
+def test_a_run_says_what_ended_it_unless_it_went_well(answer: Answer) -> None:
+    for rebuilt in rebuild(open_source(answer.fixture).spans()):
+        failed = rebuilt.document["status"] not in ("success", "in_progress")
+        assert ("error" in rebuilt.document.get("metadata", {})) == failed

@@ -14,6 +14,7 @@ from agentool_otel.model.codec import encode
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import load
 from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.sources import by_trace, open_source
 from tests.instrument.test_setup import run
 
@@ -83,7 +84,7 @@ def rebuilt(folder: Path) -> list[Any]:
     return sorted(traces, key=lambda trace: len(trace["steps"]))
 
 
-def record(folder: Path, mode: str, size: int = 1, **environ: str) -> Path:
+def record(folder: Path, mode: str, size: Any = 1, **environ: str) -> Path:
     folder.mkdir()
     run(folder, PROGRAM.replace("SIZE", str(size)), **{CAPTURE_VARIABLE: mode}, **environ)
     return folder
@@ -95,19 +96,80 @@ def spans_of(folder: Path) -> list[SpanRecord]:
     return [span for span in found if span.start_ns is not None]
 
 
-@pytest.mark.parametrize("mode", ["EVENT_ONLY", "SPAN_AND_EVENT"])
-def test_the_same_trace_comes_back(tmp_path: Path, mode: str) -> None:
-    on_spans = rebuilt(record(tmp_path / "spans", "SPAN_ONLY"))
-    assert [len(trace["steps"]) for trace in on_spans] == [7, 8]
-    assert all(said in str(on_spans) for said in CONTENT if said != "Be brief.")
-    assert rebuilt(record(tmp_path / "other", mode)) == on_spans
+MODES = ("SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT")
 
 
-def test_so_does_content_that_is_too_large_and_stored_apart(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def on_spans(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """The traces that come back from the baseline with content on spans."""
+    traces = rebuilt(record(tmp_path_factory.mktemp("baseline") / "spans", "SPAN_ONLY"))
+    assert [len(trace["steps"]) for trace in traces] == [7, 8]
+    assert all(said in str(traces) for said in CONTENT if said != "Be brief.")
+    return traces
+
+
+def joined(folder: Path) -> list[SpanRecord]:
+    """The spans of a recording with the log records in their context."""
+    traces = by_trace(open_source(folder / ".agentool").spans())
+    return [span for trace in traces for span in trace]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_the_same_trace_comes_back(
+    tmp_path: Path, on_spans: list[Any], generation: str, mode: str
+) -> None:
+    folder = record(tmp_path / "other", mode, AGENTOOL_SEMCONV=generation)
+    assert rebuilt(folder) == on_spans
+
+
+def test_without_content_all_generations_tell_the_same(tmp_path: Path) -> None:
+    baseline, *others = (
+        rebuilt(record(tmp_path / generation, "NO_CONTENT", AGENTOOL_SEMCONV=generation))
+        for generation in GENERATIONS
+    )
+    assert [len(trace["steps"]) for trace in baseline] == [7, 8]
+    assert others == [baseline] * len(others)
+
+
+@pytest.mark.parametrize("mode", [*MODES, "NO_CONTENT"])
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_spans_and_events_are_those_of_the_generation(
+    tmp_path: Path, generation: str, mode: str
+) -> None:
+    folder = record(tmp_path / "any", mode, AGENTOOL_SEMCONV=generation)
+    assert check_all(joined(folder), generation=generation) == []
+    on_spans = mode.startswith("SPAN_")
+    assert check_all(spans_of(folder), content=on_spans, generation=generation) == []
+
+
+def test_before_1_37_messages_are_events_each(tmp_path: Path) -> None:
+    folder = record(tmp_path / "older", "SPAN_ONLY", AGENTOOL_SEMCONV="1.36")
+    first, second = (span for span in joined(folder) if span.name == "chat gpt-5")
+    assert [event.name for event in first.events] == [
+        *("gen_ai.system.message", "gen_ai.user.message", "gen_ai.choice")
+    ]
+    assert not any("messages" in name for span in (first, second) for name in span.attributes)
+    asked, answered = second.events[1:]
+    assert asked.attributes["gen_ai.system"] == "openai"
+    assert asked.attributes["content"] == "what?"
+    assert answered.attributes["finish_reason"] == "stop"
+    assert answered.attributes["message"] == {"content": "done"}
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_so_does_content_that_is_too_large_and_stored_apart(
+    tmp_path: Path, generation: str
+) -> None:
     least = {"AGENTOOL_MAX_ATTRIBUTE_BYTES": "2000"}
     on_spans = rebuilt(record(tmp_path / "spans", "SPAN_ONLY", 3000, **least))
     assert "x" * 3000 in str(on_spans)
-    assert rebuilt(record(tmp_path / "events", "EVENT_ONLY", 3000, **least)) == on_spans
+    assert (
+        rebuilt(
+            record(tmp_path / "events", "EVENT_ONLY", 3000, AGENTOOL_SEMCONV=generation, **least)
+        )
+        == on_spans
+    )
 
 
 def test_spans_hold_no_content_where_events_alone_are_to_have_it(tmp_path: Path) -> None:
@@ -120,9 +182,7 @@ def test_spans_hold_no_content_where_events_alone_are_to_have_it(tmp_path: Path)
 
 def test_the_events_are_those_of_the_conventions_and_follow_them(tmp_path: Path) -> None:
     folder = record(tmp_path / "events", "SPAN_AND_EVENT")
-    spans = [
-        span for trace in by_trace(open_source(folder / ".agentool").spans()) for span in trace
-    ]
+    spans = joined(folder)
     assert check_all(spans) == []
     (first, _) = (span for span in spans if span.name == "chat gpt-5")
     (event,) = first.events
@@ -136,9 +196,7 @@ def test_the_events_are_those_of_the_conventions_and_follow_them(tmp_path: Path)
 
 def test_events_come_while_their_span_is_open(tmp_path: Path) -> None:
     folder = record(tmp_path / "events", "EVENT_ONLY")
-    spans = [
-        span for trace in by_trace(open_source(folder / ".agentool").spans()) for span in trace
-    ]
+    spans = joined(folder)
     told = [
         (span.start_ns or 0, event.time_ns or 0, span.end_ns or 0)
         for span in spans
@@ -161,6 +219,24 @@ def test_where_nobody_takes_events_that_is_said_and_content_stays_off_spans(tmp_
     done = run(tmp_path, code, **environ)
     assert done.stderr == (
         f"{CAPTURE_VARIABLE} asks for events, but log records go nowhere "
-        "(OTEL_LOGS_EXPORTER=none): content is not captured\n"
+        "(OTEL_LOGS_EXPORTER=none): content is not captured; hint: SPAN_ONLY sets it on spans\n"
     )
     assert check_all(spans_of(tmp_path), content=False) == []
+
+
+def test_where_nobody_takes_messages_as_events_they_are_on_spans(
+    tmp_path: Path, on_spans: list[Any]
+) -> None:
+    code = PROGRAM.replace("SIZE", "1")
+    environ = {
+        CAPTURE_VARIABLE: "SPAN_ONLY",
+        "OTEL_LOGS_EXPORTER": "none",
+        "AGENTOOL_SEMCONV": "1.36",
+    }
+    done = run(tmp_path, code, **environ)
+    assert done.stderr == (
+        "AGENTOOL_SEMCONV=1.36 has messages in log records, but those go nowhere "
+        "(OTEL_LOGS_EXPORTER=none): messages are on spans, under names of ours\n"
+    )
+    assert rebuilt(tmp_path) == on_spans
+    assert check_all(spans_of(tmp_path), generation="1.36") == []

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
+from agentool_otel.conformance import assert_conformant
 from agentool_otel.export.recording import RecordingExporter
-from agentool_otel.model import ReasoningTrace
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild import rebuild
 from agentool_otel.rebuild.replay import replay
 from agentool_otel.sources import open_source
@@ -99,10 +100,120 @@ def test_a_trace_id_that_is_an_otel_id_is_kept_as_one(tmp_path: Path) -> None:
     assert [span.trace_id for span in spans] == ["0af7651916cd43dd8448eb211c80319c"]
 
 
+def root_of(document: dict[str, Any]) -> SpanRecord:
+    """Replay a trace without steps into a recording, and return its only span."""
+    with tempfile.TemporaryDirectory() as folder:
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(RecordingExporter(Path(folder))))
+        replay({"trace_id": "t", "steps": [], **document}, provider)
+        [root] = open_source(folder).spans()
+        return root
+
+
 @pytest.mark.parametrize("status", ["error", "timeout", "refusal", "loop_detected"])
-def test_a_failed_status_makes_the_root_span_an_error(status: str, tmp_path: Path) -> None:
-    provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(RecordingExporter(tmp_path)))
-    replay(ReasoningTrace(trace_id="t", steps=[], status=status), provider)
-    [root] = open_source(tmp_path).spans()
+def test_a_failed_status_makes_the_root_span_an_error(status: str) -> None:
+    root = root_of({"status": status})
     assert (root.status, root.attributes["error.type"]) == ("ERROR", status)
+
+
+ERROR = {"type": "ValueError", "message": "because of X", "span_id": "0123456789abcdef"}
+FAILED: dict[str, Any] = {"status": "error", "metadata": {"error": ERROR}}
+
+
+def test_what_ended_a_run_is_on_its_span_as_every_tool_shows_it() -> None:
+    root = root_of(FAILED)
+    assert (root.status, root.status_message) == ("ERROR", "because of X")
+    assert root.attributes["error.type"] == "ValueError"
+    [event] = root.events
+    assert (event.name, event.attributes) == (
+        "exception",
+        {"exception.type": "ValueError", "exception.message": "because of X"},
+    )
+
+
+def test_it_is_read_back_where_a_store_drops_our_names() -> None:
+    root = root_of(FAILED)
+    for name in [name for name in root.attributes if name.startswith("agentool.")]:
+        del root.attributes[name]
+    [found] = rebuild([root])
+    assert found.document["metadata"]["error"] == {**ERROR, "span_id": root.span_id}
+
+
+@pytest.mark.parametrize("metadata", [{"error": ERROR}, {"note": 1}, {}])
+def test_a_run_that_failed_needs_no_residue(metadata: dict[str, Any]) -> None:
+    root = root_of({"started_at": "2026-03-01T10:00:00Z", "finished_at": "2026-03-01T10:00:01Z",
+                    "metrics": {"step_count": 0, "tool_call_count": 0, "total_duration_ms": 1000},
+                    "agent_id": "a", "status": "error", "metadata": metadata})  # fmt: skip
+    assert "agentool.extra" not in root.attributes
+
+
+def test_an_error_of_a_run_that_went_well_is_none_of_its_span() -> None:
+    root = root_of({**FAILED, "status": "success"})
+    assert (root.status, root.events) == ("UNSET", [])
+
+
+def test_a_failed_run_that_does_not_say_why_comes_back_so() -> None:
+    """Its last step says it, and is not what the document says."""
+    call = {"type": "tool_call", "tool_call": {"id": "c", "name": "t"},
+            "timestamp": "2026-03-01T10:00:00Z"}  # fmt: skip
+    result = {"type": "tool_result", "tool_result": {"call_id": "c", "error": "no luck"},
+              "timestamp": "2026-03-01T10:00:01Z"}  # fmt: skip
+    document = {
+        "trace_id": "t",
+        "status": "error",
+        "metadata": {"note": 1},
+        "steps": [call, result],
+    }
+    assert exact(there_and_back(document)) == exact([document])
+
+
+NAMED: dict[str, Any] = {
+    "trace_id": "t",
+    "agent_id": "a",
+    "session_id": "s1",
+    "metadata": {"user_id": "u1", "case_id": "c1", "tags": ["x", "y"], "note": 1},
+    "steps": [
+        {"type": "tool_call", "tool_call": {"id": "c", "name": "t", "arguments": {}}},
+        {"type": "tool_result", "tool_result": {"call_id": "orphan", "output": 1}},
+        {"type": "memory_read", "query": "q"},
+        {"type": "memory_write", "content": "v"},
+        {"type": "handoff", "to_agent": "b"},
+    ],
+}
+
+
+def replayed(document: dict[str, Any]) -> list[SpanRecord]:
+    with tempfile.TemporaryDirectory() as folder:
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(RecordingExporter(Path(folder))))
+        replay(document, provider)
+        return list(open_source(folder).spans())
+
+
+def test_every_span_says_whose_work_it_is() -> None:
+    keys = ("gen_ai.agent.name", "gen_ai.conversation.id", "user.id")
+    found = [tuple(map(span.attributes.get, keys)) for span in replayed(NAMED)]
+    assert found == [("a", "s1", "u1")] * 6
+
+
+def test_every_tool_span_says_its_type() -> None:
+    tools = [span for span in replayed(NAMED) if span.name.startswith("execute_tool")]
+    assert [span.attributes.get("gen_ai.tool.type") for span in tools] == ["function"] * 3
+
+
+def test_replayed_spans_are_as_the_conventions_want_them() -> None:
+    assert_conformant(replayed(NAMED))
+
+
+def test_what_names_a_run_is_read_back_where_a_store_drops_its_metadata() -> None:
+    spans = replayed(NAMED)
+    for span in spans:
+        span.attributes.pop("agentool.metadata", None)
+    [found] = rebuild(spans)
+    assert found.document["metadata"] == {"user_id": "u1", "case_id": "c1", "tags": ["x", "y"]}
+
+
+@pytest.mark.parametrize("tags", ["x", ["x", 1], [""], [], {"a": 1}, None])
+def test_tags_that_are_no_texts_stay_in_the_metadata_alone(tags: Any) -> None:
+    root = root_of({"metadata": {"tags": tags}})
+    assert "agentool.tags" not in root.attributes

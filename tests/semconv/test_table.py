@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import subprocess
 import sys
 import warnings
@@ -17,11 +18,8 @@ from agentool_otel.semconv.table import (
     ATTRIBUTES,
     CONTENT,
     EVENTS,
-    METRIC_RENAMES,
+    GENERATIONS,
     METRICS,
-    OLDER,
-    OLDER_ABSENT,
-    OLDER_VALUES,
     PREFIXES,
     RENAMES,
     RESERVED,
@@ -130,29 +128,71 @@ def test_renamed_values_of_enums_are_current_members() -> None:
         assert set(rename.values.values()) <= set(ATTRIBUTES[rename.new].members)
 
 
-def test_what_an_older_generation_is_written_as_is_read_back_by_the_renames() -> None:
+OLDER = {name: it for name, it in GENERATIONS.items() if name != gen_ai.BASELINE}
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_what_an_older_generation_is_written_as_is_read_back_by_the_renames(name: str) -> None:
     contextual = {gen_ai.RETRIEVAL_TOP_K}  # its old name means something else on other spans
-    for generation, names in OLDER.items():
-        for new, old in names.items():
-            if new not in contextual:
-                assert RENAMES[old].new == new
-        for new, values in OLDER_VALUES[generation].items():
-            for new_value, old_value in values.items():
-                assert RENAMES[names[new]].values[old_value] == new_value
+    generation = OLDER[name]
+    for new, old in generation.names.items():
+        if new not in contextual:
+            assert RENAMES[old].new == new
+    for new, values in generation.values.items():
+        for new_value, old_value in values.items():
+            assert RENAMES[generation.names[new]].values[old_value] == new_value
 
 
-def test_a_name_is_either_older_or_absent_in_a_generation() -> None:
-    assert OLDER.keys() == OLDER_ABSENT.keys() == OLDER_VALUES.keys()
-    for generation, names in OLDER.items():
-        assert names.keys() <= ATTRIBUTES.keys()
-        assert OLDER_ABSENT[generation] <= ATTRIBUTES.keys()
-        assert names.keys().isdisjoint(OLDER_ABSENT[generation])
+@pytest.mark.parametrize("name", OLDER)
+def test_a_name_is_either_older_or_absent_in_a_generation(name: str) -> None:
+    generation = OLDER[name]
+    assert generation.names.keys() <= ATTRIBUTES.keys()
+    assert generation.absent <= ATTRIBUTES.keys() | PREFIXES.keys()
+    assert generation.names.keys().isdisjoint(generation.absent)
+
+
+def test_the_baseline_comes_first_and_lacks_nothing() -> None:
+    assert next(iter(GENERATIONS)) == gen_ai.BASELINE
+    baseline = GENERATIONS[gen_ai.BASELINE]
+    assert [*baseline.names, *baseline.values, *baseline.absent] == []
+    assert all(old == new for old, new in baseline.metrics.items())
+
+
+def published(module: str) -> dict[str, str]:
+    """The constants of what core still publishes: 1.41, marked as moved."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return constants(importlib.import_module(f"opentelemetry.semconv._incubating.{module}"))
+
+
+def test_the_metrics_of_1_41_are_those_that_were_published() -> None:
+    theirs = {*published("metrics.gen_ai_metrics").values()}
+    theirs |= {*published("metrics.mcp_metrics").values()}
+    assert {*GENERATIONS["1.41"].metrics.values()} == {it for it in theirs if "." in it}
+
+
+@pytest.mark.parametrize("prefix", ["gen_ai", "mcp", "openai"])
+def test_1_41_has_the_attributes_that_were_published_and_no_others(prefix: str) -> None:
+    generation = GENERATIONS["1.41"]
+    theirs = {*published(f"attributes.{prefix}_attributes").values()}
+    ours = {name for name, it in ATTRIBUTES.items() if it.mark in ("A", "B")}
+    written = {generation.names.get(name, name) for name in ours - generation.absent}
+    assert {name for name in written if name.startswith(f"{prefix}.")} <= theirs
+
+
+def test_no_generation_has_an_attribute_that_later_ones_lack() -> None:
+    names = [it.absent for it in GENERATIONS.values()]
+    renamed = {new for it in OLDER.values() for new in it.names}
+    for later, earlier in itertools.pairwise(names):
+        assert later - renamed <= earlier
 
 
 def test_every_metric_constant_is_described() -> None:
     named = {v for m in (gen_ai, mcp) for k, v in constants(m).items() if k.startswith("METRIC_")}
     assert METRICS.keys() == named
-    assert set(METRIC_RENAMES.values()) <= METRICS.keys()
+    assert all(it.description.endswith(".") for it in METRICS.values())
+    for generation in GENERATIONS.values():
+        assert generation.metrics.keys() <= METRICS.keys()
 
 
 def test_metrics_carry_attributes_of_the_table_and_no_content() -> None:
@@ -181,24 +221,11 @@ def test_events_and_start_attributes_are_names_of_ours() -> None:
     assert CONTENT.isdisjoint(AT_START)
 
 
-@pytest.mark.parametrize(
-    ("published", "prefix"),
-    [
-        ("gen_ai_attributes", "gen_ai."),
-        ("mcp_attributes", "mcp."),
-        ("openai_attributes", "openai."),
-    ],
-)
-def test_every_name_opentelemetry_published_is_current_or_renamed(
-    published: str, prefix: str
-) -> None:
+@pytest.mark.parametrize("prefix", ["gen_ai", "mcp", "openai"])
+def test_every_name_opentelemetry_published_is_current_or_renamed(prefix: str) -> None:
     """What core still publishes is 1.41 and marked as moved; nothing of it may be unknown to us."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        module = importlib.import_module(
-            f"opentelemetry.semconv._incubating.attributes.{published}"
-        )
-    theirs = {value for value in constants(module).values() if value.startswith(prefix)}
+    found = published(f"attributes.{prefix}_attributes").values()
+    theirs = {value for value in found if value.startswith(f"{prefix}.")}
     assert theirs
     assert theirs - ATTRIBUTES.keys() - RENAMES.keys() - STRUCTURAL.keys() == set()
 

@@ -181,6 +181,32 @@ def test_protobuf_logs_give_the_same_as_json() -> None:
     assert read(data) == read(lines([json_form]))
 
 
+@pytest.mark.parametrize("in_protobuf", [True, False])
+def test_damage_in_a_log_record_is_noted_of_the_event_it_becomes(in_protobuf: bool) -> None:
+    from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+
+    message = LogsData()
+    scoped = message.resource_logs.add().scope_logs.add()
+    data: bytes = lines([spans_of(chat() | {"endTimeUnixNano": "9"})])
+    for time in (6, 5):
+        written = scoped.log_records.add(
+            time_unix_nano=time, trace_id=bytes.fromhex(TRACE), span_id=bytes.fromhex(SPAN)
+        )
+        written.attributes.add(key="event.name").value.string_value = "e"
+        written.body.string_value = "Qzz" if time == 6 else "hello"
+        if not in_protobuf:
+            json_form = record("", attributes={"event.name": "e"}, body=written.body.string_value)
+            data += lines([logs(json_form | {"timeUnixNano": str(time)})])
+    parts = [data, message.SerializeToString()] if in_protobuf else [data]
+    source = SpanFiles([io.BytesIO(part.replace(b"Qzz", b"a\xe4\xbd")) for part in parts])
+    ((span,),) = by_trace(source.spans())
+    where, other = (event.attributes for event in span.events)
+    assert "a\ufffd" in repr(other)
+    assert "hello" in repr(where)
+    (damage,) = span.damaged
+    assert damage.where.startswith("events[1].attributes.")
+
+
 def test_a_file_with_logs_is_not_counted_beforehand(tmp_path: Path) -> None:
     from agentool_otel.sources import census
 

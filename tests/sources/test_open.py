@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import tempfile
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +15,12 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import open_source
 from tests.sources.encoders.otlp import otlp, proto
 from tests.sources.encoders.values import lines
+from tests.users import as_nobody, needs_users
 
 TWO = [
     SpanRecord("0af7651916cd43dd8448eb211c80319c", f"{n:016x}", name=f"span {n}") for n in (1, 2)
 ]
 BOTH = lines([otlp(TWO)])
-
-needs_users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no users as Unix has them")
 
 
 def test_a_folder_gives_its_recordings_sorted_and_at_any_depth(tmp_path: Path) -> None:
@@ -79,19 +76,6 @@ def shared() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
-
-
-@contextmanager
-def as_nobody() -> Generator[None]:
-    """Be a user to whom permissions apply: root may read all."""
-    root = os.geteuid() == 0
-    if root:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if root:
-            os.seteuid(0)
 
 
 @needs_users

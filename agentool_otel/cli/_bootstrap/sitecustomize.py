@@ -66,10 +66,12 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         note()
 
     try:
-        import agentool_otel
+        # First, so that the program finds the function under this name and not the package.
+        from agentool_otel import instrument  # noqa: F401 # pyright: ignore[reportUnusedImport]
+        from agentool_otel.instrument._setup import instrument_for_run
 
         atexit.register(at_exit)  # before the SDK's own, so that it runs after it
-        agentool_otel.instrument(**options.get("instrument", {}))
+        instrument_for_run(**_arguments(options))
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
@@ -82,6 +84,18 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
     note()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=after_fork)
+
+
+def _arguments(options: Dict[str, Any]) -> Dict[str, Any]:  # noqa: UP006
+    """What `instrument()` is called with; an endpoint with credentials stands in a file."""
+    arguments = dict(options.get("instrument", {}))
+    if "endpoint" in options:
+        try:
+            with open(options["endpoint"], encoding="utf-8") as file:
+                arguments["endpoint"] = file.read()
+        except OSError:  # `run` has ended before us: spans wait until somebody has credentials
+            pass
+    return arguments
 
 
 def _start() -> None:

@@ -17,6 +17,7 @@ from agentool_otel import _json
 from agentool_otel._json import Json
 from agentool_otel.model.spans import Attributes
 from agentool_otel.model.times import to_ns
+from agentool_otel.sources._damage import is_marked, stand_in, with_marks
 
 __all__ = [
     "array",
@@ -56,6 +57,8 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
         found: str | None = value  # as nearly all are
     elif isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"expected an id, got {type(value).__name__}")
+    elif is_marked(value):
+        raise ValueError(f"expected an id, got {value!r}, which is damaged")
     else:
         found = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
     if found is None:
@@ -70,7 +73,10 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
 
 
 def parent(value: Json, *, decimal: bool = False) -> str | None:
-    """Return a parent's span id; None for everything that stands for none."""
+    """Return a parent's span id; None for everything that stands for none. That of a damaged one is
+    no span's: whoever has it is no root, and its parent is missing."""
+    if is_marked(value):
+        return stand_in(str(value))
     try:
         return identifier(value, 8, decimal=decimal)
     except ValueError:
@@ -267,11 +273,9 @@ def _any_value(value: Json) -> Json:
 
 def settled(value: Json) -> Json:
     """Return a value that every reader can walk: too deep a structure becomes its JSON text, a lone
-    surrogate the replacement character."""
+    surrogate a mark."""
     if isinstance(value, str):
-        if value.isascii():
-            return value
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return with_marks(value)
     if not isinstance(value, (dict, list)):
         return value
     if _deeper(value, _DEEP):

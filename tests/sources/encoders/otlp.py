@@ -102,8 +102,12 @@ def tempo(spans: Spans) -> Json:
 
 
 def proto(spans: Spans) -> bytes:
+    return proto_of(with_base64_ids(otlp(spans)))
+
+
+def proto_of(document: Json) -> bytes:
     message = TracesData()
-    json_format.ParseDict(with_base64_ids(otlp(spans)), message)
+    json_format.ParseDict(document, message)
     data: bytes = message.SerializeToString()
     return data
 

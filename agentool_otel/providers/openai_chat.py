@@ -10,7 +10,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.emit.content import encode, jsonable
-from agentool_otel.instrument._openai_values import (
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.operations import Inference
+from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.openai_values import (
     call_part,
     definitions,
     get,
@@ -22,11 +25,9 @@ from agentool_otel.instrument._openai_values import (
     string,
     usage_of,
 )
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
-from agentool_otel.model.operations import Inference
 from agentool_otel.semconv import openai as names
 
-__all__ = ["ChatReading", "content", "request"]
+__all__ = ["ChatReading", "content", "is_answer", "message_of", "request"]
 
 
 def request(asked: dict[str, Any]) -> dict[str, Any]:
@@ -65,12 +66,13 @@ def request(asked: dict[str, Any]) -> dict[str, Any]:
 def content(asked: dict[str, Any]) -> dict[str, Any]:
     """Return the messages and tools of a request, as copies."""
     return {
-        "input": [_message(given) for given in items(asked, "messages")] or None,
+        "input": [message_of(given) for given in items(asked, "messages")] or None,
         "tools": definitions(asked.get("tools")),
     }
 
 
-def _message(given: Any) -> Message:
+def message_of(given: Any) -> Message:
+    """Return one message of a request."""
     role = string(given, "role") or "user"
     call_id = string(given, "tool_call_id")
     said = get(given, "content")
@@ -120,9 +122,6 @@ def _reasoning(thought: str) -> list[Part]:
 
 
 # -------------------------------------------------------------------------------------- answers
-
-_FINISH = {"tool_calls": "tool_call", "function_call": "tool_call"}
-"""Spec: finish reasons as the GenAI conventions spell them."""
 
 
 class _ToolCall:
@@ -202,7 +201,7 @@ class _Choice:
         """Why it ended; a refusal ends with `stop` on the wire."""
         if self.refusal and self.finish in (None, "stop"):
             return "content_filter"
-        return self.finish and _FINISH.get(self.finish, self.finish)
+        return finish_reason(self.finish)
 
 
 def _extend(call: _ToolCall, fragment: Any, field: str) -> None:
@@ -212,6 +211,16 @@ def _extend(call: _ToolCall, fragment: Any, field: str) -> None:
         call.arguments.append(arguments)
     elif arguments is not None:  # not text, as the protocol has it, but the object itself
         call.arguments.append(encode(arguments))
+
+
+def is_answer(value: Any) -> bool:
+    """True for a chat completion, a text completion, or a chunk of one."""
+    choices = get(value, "choices")
+    if not isinstance(choices, list):
+        return False
+    if not choices:  # the chunk that has the usage
+        return (string(value, "object") or "").startswith("chat.completion")
+    return any(get(choices[0], name) is not None for name in ("message", "delta", "text"))
 
 
 class ChatReading:
@@ -231,7 +240,10 @@ class ChatReading:
 
     def whole(self, response: Any) -> None:
         for position, choice in enumerate(items(response, "choices")):
-            self._choice(choice, position).add(get(choice, "message"), whole=True)
+            said = get(choice, "message")
+            if said is None:  # of a text completion
+                said = {"content": get(choice, "text")}
+            self._choice(choice, position).add(said, whole=True)
         self._envelope(response)
 
     def add(self, chunk: Any) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.emit.content import jsonable
-from agentool_otel.instrument._openai_values import (
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.operations import Inference
+from agentool_otel.providers.openai_values import (
     call_part,
     definitions,
     get,
@@ -27,11 +29,9 @@ from agentool_otel.instrument._openai_values import (
     string,
     usage_of,
 )
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
-from agentool_otel.model.operations import Inference
 from agentool_otel.semconv import openai as names
 
-__all__ = ["ResponsesReading", "content", "request"]
+__all__ = ["ResponsesReading", "content", "is_item", "messages_of", "request"]
 
 
 def request(asked: dict[str, Any]) -> dict[str, Any]:
@@ -66,12 +66,13 @@ def content(asked: dict[str, Any]) -> dict[str, Any]:
     instructions, given = asked.get("instructions"), asked.get("input")
     return {
         "system": [text(instructions)] if isinstance(instructions, str) else None,
-        "input": [message("user", [text(given)])] if isinstance(given, str) else _messages(given),
+        "input": [message("user", [text(given)])] if isinstance(given, str) else messages_of(given),
         "tools": definitions(asked.get("tools")),
     }
 
 
-def _messages(given: Any) -> list[Message] | None:
+def messages_of(given: Any) -> list[Message] | None:
+    """Return the items of an input or an output as messages, None if there are none."""
     made: list[Message] = []
     for item in items(given):
         kind = string(item, "type") or "message"
@@ -103,10 +104,25 @@ _CLIENT_CALLS = {
 }
 """Calls of tools that run at the client, and where their arguments are."""
 
+_TEXTS = ("input_text", "output_text", "refusal", "input_image", "input_file", "input_audio")
+"""Content of messages that only this API has."""
+
 _ANSWERS = frozenset(f"{kind}_output" for kind in _CLIENT_CALLS)
 
 _SERVER_RESULTS = ("outputs", "output", "results", "result", "tools", "error")
 """Where the items of tools that run at the server have what came of it."""
+
+
+def is_item(value: Any) -> bool:
+    """True for an item that only this API has; a message may be one of chat completions."""
+    kind = string(value, "type") or ""
+    if kind == "reasoning":
+        return get(value, "summary") is not None
+    if kind == "message":
+        said = get(value, "content")
+        return isinstance(said, str) or any(string(it, "type") in _TEXTS for it in items(said))
+    known = kind in _ANSWERS or kind in _CLIENT_CALLS
+    return known or (kind.endswith("_call") and kind not in ("tool_call", "server_tool_call"))
 
 
 def parts_of_item(item: Any, kind: str) -> list[Part]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from agentool_otel._json import loads
 from agentool_otel.emit.content import jsonable
@@ -16,6 +17,7 @@ from agentool_otel.model.messages import Part, text, tool_call
 from agentool_otel.model.operations import Usage
 
 __all__ = [
+    "address_in",
     "arguments_of",
     "call_part",
     "definitions",
@@ -25,6 +27,7 @@ __all__ = [
     "joined",
     "media",
     "number",
+    "provider_at",
     "provider_of",
     "record",
     "server_of",
@@ -75,6 +78,7 @@ def joined(texts: Iterable[Any]) -> str:
 # ------------------------------------------------------------------------------ servers, usage
 
 _PROVIDERS = {
+    "openai.com": "openai",
     "openai.azure.com": "azure.ai.openai",
     "cognitiveservices.azure.com": "azure.ai.openai",
     "ai.azure.com": "azure.ai.inference",
@@ -104,13 +108,28 @@ def server_of(client: Any) -> tuple[str | None, int | None]:
     return host, integer(url, "port") or (80 if string(url, "scheme") == "http" else 443)
 
 
+def address_in(url: str) -> tuple[str | None, int | None]:
+    """Return address and port of the server in a URL, both None where it has none."""
+    try:
+        parsed = urlsplit(url)
+        port = parsed.port or (80 if parsed.scheme in ("http", "ws") else 443)
+    except ValueError:
+        return None, None
+    return (parsed.hostname, port) if parsed.scheme and parsed.hostname else (None, None)
+
+
 @functools.lru_cache(maxsize=64)
-def provider_of(host: str | None, client_name: str = "") -> str:
-    """Return the provider behind a host; `openai` unless it is known to be another."""
+def provider_at(host: str | None) -> str | None:
+    """Return the provider behind a host, None where it is not known."""
     for domain, provider in _PROVIDERS.items():
         if host and f".{host}".endswith((f".{domain}", f"-{domain}")):
             return provider
-    return "azure.ai.openai" if "Azure" in client_name else "openai"
+    return None
+
+
+def provider_of(host: str | None, client_name: str = "") -> str:
+    """Return the provider behind a host; `openai` unless it is known to be another."""
+    return provider_at(host) or ("azure.ai.openai" if "Azure" in client_name else "openai")
 
 
 def usage_of(

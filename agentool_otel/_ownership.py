@@ -1,0 +1,119 @@
+"""Opening files in folders into which others may put files, too.
+
+A name that ends like ours proves nothing: a link, a pipe or somebody else's file may stand under
+it, brought by a clone, an archive or another user of the folder. And a descriptor number proves
+nothing later on: a program may close every descriptor it did not open, and open its own under the
+same numbers. So files of ours are opened here alone, and known by what the system says they are.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Identity", "NotOurs", "create_own", "identity", "open_own", "why_untrusted"]
+
+_SAFE = (
+    getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody reads or writes would hold us up for ever
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOINHERIT", 0)
+)
+
+
+class NotOurs(OSError):
+    """What stands under a name is not a file that this user's processes have made."""
+
+    def __init__(self, path: str | os.PathLike[str], why: str):
+        super().__init__(errno.EPERM, why, str(path))
+
+
+class Identity(NamedTuple):
+    """What a file is, whatever it is called and under whatever number it is open."""
+
+    device: int
+    inode: int
+
+
+def identity(file: int) -> Identity | None:
+    """Return what is open under a descriptor number; None if nothing is."""
+    try:
+        found = os.fstat(file)
+    except OSError:
+        return None
+    return Identity(found.st_dev, found.st_ino)
+
+
+def create_own(path: str | os.PathLike[str], flags: int) -> int:
+    """Make a file that is not there yet, readable by its owner only, and return its descriptor.
+
+    Raises:
+        FileExistsError: something stands under that name, be it a link to nowhere.
+        OSError: it cannot be made.
+    """
+    return os.open(path, flags | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+
+
+def open_own(path: str | os.PathLike[str], flags: int) -> int:
+    """Open a file that is there, if it is ours, and return its descriptor.
+
+    Raises:
+        NotOurs: it is a link, a pipe, a device or a folder, belongs to another user, or has a
+            second name, under which it may be anything.
+        OSError: it is not there or cannot be opened.
+    """
+    found = os.lstat(path)
+    if why := _why_not_ours(found):
+        raise NotOurs(path, why)
+    file = os.open(path, flags | _SAFE)
+    if not os.path.samestat(found, os.fstat(file)):
+        os.close(file)
+        raise NotOurs(path, "it was replaced while it was opened")
+    return file
+
+
+def why_untrusted(folder: Path) -> str | None:
+    """Return why what is in a folder may be anybody's doing; None if it may not, or is not there.
+
+    In a folder that everybody may write to, files can be exchanged for others, unless it is sticky.
+    """
+    try:
+        found, named = os.stat(folder), os.lstat(folder)
+    except OSError:
+        return None
+    if _foreign(found) or _foreign(named):  # the folder, or the link to it
+        return "the folder belongs to another user"
+    if os.name == "posix" and found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        return "everybody may write to the folder"
+    return None
+
+
+def _why_not_ours(found: os.stat_result) -> str | None:
+    if not stat.S_ISREG(found.st_mode):
+        return f"it is {_kind(found.st_mode)}"
+    if _foreign(found):
+        return "it belongs to another user"
+    if found.st_nlink > 1:
+        return "it has a second name (a hard link)"
+    return None
+
+
+def _foreign(found: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISLNK(mode):
+        return "a symbolic link"
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"

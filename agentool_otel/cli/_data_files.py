@@ -1,0 +1,290 @@
+"""Files that commands write: never one that is read, and each of them whole or as it was before."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from io import BufferedWriter, FileIO
+from itertools import combinations
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, BinaryIO
+
+from agentool_otel.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["STDOUT", "data_files"]
+
+STDOUT = Path("-")
+"""What a person writes for standard output."""
+
+_ENDING = ("SIGTERM", "SIGHUP")
+_LONGEST_NAME = 200
+"""Bytes of a name that the one beside it repeats: file systems allow 255, and it gets longer."""
+
+
+@contextmanager
+def data_files(
+    places: Mapping[str, Path | None], inputs: Iterable[Path | BinaryIO]
+) -> Generator[dict[str, BinaryIO]]:
+    """Open the files that a command writes, by the option that names each.
+
+    They are written beside and take their names together, when the block has ended without an
+    error: until then, and if it is interrupted, old files are as they were. Only what is no file,
+    such as a pipe or a device, is written directly.
+
+    Args:
+        places: by option, the file that it names; `STDOUT`, or None where it is not given.
+        inputs: what the command reads. None of it has to be open.
+
+    Raises:
+        ConfigurationError: a file is one of the inputs, is named twice, or cannot be written.
+        OSError: writing fails, as where the disk is full.
+    """
+    wanted = {option: place for option, place in places.items() if place is not None}
+    _refuse_inputs(wanted, inputs)
+    _refuse_the_same(wanted)
+    outputs = {option: _Output(place) for option, place in wanted.items()}
+    with _ended_in_order(), ExitStack() as at_the_end:
+        for option, output in outputs.items():
+            at_the_end.callback(output.discard)
+            try:
+                output.open()
+            except OSError as error:
+                raise ConfigurationError(
+                    f"{wanted[option]} cannot be written: {error.strerror or error}"
+                    f"; hint: name a file in a folder that you may write to with {option}"
+                ) from error
+        yield {option: output.stream for option, output in outputs.items()}
+        for output in outputs.values():
+            output.complete()
+        for output in outputs.values():
+            output.take_name()
+
+
+# ------------------------------------------------------------------------------- one output
+
+
+class _Output:
+    """A file that is written beside the one it replaces; or what can only be written directly."""
+
+    stream: BinaryIO
+
+    def __init__(self, place: Path):
+        self._place = place
+        self._target = place
+        self._beside: Path | None = None
+        self._old: os.stat_result | None = None
+
+    def open(self) -> None:
+        """Open what is written to.
+
+        Raises:
+            OSError: it cannot be.
+        """
+        if self._place == STDOUT:
+            self.stream = sys.stdout.buffer
+            return
+        with suppress(FileNotFoundError):
+            self._old = self._place.stat()
+        if (descriptor := _opened_already(self._place)) is not None:
+            self.stream = BufferedWriter(_Named(os.dup(descriptor), self._place))
+        elif self._old is not None and not stat.S_ISREG(self._old.st_mode):
+            self.stream = BufferedWriter(_Named(os.open(self._place, os.O_WRONLY), self._place))
+        else:
+            self._open_beside()
+
+    def _open_beside(self) -> None:
+        target = self._target = Path(os.path.realpath(self._place))  # a link stays one
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if self._old is not None and not os.access(target, os.W_OK, effective_ids=_EFFECTIVE):
+            raise PermissionError(None, "it is write-protected")
+        # Hidden, and with no suffix of a recording: whoever reads the folder passes it over.
+        name = os.fsencode(target.name)[:_LONGEST_NAME].decode("utf-8", "ignore")
+        self._beside = target.with_name(f".{name}.{secrets.token_hex(8)}.agentool-unfinished")
+        descriptor = os.open(self._beside, _CREATED, 0o666 if self._old is None else 0o600)
+        self.stream = BufferedWriter(_Named(descriptor, self._place))
+        if self._old is not None:
+            _make_alike(descriptor, self._old)
+
+    def complete(self) -> None:
+        """Write what is left.
+
+        Raises:
+            OSError: there is no room for it.
+        """
+        self.stream.flush()
+        if self._beside is not None and self._old is not None:
+            try:
+                os.fsync(self.stream.fileno())  # else a power cut might cost both, old and new
+            except OSError as error:
+                raise _named(error, self._place) from error
+        if self._place != STDOUT:
+            self.stream.close()
+
+    def take_name(self) -> None:
+        """Replace the old file.
+
+        Raises:
+            OSError: that is not allowed.
+        """
+        if self._beside is not None:
+            try:
+                self._beside.replace(self._target)
+            except OSError as error:
+                raise _named(error, self._place) from error
+
+    def discard(self) -> None:
+        """Close, and remove what has not got its name."""
+        stream = getattr(self, "stream", None)
+        if stream is None or self._place == STDOUT:
+            stream = None
+        elif self._beside is not None:
+            stream = stream.raw  # what is left in the buffer is not wanted
+        with suppress(OSError):  # a disk that is full still, a pipe that nobody reads
+            if stream is not None:
+                stream.close()
+        with suppress(OSError):
+            if self._beside is not None:
+                self._beside.unlink()
+
+
+_EFFECTIVE = os.access in os.supports_effective_ids
+_CREATED = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+class _Named(FileIO):
+    """A file whose errors name it as the person did who asked for it."""
+
+    def __init__(self, descriptor: int, place: Path):
+        super().__init__(descriptor, "wb")
+        self._place = place
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise _named(error, self._place) from error
+
+
+def _named(error: OSError, place: Path) -> OSError:
+    hint = "; hint: make room, or name a file on another disk" if error.errno in _FULL else ""
+    return OSError(error.errno, f"{error.strerror}{hint}", str(place))
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def _opened_already(place: Path) -> int | None:
+    """Return the descriptor that a path is another name of, as /dev/stdout is; None for any other.
+
+    What it leads to is not this command's to replace, and has a place to write at.
+    """
+    at = os.path.abspath(place)
+    while True:
+        folder, name = os.path.realpath(os.path.dirname(at)), os.path.basename(at)
+        if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and name.isdecimal():
+            return int(name)
+        if not os.path.islink(at):
+            return None
+        at = os.path.join(folder, os.readlink(at))
+
+
+def _make_alike(descriptor: int, old: os.stat_result) -> None:
+    """Give a new file the owner and the permissions of the old one, as far as that is allowed."""
+    if not hasattr(os, "fchmod"):
+        return  # Windows: files have what their folder gives them
+    mode = stat.S_IMODE(old.st_mode)
+    for owner in ((old.st_uid, old.st_gid), (-1, old.st_gid)):
+        with suppress(PermissionError):
+            os.fchown(descriptor, *owner)
+            break
+    else:
+        mode &= ~stat.S_IRWXG  # these were for another group
+    os.fchmod(descriptor, mode)
+
+
+# --------------------------------------------------------------------------------- refusals
+
+
+def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[Path | BinaryIO]) -> None:
+    written = {option: found for option, place in wanted.items() if (found := _file(place))}
+    if not written:
+        return
+    for read in inputs:
+        found = _file(read)
+        for option, other in written.items():
+            if found is not None and os.path.samestat(found, other):
+                raise ConfigurationError(
+                    f"{_label(wanted[option])} is also read: {_label(read)} is the same file"
+                    f"; hint: name another file with {option}, outside of what is read"
+                )
+
+
+def _refuse_the_same(wanted: Mapping[str, Path]) -> None:
+    for (option, place), (other_option, other) in combinations(wanted.items(), 2):
+        found, other_found = _file(place), _file(other)
+        same = os.path.realpath(place) == os.path.realpath(other) and not _is_device(place)
+        if same or (found and other_found and os.path.samestat(found, other_found)):
+            raise ConfigurationError(
+                f"{option} and {other_option} both name {_label(other)}"
+                f"; hint: name another file with {other_option}"
+            )
+
+
+def _file(place: Path | BinaryIO) -> os.stat_result | None:
+    """Return what tells a regular file from all others; None for anything else."""
+    try:
+        if place == STDOUT:
+            found = os.fstat(sys.stdout.fileno())
+        else:
+            found = os.stat(place if isinstance(place, Path) else place.fileno())
+    except (OSError, ValueError):  # none there yet, or nothing that the system knows as open
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def _is_device(place: Path) -> bool:
+    with suppress(OSError):
+        return stat.S_ISCHR(place.stat().st_mode)
+    return False
+
+
+def _label(place: Path | BinaryIO) -> str:
+    if not isinstance(place, Path):
+        return "standard input"
+    return "standard output" if place == STDOUT else str(place)
+
+
+# --------------------------------------------------------------------------------- signals
+
+
+@contextmanager
+def _ended_in_order() -> Generator[None]:
+    """Let signals that end the process at once end it as an error does, so that nothing is left."""
+    taken: list[int] = []
+
+    def end(number: int, _: FrameType | None) -> None:
+        for other in taken:
+            signal.signal(other, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+        taken += (it for it in numbers if signal.getsignal(it) is signal.SIG_DFL)
+    try:
+        for number in taken:
+            signal.signal(number, end)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)

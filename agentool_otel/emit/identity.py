@@ -1,0 +1,79 @@
+"""Whose work it is: the conversation, the user and the agent that hold for every span below.
+
+Kept in the context as the attributes they are, so that a span takes all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from opentelemetry.context import Context, create_key, set_value
+
+from agentool_otel.emit.content import label
+from agentool_otel.model.operations import AgentCreation, AgentInvocation, Operation, Plan
+from agentool_otel.semconv import core, gen_ai
+
+__all__ = ["IDENTITY_KEY", "agent_of", "as_agent", "identify", "identity_for", "named"]
+
+IDENTITY_KEY = create_key("agentool-otel-identity")
+
+_NOBODY: Mapping[str, str] = {}
+_NAMED_AFTER_AN_AGENT = (AgentInvocation, AgentCreation, Plan)
+
+
+def named(conversation_id: Any = None, user_id: Any = None) -> dict[str, str]:
+    """Return the attributes of a conversation and a user, as short texts without credentials.
+
+    None and the empty text name nobody.
+    """
+    said = {gen_ai.CONVERSATION_ID: conversation_id, core.USER_ID: user_id}
+    return {
+        key: text for key, value in said.items() if value is not None and (text := label(value))
+    }
+
+
+def identify(context: Context, names: Mapping[str, str]) -> Context:
+    """Return the context in which work belongs to others; what `names` leaves out stays.
+
+    Args:
+        context: the context around.
+        names: what `named` gives.
+    """
+    around = _around(context)
+    if names.items() <= around.items():
+        return context
+    return set_value(IDENTITY_KEY, {**around, **names}, context)
+
+
+def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Context:
+    """Return the context in which an agent works, for the conversation and user of `names`.
+
+    The spans of an agent without a name do not carry that of the agent around it.
+    """
+    made = {**_around(context), **names}
+    made.pop(gen_ai.AGENT_NAME, None)
+    if name is not None:
+        made[gen_ai.AGENT_NAME] = label(name)
+    return set_value(IDENTITY_KEY, made, context)
+
+
+def agent_of(context: Context) -> str | None:
+    """Return the name of the agent that works in a context."""
+    return _around(context).get(gen_ai.AGENT_NAME)
+
+
+def identity_for(operation: Operation, context: Context) -> Mapping[str, str]:
+    """Return what the span of an operation carries for what is around it.
+
+    A span that is called after an agent carries that agent's name, or none.
+    """
+    around = _around(context)
+    if gen_ai.AGENT_NAME in around and isinstance(operation, _NAMED_AFTER_AN_AGENT):
+        around = {key: value for key, value in around.items() if key != gen_ai.AGENT_NAME}
+    return around
+
+
+def _around(context: Context) -> Mapping[str, str]:
+    found: Any = context.get(IDENTITY_KEY)
+    return _NOBODY if found is None else found

@@ -1,0 +1,51 @@
+"""The name of the service: on the resource of the providers that are our own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["NAME", "rename", "resource_of"]
+
+NAME = "service.name"
+
+
+def resource_of(service_name: str | None) -> Any:
+    """Return the resource of our own provider; a program without a service name has its script's.
+
+    Args:
+        service_name: named in code; by default the environment says it.
+    """
+    from opentelemetry.sdk.resources import Resource
+
+    if service_name:
+        return Resource.create({NAME: service_name})
+    resource = Resource.create()
+    if str(resource.attributes.get(NAME, "")).startswith("unknown_service"):
+        script = Path(sys.argv[0] if sys.argv else "").stem
+        if script not in ("", "-c", "-m", "__main__"):
+            return resource.merge(Resource({NAME: script}))
+    return resource
+
+
+def rename(provider: Any, service_name: str) -> None:
+    """Change the name on what a tracer or meter provider of ours makes from here on.
+
+    Where the SDK has no way to tell the tracers it has given out, those of libraries that keep one
+    go on with the name it was made with.
+
+    Source: opentelemetry-sdk 1.45, `_update_resource` of both; 1.30, where the resource is held.
+    """
+    from opentelemetry.sdk.resources import Resource
+
+    change = Resource({NAME: service_name})
+    update = getattr(provider, "_update_resource", None)
+    if update is not None:
+        update(change)
+        return
+    config = getattr(provider, "_sdk_config", None)
+    if config is not None:
+        config.resource = config.resource.merge(change)
+    elif hasattr(provider, "_resource"):
+        provider._resource = provider._resource.merge(change)

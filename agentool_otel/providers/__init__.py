@@ -1,0 +1,13 @@
+"""What the APIs of model providers look like: messages, tools, answers, usage. One API a file.
+
+    openai_chat        chat completions, of any server that speaks them
+    openai_responses   responses
+    openai_embeddings  embeddings
+    anthropic          messages
+    google             generateContent
+    tools              definitions of tools, of all of them
+    finish_reasons     why a model stopped, likewise
+    shapes             telling which of them a value is in the shape of
+
+Nothing here asks a server or imports a client library.
+"""

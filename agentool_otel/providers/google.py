@@ -1,0 +1,201 @@
+"""Google's generateContent: what was said to a model, and what an answer says, whole or in chunks.
+
+The names are those of the REST API (`functionCall`) or of the Python SDK (`function_call`). A chunk
+of a stream has the shape of a whole answer.
+
+Source: ai.google.dev/api/generate-content (v1beta); python-genai google/genai/types.py at 1.24.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec.structs import replace
+
+from agentool_otel.emit.content import jsonable
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.openai_values import call_part, get, integer, items, record, string
+
+__all__ = ["GenerateContentReading", "is_answer", "is_part", "messages_of", "parts_of"]
+
+_MEMBERS = ("functionCall", "functionResponse", "inlineData", "fileData", "executableCode")
+_SHAPED = frozenset({"text", "reasoning", "tool_call", "tool_call_response", "blob", "file", "uri"})
+"""Types of parts whose members the conventions name: what is none of them is not called so."""
+_WITH_TEXT = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
+_ROLES = {"model": "assistant", "function": "tool"}
+
+
+def is_part(value: Any) -> bool:
+    """True for a part of a content; it has no member that says its type."""
+    if string(value, "text") is not None:
+        members = record(value) or {}
+        return {name for name, it in members.items() if it is not None} <= _WITH_TEXT
+    return any(record(_get(value, name)) is not None for name in _MEMBERS)
+
+
+def is_answer(value: Any) -> bool:
+    """True for an answer, or a chunk of one."""
+    if any(record(_get(value, name)) is not None for name in ("promptFeedback", "usageMetadata")):
+        return True
+    return any(
+        record(get(each, "content")) is not None or isinstance(_get(each, "finishReason"), str)
+        for each in items(value, "candidates")
+    )
+
+
+def messages_of(given: Any) -> list[Message]:
+    """Return one content; two messages where it holds results of functions and other things."""
+    role = string(given, "role") or "user"
+    results: list[Part] = []
+    others: list[Part] = []
+    for part in parts_of(get(given, "parts")):
+        (results if part["type"] == "tool_call_response" else others).append(part)
+    made = [message("tool", results)] if results else []
+    if others or not results:
+        made.append(message(_ROLES.get(role, role), others))
+    return made
+
+
+def parts_of(parts: Any) -> list[Part]:
+    """Return the parts of a content, texts that follow each other as one."""
+    made: list[Part] = []
+    for part in items(parts):
+        for each in _parts(part):
+            if made and _continues(made[-1], each):
+                made[-1] = made[-1] | each | {"content": made[-1]["content"] + each["content"]}
+            else:
+                made.append(each)
+    return made
+
+
+def _continues(last: Part, part: Part) -> bool:
+    return last["type"] == part["type"] and part["type"] in ("text", "reasoning")
+
+
+def _parts(part: Any) -> list[Part]:
+    if (call := _get(part, "functionCall")) is not None:
+        return [call_part(string(call, "name"), get(call, "args"), string(call, "id"))]
+    if (result := _get(part, "functionResponse")) is not None:
+        return [tool_response(jsonable(get(result, "response")), string(result, "id"))]
+    if (said := string(part, "text")) is not None:
+        if get(part, "thought") is True:
+            return [reasoning(said)] if said else []
+        return [text(said)] if said else []
+    for name in ("inlineData", "fileData"):
+        if (holder := _get(part, name)) is not None:
+            return [_medium(holder)]
+    known = record(jsonable(part))
+    if known is None:
+        return []
+    kind, inner = next(
+        ((k, v) for k, v in known.items() if isinstance(v, dict)), ("unknown", known)
+    )
+    kind = _snake(kind)
+    return [{"type": "unknown" if kind in _SHAPED else kind, "content": inner}]
+
+
+def _medium(holder: Any) -> Part:
+    mime_type = _get(holder, "mimeType")
+    kind = mime_type.partition("/")[0] if isinstance(mime_type, str) else ""
+    modality = kind if kind in ("image", "audio", "video") else "document"
+    address = _get(holder, "fileUri")
+    made: Part
+    if isinstance(address, str):
+        made = {"type": "uri", "uri": address, "modality": modality}
+    else:
+        made = {"type": "blob", "content": str(get(holder, "data") or ""), "modality": modality}
+    return made | ({"mime_type": mime_type} if isinstance(mime_type, str) else {})
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda found: f"_{found[0]}", name).lower()
+
+
+def _get(value: Any, name: str) -> Any:
+    """Return a member by its name in the REST API or in the Python SDK."""
+    found = get(value, name)
+    return get(value, _snake(name)) if found is None else found
+
+
+# -------------------------------------------------------------------------------------- answers
+
+
+class GenerateContentReading:
+    """Takes in an answer, whole or in chunks."""
+
+    __slots__ = ("_finish", "_parts", "_request", "_response_id", "_usage", "_version")
+
+    def __init__(self, asked: Inference):
+        self._request = asked
+        self._parts: dict[int, list[Any]] = {}
+        self._finish: dict[int, str | None] = {}
+        self._usage: Any = None
+        self._version: Any = None
+        self._response_id: Any = None
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._finish) and all(self._finish.values())
+
+    def whole(self, response: Any) -> None:
+        self.add(response)
+
+    def add(self, chunk: Any) -> None:
+        for position, candidate in enumerate(items(chunk, "candidates")):
+            index = integer(candidate, "index")
+            index = position if index is None else index
+            self._parts.setdefault(index, []).extend(items(get(candidate, "content"), "parts"))
+            why = finish_reason(_get(candidate, "finishReason"))
+            self._finish[index] = why or self._finish.get(index)
+        if _get(_get(chunk, "promptFeedback"), "blockReason") is not None:
+            self._parts.setdefault(0, [])
+            self._finish[0] = "content_filter"
+        self._usage = _get(chunk, "usageMetadata") or self._usage
+        self._version = _get(chunk, "modelVersion") or self._version
+        self._response_id = _get(chunk, "responseId") or self._response_id
+
+    def operation(self, failed: bool) -> Inference:
+        output: list[Message] = []
+        reasons: list[str | None] = []
+        for index in sorted(self._parts):
+            parts = parts_of(self._parts[index])
+            why = self._finish.get(index)
+            if why == "stop" and any(part["type"] == "tool_call" for part in parts):
+                why = "tool_call"  # the API has no reason of its own for it
+            reasons.append(why)
+            output.append(message("assistant", parts, why))
+        known = failed or any(reasons)
+        return replace(
+            self._request,
+            response_id=self._response_id if isinstance(self._response_id, str) else None,
+            response_model=self._version if isinstance(self._version, str) else None,
+            finish_reasons=[it or "error" for it in reasons] or None if known else None,
+            output=output if any(it["parts"] for it in output) else None,
+            usage=_usage_of(self._usage),
+        )
+
+
+def _usage_of(usage: Any) -> Usage | None:
+    """Return token counts; Google counts thoughts beside the answer, and tools' beside the prompt.
+
+    Source: `UsageMetadata`; what it does not have is zero or not said, and left out here.
+    """
+    prompt, used = _count(usage, "promptTokenCount"), _count(usage, "toolUsePromptTokenCount")
+    answer, thoughts = _count(usage, "candidatesTokenCount"), _count(usage, "thoughtsTokenCount")
+    counts = Usage(
+        input_tokens=None if prompt is None else prompt + (used or 0),
+        output_tokens=None if answer is None and thoughts is None
+        else (answer or 0) + (thoughts or 0),
+        cache_read_tokens=_count(usage, "cachedContentTokenCount") or None,
+        reasoning_tokens=thoughts or None,
+    )  # fmt: skip
+    return None if counts == Usage() else counts
+
+
+def _count(usage: Any, name: str) -> int | None:
+    return (
+        integer(usage, name) if integer(usage, name) is not None else integer(usage, _snake(name))
+    )

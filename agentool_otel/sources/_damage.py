@@ -1,0 +1,216 @@
+"""Bytes that are no UTF-8: they cost the value they are in, and it is told which.
+
+    bytes ── decode(…, MARKING) ──▶ text with marks in it ── any reader ──▶ record ── mend ──▶
+
+Whoever decodes lets `MARKING` put a mark in place of what is no UTF-8. A mark is a character as any
+other, so what is read of the text needs to know nothing of it. `mend` then puts U+FFFD in its place
+in the record, and notes where. Half a surrogate pair, as JSON may escape one, is treated alike.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from hashlib import blake2b
+from typing import Any
+
+from agentool_otel.model.spans import Attributes, Damage, SpanEvent, SpanLink, SpanRecord
+
+__all__ = [
+    "MARKING",
+    "encoded",
+    "is_damaged",
+    "is_marked",
+    "mend",
+    "mended",
+    "readable",
+    "stand_in",
+    "with_marks",
+]
+
+_MARK = "\ufdd0"
+"""A character that Unicode has set aside for use inside a program, and no text has."""
+_MARK_BYTES = _MARK.encode()
+_REPLACEMENT = "\ufffd"
+_NO_BYTE_OF_UTF8 = b"\xff"
+_DAMAGED = re.compile(f"[{_MARK}\ud800-\udfff]+")
+_MARKS = re.compile(f"{_MARK}+")
+_ESCAPED = repr(_MARK)[1:-1]
+
+MARKING = "agentool_otel.marking"
+"""Name of the error handler that marks what cannot be decoded."""
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return _MARK, error.end
+    raise error
+
+
+codecs.register_error(MARKING, _mark)
+
+
+def encoded(text: str) -> bytes:
+    """Return the UTF-8 of text that has been decoded with `MARKING`, to be decoded once more: its
+    marks are no UTF-8 again."""
+    return text.encode("utf-8", "surrogatepass").replace(_MARK_BYTES, _NO_BYTE_OF_UTF8)
+
+
+def with_marks(text: str) -> str:
+    """Return text with marks in place of halves of surrogate pairs, which UTF-8 cannot hold."""
+    if text.isascii() or _is_encodable(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", MARKING)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()  # ten times as fast as looking for surrogates
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_marked(value: Any) -> bool:
+    """Whether a value is a text with a mark in it."""
+    return isinstance(value, str) and _MARK in value
+
+
+def is_damaged(value: Any) -> bool:
+    """Whether there is a mark anywhere in a JSON value.
+
+    Raises:
+        RecursionError: it is nested more deeply than the interpreter's stack allows.
+    """
+    if isinstance(value, dict):
+        return any(is_damaged(inner) for inner in (*value, *value.values()))
+    return any(map(is_damaged, value)) if isinstance(value, list) else is_marked(value)
+
+
+def stand_in(marked: str) -> str:
+    """Return a span id for a damaged one: that of a span which is not there."""
+    return blake2b(marked.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def readable(message: str) -> str:
+    """Return words about marked text as a person can read them."""
+    return message.replace(_MARK, _REPLACEMENT).replace(_ESCAPED, _REPLACEMENT)
+
+
+def mend(span: SpanRecord) -> SpanRecord:
+    """Return a span whose marks are U+FFFD and noted in `damaged`; the same object, changed."""
+    if _is_sound(span):
+        return span
+    mending = _Mending(_DAMAGED)
+    span.name = mending.text(span.name, "name")
+    span.scope = mending.text(span.scope, "scope")
+    if span.status_message is not None:
+        span.status_message = mending.text(span.status_message, "status_message")
+    span.attributes = mending.attributes(span.attributes, "attributes")
+    for number, event in enumerate(span.events):
+        _mend_part(event, mending, f"events[{number}]")
+    for number, link in enumerate(span.links):
+        _mend_part(link, mending, f"links[{number}]")
+    span.resource = mending.attributes(span.resource, "resource")
+    if mending.found:
+        span.damaged = (*span.damaged, *mending.found)
+    return span
+
+
+def mended(value: Any) -> tuple[Any, bool]:
+    """Return a JSON value whose marks are U+FFFD, and whether there were any.
+
+    Halves of surrogate pairs stay: JSON can say them, and a document is kept as it is.
+    """
+    mending = _Mending(_MARKS)
+    return mending.value(value, ""), bool(mending.found)
+
+
+def _is_sound(span: SpanRecord) -> bool:
+    """Whether there is no damage, as in nearly all spans, found out as fast as can be."""
+    for text in (span.name, span.scope, span.status_message or ""):
+        if not (text.isascii() or _is_sound_text(text)):
+            return False
+    if not (_are_sound(span.attributes) and _are_sound(span.resource)):
+        return False
+    for event in span.events:
+        if not (_is_sound_text(event.name) and _are_sound(event.attributes)):
+            return False
+    return all(_are_sound(link.attributes) for link in span.links)
+
+
+def _are_sound(values: Attributes) -> bool:
+    for key, value in values.items():
+        if not key.isascii() and not _is_sound_text(key):
+            return False
+        kind = value.__class__
+        if kind is str:
+            if not value.isascii() and not _is_sound_text(value):
+                return False
+        elif (kind is list or kind is dict) and not _is_sound_value(value):
+            return False
+    return True
+
+
+def _is_sound_value(value: Any) -> bool:
+    if isinstance(value, str):
+        return _is_sound_text(value)
+    if isinstance(value, dict):
+        return _are_sound(value)
+    return all(map(_is_sound_value, value)) if isinstance(value, list) else True
+
+
+def _is_sound_text(text: str) -> bool:
+    return text.isascii() or (_MARK not in text and _is_encodable(text))
+
+
+def _mend_part(part: SpanEvent | SpanLink, mending: _Mending, where: str) -> None:
+    if isinstance(part, SpanEvent):
+        part.name = mending.text(part.name, f"{where}.name")
+    part.attributes = mending.attributes(part.attributes, f"{where}.attributes")
+
+
+class _Mending:
+    """Of one span: values without damage are left as they are, and shared."""
+
+    def __init__(self, damaged: re.Pattern[str]):
+        self.found: list[Damage] = []
+        self._damaged = damaged
+
+    def text(self, text: str, where: str) -> str:
+        if text.isascii() or not self._damaged.search(text):
+            return text
+        whole = self._damaged.sub(_REPLACEMENT, text)
+        self.found.append(Damage(where, cut=whole.endswith(_REPLACEMENT)))
+        return whole
+
+    def attributes(self, attributes: Attributes, where: str) -> Attributes:
+        """Return attributes without marks; of each of them the first damage is noted."""
+        whole: Attributes = {}
+        at_first = len(self.found)
+        for key, value in attributes.items():
+            before = len(self.found)
+            name = self.text(key, f"{where}.{_plain(key)}")
+            whole_value = self.value(value, f"{where}.{name}")
+            while name is not key and name in attributes:
+                name += _REPLACEMENT  # that name is another's
+            whole[name] = whole_value
+            del self.found[before + 1 :]
+        return whole if len(self.found) > at_first else attributes
+
+    def value(self, value: Any, where: str) -> Any:
+        if isinstance(value, str):
+            return self.text(value, where)
+        before = len(self.found)
+        whole: Any = value
+        if isinstance(value, list):
+            whole = [self.value(item, where) for item in value]
+        elif isinstance(value, dict):
+            whole = {
+                self.text(key, where): self.value(inner, where) for key, inner in value.items()
+            }
+        return whole if len(self.found) > before else value
+
+
+def _plain(key: str) -> str:
+    return key if key.isascii() else _DAMAGED.sub(_REPLACEMENT, key)

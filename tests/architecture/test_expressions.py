@@ -1,0 +1,97 @@
+"""Expressions over what users, models and traces say: none takes longer the oftener it can go back.
+
+Each is tried at the beginning of texts that are made of its own letters, repeated, and cannot match
+in the end; its steps are counted (`tests.regex_work`).
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import agentool_otel
+from agentool_otel.dialects import gemini_cli, gen_ai, mastra
+from agentool_otel.sources import _inspected
+from tests.regex_work import CountedPattern, Steps, letters, shortest
+
+SIZE = 60
+"""Characters of a repetition, and then twice as many: the engine that counts goes by recursion."""
+
+
+def expressions() -> dict[str, re.Pattern[str]]:
+    """All that the package's modules hold, by their place."""
+    found: dict[str, re.Pattern[str]] = {}
+    for info in pkgutil.walk_packages(agentool_otel.__path__, "agentool_otel."):
+        try:
+            module = import_module(info.name)
+        except ImportError:  # an extra that is not installed
+            continue
+        for name, value in vars(module).items():
+            for number, each in enumerate(inside(value)):
+                found.setdefault(f"{info.name}.{name}[{number}]", each)
+    return {name: each for each, name in {each: name for name, each in found.items()}.items()}
+
+
+def inside(value: Any, depth: int = 3) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        yield value
+    elif depth and isinstance(value, (dict, list, tuple)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from inside(inner, depth - 1)
+
+
+ALL = expressions()
+
+
+def assert_linear(pattern: re.Pattern[str], how: str, before: str, unit: str, end: str) -> None:
+    taken: list[int] = []
+    for times in (1, 2):
+        steps = Steps()
+        text = f"{before}{unit * (times * (SIZE // len(unit) + 1))}{end}"
+        getattr(CountedPattern(pattern, steps), how)(text)
+        taken.append(steps.taken)
+    assert taken[1] < 2.6 * taken[0] + 200, (pattern.pattern, before, unit, taken)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_expression_goes_back_again_and_again(name: str) -> None:
+    pattern = ALL[name]
+    own = letters(pattern)[:12]
+    first = shortest(pattern)
+    units = {*own, *" a1'\n", first or "a", *(a + b for a in own[:4] for b in own[:4])}
+    for before in {
+        first[:end] for end in (0, 1, 2, 3, len(first) // 2, len(first) - 1, len(first))
+    }:
+        for unit in sorted(units):
+            assert_linear(pattern, "match", before, unit, "\0")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "how", "before", "unit", "end"),
+    [
+        (gemini_cli._CUT, "search", "", " ", "x"),
+        (gen_ai._HANDOFF, "fullmatch", "handoff from a", " to ", "\n"),
+        (mastra._NAME, "match", "", "'a", "x"),
+    ],
+)
+def test_nor_do_these_as_they_are_used(
+    pattern: re.Pattern[str], how: str, before: str, unit: str, end: str
+) -> None:
+    assert_linear(pattern, how, before, unit, end)
+
+
+@pytest.mark.parametrize("unit", ["<Buffer ", "Symbol( ", "[Object] "])
+def test_what_a_printed_list_leaves_out_is_not_sought_behind_the_next_item(unit: str) -> None:
+    taken: list[int] = []
+    for times in (20, 40):
+        steps = Steps()
+        pattern = CountedPattern(_inspected._LEFT_OUT, steps)
+        for number in range(times):
+            pattern.match(unit * times, number * len(unit))
+        taken.append(steps.taken)
+    assert taken[1] < 2.6 * taken[0]

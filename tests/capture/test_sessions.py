@@ -1,0 +1,144 @@
+"""`session`, and what `run` and `@agent` say of a whole run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+import agentool_otel
+from agentool_otel.capture import agent, run, session, tool
+from agentool_otel.rebuild import rebuild
+from tests.records import records
+
+CONVERSATION, USER = "gen_ai.conversation.id", "user.id"
+
+
+@tool
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+def said(span: Any, *keys: str) -> tuple[Any, ...]:
+    return tuple((span.attributes or {}).get(key) for key in keys)
+
+
+def metadata(spans: Any) -> dict[str, Any]:
+    [found] = rebuild(records(spans.finished()))
+    said: dict[str, Any] = found.document.get("metadata", {})
+    return said
+
+
+def test_a_session_is_a_public_name() -> None:
+    assert agentool_otel.session is session
+
+
+def test_a_session_holds_for_what_has_no_run(spans: Any) -> None:
+    with session("s1", user_id="u1"):
+        add(1, 2)
+    assert said(spans.only(), CONVERSATION, USER) == ("s1", "u1")
+
+
+def test_a_session_can_name_the_user_alone(spans: Any) -> None:
+    with session(user_id="u1"):
+        add(1, 2)
+    assert said(spans.only(), CONVERSATION, USER) == (None, "u1")
+
+
+def test_sessions_of_tasks_side_by_side_stay_apart(spans: Any) -> None:
+    async def request(user: str) -> None:
+        async with session(f"of {user}", user_id=user):
+            await asyncio.sleep(0)
+            add(1, 2)
+
+    async def requests() -> None:
+        await asyncio.gather(*(request(user) for user in ("u1", "u2")))
+
+    asyncio.run(requests())
+    found = {said(span, CONVERSATION, USER) for span in spans.finished()}
+    assert found == {("of u1", "u1"), ("of u2", "u2")}
+
+
+def test_a_session_ends_with_its_block_even_by_an_exception(spans: Any) -> None:
+    with pytest.raises(ValueError), session("s1"):
+        raise ValueError
+    add(1, 2)
+    assert said(spans.only(), CONVERSATION) == (None,)
+
+
+def test_one_session_can_be_entered_again_inside_itself(spans: Any) -> None:
+    again = session("s1")
+    with again, again:
+        pass
+    add(1, 2)
+    assert said(spans.only(), CONVERSATION) == (None,)
+
+
+def test_an_id_that_is_no_text_is_written_as_its_text(spans: Any) -> None:
+    uuid: Any = UUID("18b50da8-d05d-4646-854e-089c560ce74e")
+    number: Any = 7
+    with session(uuid, user_id=number):
+        add(1, 2)
+    assert said(spans.only(), CONVERSATION, USER) == (str(uuid), "7")
+
+
+def test_what_is_said_of_a_run_is_in_the_metadata_of_its_trace(spans: Any) -> None:
+    with run("a", user_id="u1", case_id="c1", tags=["x", "y"], metadata={"build": 7}) as r:
+        r.metadata["more"] = True
+        add(1, 2)
+    expected = {"build": 7, "more": True, "user_id": "u1", "case_id": "c1", "tags": ["x", "y"]}
+    assert metadata(spans) == expected
+
+
+def test_case_and_tags_are_on_the_runs_own_span_alone(spans: Any) -> None:
+    with run("a", case_id="c1", tags="one"):
+        add(1, 2)
+    below, own = spans.finished()
+    assert said(own, "agentool.case.id", "agentool.tags") == ("c1", ["one"])
+    assert said(below, "agentool.case.id", "agentool.tags") == (None, None)
+
+
+def test_the_metadata_a_run_is_given_is_not_changed(spans: Any) -> None:
+    given = {"build": 7}
+    with run("a", metadata=given) as r:
+        r.metadata["more"] = True
+    assert given == {"build": 7}
+
+
+def test_ids_that_become_known_inside_a_run_are_on_its_span(spans: Any) -> None:
+    with run("a") as r:
+        r.session_id, r.user_id = "s1", "u1"
+    assert said(spans.only(), CONVERSATION, USER) == ("s1", "u1")
+
+
+def test_a_decorated_agent_has_tags_and_metadata(spans: Any) -> None:
+    @agent(tags=["x"], metadata={"build": 7})
+    def clerk(question: str) -> str:
+        return "three"
+
+    with session("s1", user_id="u1"):
+        clerk("1+2?")
+    assert metadata(spans) == {"build": 7, "user_id": "u1", "tags": ["x"]}
+
+
+def test_runs_of_a_session_have_its_id_in_their_traces(spans: Any) -> None:
+    with session("s1", user_id="u1"):
+        for name in "ab":
+            with run(name):
+                pass
+    found = [it.document for it in rebuild(records(spans.finished()))]
+    assert [(it["session_id"], it["metadata"]["user_id"]) for it in found] == [("s1", "u1")] * 2
+
+
+def test_metadata_that_is_none_is_left_out_and_the_run_goes_on(
+    spans: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentool_otel.emit.session import session as settings
+
+    monkeypatch.setattr(settings, "strict", False)
+    wrong: Any = 7
+    with run("a", metadata=wrong, tags=wrong) as r:
+        r.output = "done"
+    assert spans.only().name == "invoke_agent a"

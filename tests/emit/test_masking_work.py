@@ -1,0 +1,78 @@
+"""Masking goes over a text a fixed number of times, whatever the text is: steps are counted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.emit._secret_names import WORDS
+from agentool_otel.emit._shapes import _SHAPES
+from tests.emit.counted_masking import work
+
+KEYS = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN ", "-----END ")
+STARTS = (*(start for start, _ in _SHAPES), *KEYS)
+NAMES = (*WORDS, "api_key", "authToken", "set-cookie", "secret_key_base", "Bearer ", "Digest ")
+SEPARATORS = (
+    *"-_.:=/@\"'\\ \n\t,;&(",
+    *(": ", " = ", "=>", "\r\n", '":"', '\\":\\"', "='", " a ", ":a ", "=aaaa ", "\n  ", "://"),
+)
+STEPS = 150
+"""That a character may cost, in a text and in JSON together: some forty searches for single letters
+and words go over each text, and ten expressions."""
+
+
+def repeated(unit: str, size: int) -> str:
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+def assert_linear(unit: str, before: str = "", behind: str = "@", size: int = 500) -> None:
+    """Mask a text that repeats a unit, and one four times as long: a character costs about the same
+    in both. Which searches are worth it depends on the text; were the work quadratic, it would cost
+    four times as much."""
+    short, long = (
+        work(f"{before}{repeated(unit, it)}{behind}", most=STEPS * (it + 100))
+        for it in (size, 4 * size)
+    )
+    assert long < 4 * 1.8 * short, (unit, short, long)
+
+
+@pytest.mark.parametrize("start", [*STARTS, *NAMES])
+def test_a_repeated_beginning_costs_the_same_however_often_it_is_repeated(start: str) -> None:
+    for separator in SEPARATORS:
+        assert_linear(start + separator)
+
+
+@pytest.mark.parametrize("start", [*STARTS, *NAMES])
+def test_so_does_one_in_a_text_larger_than_any_window(start: str) -> None:
+    assert_linear(f"{start}=", size=6000)
+
+
+PIECES = st.sampled_from([*STARTS, *NAMES, *SEPARATORS, "a", "A1", "a" * 20, "[masked]", "{", "}"])
+TEXTS = st.lists(PIECES, min_size=1, max_size=6).map("".join)
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, TEXTS)
+def test_so_does_any_text_repeated(unit: str, before: str, behind: str) -> None:
+    assert_linear(unit, before, behind)
+
+
+@pytest.mark.parametrize("unit", ["1,", "[],", '{"key":1},', "token:1,"])
+def test_json_in_json_is_not_read_more_often_the_deeper_it_is(unit: str) -> None:
+    text = f'[{repeated(unit, 12_000 // len(unit) * len(unit))}"sk-"]'
+    for _ in range(12):
+        work(text, most=3 * STEPS * len(text))
+        text = json.dumps([text])
+
+
+def test_the_counted_module_masks_as_the_real_one() -> None:
+    """Otherwise nothing above would say anything about it."""
+    from agentool_otel.emit.masking import mask_text
+    from tests.emit.counted_masking import masking
+
+    for start in (*STARTS, *NAMES):
+        text = f"{start}=hunter2hunter2hunter2hunter2.hunter2hunter2 {start}: a:b@c"
+        assert masking.mask_text(text) == mask_text(text)

@@ -1,0 +1,91 @@
+"""Carries out sequences of calls, each in a fork of a process that has none behind it.
+
+Reads one JSON object a line: `environ`, and `steps`, which are the arguments of `instrument()`, or
+the name of something else that is done. Answers with what is in force after the last of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from importlib import import_module
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+
+import agentool_otel
+from agentool_otel.capture import threads
+from agentool_otel.emit.session import session
+
+for module in (
+    "openai",
+    *(f"agentool_otel.export.{it}" for it in ("masking", "outbox", "pipeline")),
+):
+    import_module(module)  # slow to import: once, and not in every fork
+
+REDACT = {"upper": lambda name, text: text.upper(), "nothing": lambda name, text: None}
+
+
+def instrument(named: dict[str, Any]) -> None:
+    if "redact" in named:
+        named = {**named, "redact": REDACT[named["redact"]]}
+    agentool_otel.instrument(**named)
+
+
+def step(what: Any) -> None:
+    if isinstance(what, dict):
+        instrument(what)
+    elif what == "uninstrument":
+        agentool_otel.uninstrument()
+    elif what == "provider":
+        trace.set_tracer_provider(TracerProvider(shutdown_on_exit=False))
+
+
+def in_force() -> dict[str, Any]:
+    said = agentool_otel.status()
+    policy = session.policy
+    resource = getattr(session.provider, "resource", None)
+    return {
+        **{name: said[name] for name in ("enabled", "destination", "joined_provider", "content")},
+        "logs": said["logs"]["destination"],
+        "metrics": said["metrics"]["destination"],
+        "attached": {
+            name: [patch["target"] for patch in it["patches"] if patch["state"] == "attached"]
+            for name, it in said["instrumentors"].items()
+            if it["enabled"]
+        },
+        "redact": next((name for name, it in REDACT.items() if it is policy.redact), None),
+        "places": [policy.on_spans, policy.in_events],
+        "store": type(policy.store).__name__,
+        "service": None if resource is None else resource.attributes["service.name"],
+        "threads": threads._carrying,
+        "handed_down": session.handed_down,
+        "journal": session.opened is not None,
+    }
+
+
+def answer(asked: dict[str, Any]) -> Any:
+    try:
+        os.environ.update(asked["environ"])
+        session.reset()
+        for what in asked["steps"]:
+            step(what)
+        return in_force()
+    except Exception:
+        return traceback.format_exc()
+
+
+def main() -> None:
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            os.write(1, json.dumps(answer(json.loads(line))).encode() + b"\n")
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main()
