@@ -23,6 +23,7 @@ VALUES = st.recursive(
 ).filter(lambda it: "inf" not in repr(it))
 
 
+@pytest.mark.thorough
 @given(VALUES)
 def test_what_was_printed_is_read_however_long_it_is(value: Any) -> None:
     values = [value] * (LONG // len(repr(value)) + 1)

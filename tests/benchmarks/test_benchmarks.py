@@ -46,6 +46,7 @@ def measured(*arguments: str) -> Result:
     return result
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("group", "rows"),
     [

@@ -176,6 +176,7 @@ def test_a_tool_gives_the_very_object_and_nobody_looked_into_it(spans: Any, kind
     assert sys.getrefcount(value) == held, "the value is kept alive"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("entry", ENTRY_POINTS)
 def test_every_entry_point_takes_any_value(spans: Any, entry: str) -> None:
     for kind, make in CORPUS.items():

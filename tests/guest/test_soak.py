@@ -13,6 +13,7 @@ WARMING_UP_MB = 150.0
 """Memory is the business of the long one: a short one ends before every large value has come."""
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits for files")
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_no_fault_shows_in_the_program_and_no_span_is_lost(scenario: str) -> None:

@@ -18,6 +18,8 @@ pytest.importorskip("openai")
 if not hasattr(os, "fork"):
     pytest.skip("needs fork", allow_module_level=True)
 
+pytestmark = pytest.mark.thorough
+
 Call = dict[str, Any]
 Ask = Callable[..., Any]
 
