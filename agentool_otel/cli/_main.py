@@ -27,6 +27,7 @@ _COMMANDS = {
     "validate": "Check documents and recordings.",
     "recover": "Close and re-send what a dead process left.",
     "doctor": "Report what is attached and whether spans arrive.",
+    "registry": "Print our attribute names for OpenTelemetry Weaver.",
 }
 """Command to its line in `--help`, which is shown without importing any of them."""
 

@@ -1,0 +1,22 @@
+"""`registry`: our own names, for the live check of others."""
+
+from __future__ import annotations
+
+import click
+
+from agentool_otel.semconv.weaver import registry
+
+__all__ = ["command"]
+
+
+@click.command()
+def command() -> int:
+    """Print the names beside the conventions as a registry file of OpenTelemetry Weaver.
+
+    Spans hold the names of the GenAI conventions and some of ours, `agentool.*`. A live check
+    calls those unknown until it reads this file:
+
+      agentool-otel registry > your-registry/agentool.yaml
+    """
+    click.echo(registry(), nl=False)
+    return 0
