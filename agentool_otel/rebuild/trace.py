@@ -29,6 +29,7 @@ from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
 from agentool_otel.rebuild.labels import labels_of
 from agentool_otel.rebuild.marks import marks_in, shortened_on
 from agentool_otel.rebuild.observed import (
+    OF_COLLECTORS,
     cut_or_hidden,
     damaged,
     masked_on_the_way,
@@ -38,12 +39,9 @@ from agentool_otel.rebuild.observed import (
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_adopted, is_record
-from agentool_otel.semconv import agentool, core, gen_ai
+from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Rebuilt", "RunSpans"]
-
-
-_OF_THE_COLLECTOR = frozenset({core.MASKED_KEYS, core.MASKED_COUNT})
 
 
 class RunSpans:
@@ -380,7 +378,7 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         report.notes += cut_or_hidden(node)
         report.notes += masked_on_the_way(node)
         for key in node.operation.extra:
-            if not key.startswith("agentool.") and key not in _OF_THE_COLLECTOR:
+            if not key.startswith("agentool.") and key not in OF_COLLECTORS:
                 report.unread[key] = report.unread.get(key, 0) + 1
     return report
 

@@ -15,11 +15,6 @@ NETWORK_TRANSPORT = "network.transport"
 NETWORK_PROTOCOL_NAME = "network.protocol.name"
 NETWORK_PROTOCOL_VERSION = "network.protocol.version"
 
-MASKED_KEYS = "redaction.masked.keys"
-"""On spans, events and log records: names, joined by commas, of the attributes whose values a
-Collector has masked or hashed. Spec: contrib v0.155, redaction processor, `summary: debug`."""
-MASKED_COUNT = "redaction.masked.count"
-
 JSONRPC_REQUEST_ID = "jsonrpc.request.id"
 JSONRPC_PROTOCOL_VERSION = "jsonrpc.protocol.version"
 RPC_RESPONSE_STATUS_CODE = "rpc.response.status_code"
