@@ -17,6 +17,7 @@ from agentool_otel.model.spans import Attributes
 __all__ = [
     "documents_from",
     "messages_from_tree",
+    "one_by_one",
     "tools_from",
     "write_documents",
     "write_messages",
@@ -138,11 +139,13 @@ def documents_from(items: Any) -> list[dict[str, Any]]:
 
 def write_messages(prefix: str, messages: Iterable[Message], into: Attributes) -> None:
     """Write messages, each answer of a tool as a message of its own."""
-    for n, said in enumerate(made for it in messages for made in _written(it)):
+    for n, said in enumerate(made for it in messages for made in one_by_one(it)):
         flatten(f"{prefix}.{n}.message", said, into)
 
 
-def _written(said: Message) -> list[dict[str, Any]]:
+def one_by_one(said: Message) -> list[dict[str, Any]]:
+    """Return a message with its members under their names here, each answer of a tool as a message
+    of its own."""
     head = {"role": said.get("role", "user"), "name": said.get("name")}
     contents: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []

@@ -66,7 +66,7 @@ def decide(
     generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
     dialect = GenAI(generation) if generation else None
     given = configuration.endpoint is not None
-    spans = _spans.plan(configuration.endpoint, theirs=joined == "first")
+    spans = _spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
     if before is not None and spans.leads_to(before.spans):
         spans = before.spans  # with the target that the pipeline knows
     elif spans.target is not None:

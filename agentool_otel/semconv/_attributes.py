@@ -239,6 +239,7 @@ _OURS = {
     agentool.SPAN_PARENT_ID: Attribute("s", "ours"),
     agentool.SPAN_START_NS: Attribute("i", "ours"),
     agentool.SPAN_END_NS: Attribute("i", "ours"),
+    agentool.ALSO: Attribute("s", "ours"),
     agentool.CONTENT_SHORTENED: Attribute("any", "ours"),
 }
 
