@@ -215,9 +215,11 @@ def write_tools(prefix: str, tools: Iterable[Any], into: Attributes) -> None:
 
 
 def write_documents(prefix: str, documents: Iterable[Any], into: Attributes) -> None:
-    """Write documents; content and metadata that are not text become JSON text."""
+    """Write documents; content and metadata that are not text become JSON text, what is null is
+    left out, and what is no object is content."""
     for n, document in enumerate(documents):
-        if isinstance(document, dict):
-            for key, value in document.items():
+        said: dict[str, Any] = document if isinstance(document, dict) else {"content": document}
+        for key, value in said.items():
+            if value is not None:
                 plain = isinstance(value, (str, int, float, bool))
                 into[f"{prefix}.{n}.document.{key}"] = value if plain else dumps(value)

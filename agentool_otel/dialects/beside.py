@@ -12,7 +12,6 @@ MLflow would take LLM for less than its CHAT_MODEL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Any
@@ -72,7 +71,7 @@ def beside(span: SpanRecord) -> Attributes:
         made[oi.SESSION_ID] = operation.conversation_id
     _add_values(operation, made)
     if isinstance(operation, Retrieval):
-        flat.write_documents(oi.RETRIEVAL_DOCUMENTS, _documents(operation), made)
+        flat.write_documents(oi.RETRIEVAL_DOCUMENTS, operation.documents or (), made)
     if isinstance(operation, Inference):
         _add_numbers(operation, span.start_ns, made)
     theirs = {_family(key) for key in there} & _ADDED
@@ -160,15 +159,6 @@ def _memory(op: MemoryOperation) -> Any:
     if op.content is UNSET or key is None:
         return op.content
     return {"key": key, "content": op.content}
-
-
-def _documents(op: Retrieval) -> list[dict[str, Any]]:
-    found: list[Any] = list(op.documents or ())
-    return [_known(document) for document in found if isinstance(document, Mapping)]
-
-
-def _known(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if value is not None}
 
 
 def _add_numbers(op: Inference, start_ns: int | None, made: Attributes) -> None:
