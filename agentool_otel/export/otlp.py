@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from agentool_otel.emit.session import guarded
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._connecting import split
 from agentool_otel.export._otlp_proto import encode_span, merged
@@ -256,11 +257,7 @@ def attempts(
         timeout_s: of each attempt.
         also: the vocabulary whose names are sent beside ours. What is yielded is as it was given.
     """
-    said = spans
-    if also:
-        from agentool_otel.export.beside import with_names_beside
-
-        said = [with_names_beside(span, sender.limit) for span in spans]
+    said = _with_names_beside(spans, sender.limit) if also else spans
     left = [range(len(spans))]
     accepted, refusals = False, 0
     while left:
@@ -282,6 +279,15 @@ def attempts(
             for rest in reversed(left):
                 yield spans[rest.start : rest.stop], answer
             return
+
+
+def _with_names_beside(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
+    """Return requests with names beside ours, where nothing goes wrong with that."""
+    with guarded("writing another vocabulary's names beside ours"):
+        from agentool_otel.export.beside import with_names_beside  # few ask for it
+
+        return [with_names_beside(span, most) for span in spans]
+    return spans
 
 
 def _halves(part: range) -> list[range]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from agentool_otel.dialects import WritingDialect
+from agentool_otel.dialects import WritingDialect, judge
 from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import agentool
 from agentool_otel.sources.containers.log_record import is_fragment
 
 __all__ = ["converted"]
@@ -32,8 +33,11 @@ def converted(span: SpanRecord, dialect: WritingDialect) -> SpanRecord:
         return span
     operation = node.operation
     name, kind, attributes = dialect.write(operation)
+    attributes.pop(agentool.DIALECT, None)
     made = structs.replace(span, name=name, kind=kind, attributes=attributes)
     if operation.error_type is not None:  # some say it by an event or a name of their own
         made.status = STATUS_ERROR
         made.status_message = operation.error_message or span.status_message
+    if (read := judge(made).dialect) is None or read.name != dialect.name:
+        attributes[agentool.DIALECT] = dialect.name
     return made

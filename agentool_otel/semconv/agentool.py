@@ -112,6 +112,11 @@ ALSO = _name(
     "vocabulary in whose names a span that was sent says again what it says, for backends that read"
     " those; behind it, names of them that were there before",
 )
+DIALECT = _name(
+    "agentool.dialect",
+    "vocabulary that an exported span is written in, where its scope or other names speak for"
+    " another",
+)
 VOCABULARIES = ("openinference",)
 """Those that can be written beside our own names."""
 COPIES = frozenset({SPAN_KIND, SPAN_PARENT_ID, SPAN_START_NS, SPAN_END_NS})

@@ -107,6 +107,8 @@ def test_what_we_record_comes_out_the_same(dialect: str, document: dict[str, Any
         "pydantic-ai-slim-2.68.0.pydantic_ai",
         "ai-6.0.326.vercel_ai",
         "langfuse-5.0.4.langfuse",
+        "logfire-5.2.0-agents.logfire",
+        "voltagent-core-2.10.0.voltagent",
         "opentelemetry-instrumentation-genai-openai-1.3b0-events.gen_ai",
     ],
 )
