@@ -16,10 +16,12 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext
 
 from agentool_otel.cli.recover import recover
+from agentool_otel.emit.content import Policy
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._otlp_proto import encode_span, is_whole
 from agentool_otel.export._otlp_span import decode_span
 from agentool_otel.export.beside import with_names_beside
+from agentool_otel.export.masking import Masking
 from agentool_otel.export.otlp import OtlpTarget, target_from_environment
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.model.spans import SpanRecord
@@ -179,6 +181,26 @@ def test_spans_are_sent_with_them_if_that_is_asked_for(
         work(pipeline, "a", "b")
         pipeline.shutdown()
         assert arrived(receiver) == [(name, also == "openinference") for name in "ab"]
+
+
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
+
+
+@pytest.mark.parametrize("capture", [True, False])
+def test_they_say_nothing_that_was_masked_redacted_or_not_wanted(
+    folder: Path, capture: bool
+) -> None:
+    policy = Policy(capture=capture, redact=lambda name, text: text.replace("Rome", "***"))
+    with HttpReceiver() as receiver:
+        pipeline = sending(receiver.endpoint, folder, "openinference")
+        pipeline.stages.append(Masking(lambda: policy))
+        work(pipeline, f"to Rome with {SECRET}")
+        pipeline.shutdown()
+        assert [shown for _, shown in arrived(receiver)] == [capture]
+        [body] = receiver.bodies["/v1/traces"]
+    [span] = spans_in(body)
+    said = b"".join(it.SerializeToString() for it in span.attributes)
+    assert (b"Rome" in said, SECRET.encode() in said, b"***" in said) == (False, False, capture)
 
 
 def test_what_is_refused_for_its_size_arrives_in_parts(folder: Path) -> None:
