@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 _MASKED_KEYS = "redaction.masked.keys"
-"""On spans and events: names, joined by commas, of the attributes whose values a Collector has masked
-or hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summary: debug`."""
+"""On spans and events: names, joined by commas, of the attributes that a Collector has masked or
+hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summary: debug`."""
 OF_COLLECTORS = frozenset({_MASKED_KEYS, "redaction.masked.count"})
 
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
