@@ -90,6 +90,15 @@ def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
 
 def _send(exported: Exported, target: OtlpTarget, masking: Masking | None) -> int:
     exporter = OtlpExporter(target)
+    try:
+        return _send_with(exporter, exported, target, masking)
+    finally:
+        exporter.shutdown()
+
+
+def _send_with(
+    exporter: OtlpExporter, exported: Exported, target: OtlpTarget, masking: Masking | None
+) -> int:
     traces = sent = 0
     waiting: list[ReadableSpan] = []
     counted = 0
