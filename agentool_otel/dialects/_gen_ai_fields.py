@@ -192,7 +192,6 @@ FIELDS: dict[type, tuple[Field, ...]] = {
         _int("record_count", gen_ai.MEMORY_RECORD_COUNT),
         _text("query", gen_ai.MEMORY_QUERY_TEXT),
         _array("records", gen_ai.MEMORY_RECORDS),
-        _text("key", agentool.MEMORY_KEY),
         _json("content", agentool.MEMORY_CONTENT),
         _json("results", agentool.MEMORY_RESULTS),
         *SERVER,
@@ -269,5 +268,6 @@ TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD, _P
 TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, SERVER, _PAYLOAD)
 for _cls in (Inference, Embeddings, AgentInvocation):
     TABLES[_cls] |= _table(USAGE, of_usage=True)
+TABLES[MemoryOperation] |= _table((_text("record_id", agentool.MEMORY_KEY),))  # its name before
 TABLES[Retrieval] |= _table((_int("top_k", gen_ai.REQUEST_TOP_K),))  # its name up to 1.41
 COMMON_TABLE = _table(_COMMON)

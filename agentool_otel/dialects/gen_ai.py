@@ -30,6 +30,7 @@ from agentool_otel.dialects._gen_ai_fields import (
     Field,
     payload_text,
 )
+from agentool_otel.dialects._gen_ai_memory import read_records, with_records
 from agentool_otel.dialects._gen_ai_message_events import CHOICE, message_events
 from agentool_otel.dialects._gen_ai_plain import PlainReader
 from agentool_otel.dialects._reading import Deferred, DeferredObject, Reader
@@ -158,6 +159,7 @@ class GenAI:
             return _read_inference(span, name or "chat")
         if name in _MEMORY:
             fields = _read_fields(span, TABLES[MemoryOperation])
+            read_records(span, name or "", fields)
             return MemoryOperation(operation=name or "", **fields, extra=span.rest)
         if name in ("agent_handoff", "handoff"):
             return _read_handoff(span)
@@ -372,8 +374,7 @@ def _write(op: Operation) -> Written:
         case AgentCreation():
             return _plain(op, "create_agent", op.agent_name, "CLIENT")
         case MemoryOperation():
-            kind = "CLIENT" if op.server_address else "INTERNAL"
-            return _plain(op, op.operation, None, kind)
+            return _write_memory(op)
         case McpRequest():
             return _write_mcp(op)
         case EvaluationResult():
@@ -438,6 +439,14 @@ def _write_tool(op: ToolExecution) -> Written:
     _write_fields(op, FIELDS[ToolExecution], attributes)
     _write_payload(op, attributes)
     return Written(f"execute_tool {op.name}", "INTERNAL", _finish(op, attributes))
+
+
+def _write_memory(op: MemoryOperation) -> Written:
+    op, wrapped = with_records(op)
+    written = _plain(op, op.operation, None, "CLIENT" if op.server_address else "INTERNAL")
+    if wrapped is not None:
+        written.attributes[agentool.MEMORY_WRAPPED] = wrapped
+    return written
 
 
 def _write_mcp(op: McpRequest) -> Written:

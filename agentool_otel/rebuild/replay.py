@@ -32,6 +32,7 @@ from agentool_otel.model.operations import (
     Operation,
     ToolExecution,
     Unclassified,
+    records_in,
 )
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.model.times import to_ns
@@ -226,12 +227,14 @@ class _Planner:
                         ),
                     )
                 case {"type": "memory_read"}:
+                    found = step.get("results", UNSET)
                     self._lay_out_instant(
                         n,
                         MemoryOperation(
                             operation="search_memory",
                             query=_plain(step.get("query")),
-                            results=step.get("results", UNSET),
+                            results=found,
+                            record_count=None if found is UNSET else records_in(found),
                         ),
                     )
                 case {"type": "memory_write"}:
@@ -239,7 +242,8 @@ class _Planner:
                         n,
                         MemoryOperation(
                             operation="upsert_memory",
-                            key=_plain(step.get("key")),
+                            record_id=_plain(step.get("key")),
+                            record_count=1,
                             content=step.get("content", UNSET),
                         ),
                     )

@@ -127,9 +127,7 @@ without_content = st.one_of(
         **common,
         **server,
         **content(content=values, results=values),
-        **optional(
-            store_id=words, record_id=words, record_count=counts, query=st.text(), key=st.text()
-        ),
+        **optional(store_id=words, record_id=words, record_count=counts, query=st.text()),
     ),
     st.builds(
         ops.McpRequest,
