@@ -164,7 +164,7 @@ class StepSite:
                             tool_type="function",
                             transfer_target=target_agent,
                         ),
-                        lambda _: {},
+                        lambda result: {"result": _json(result)},
                         lambda: {"transfer_message": None if said is None else as_text(said)},
                     )
         return None

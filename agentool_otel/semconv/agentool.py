@@ -86,13 +86,17 @@ TOOL_COST_TOKENS = _name(
 )
 TOOL_ERROR = _name("agentool.tool.error", "the tool's error text (content)")
 TOOL_WRAPPED = _name(
-    "agentool.tool.wrapped", "which of arguments and result were put into an object: both must be"
+    "agentool.tool.wrapped",
+    "which of arguments, result and a handoff's message were put into an object",
 )
 TOOL_INCOMPLETE = _name(
     "agentool.tool.incomplete", "the half that is known: call_only, result_only"
 )
 TRANSFER_TARGET = _name("agentool.transfer.target", "agent a handoff goes to")
-TRANSFER_MESSAGE = _name("agentool.transfer.message", "message of a handoff (content)")
+TRANSFER_MESSAGE = _name(
+    "agentool.transfer.message",
+    "message of a handoff (content): in earlier recordings, and beside arguments",
+)
 
 # Memory spans
 MEMORY_WRAPPED = _name(
