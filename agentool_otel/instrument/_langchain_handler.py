@@ -267,9 +267,11 @@ class Handler(BaseCallbackHandler):
             return
         names = _names(metadata)
         parent = _for_whom(names, above, _context(above))
-        operation = Inference(operation=kind, **models.asked(serialized, metadata, params))
+        frame = current_frame("model")
+        model = None if frame is None else frame.subject
+        operation = Inference(operation=kind, **models.asked(serialized, metadata, params, model))
         live = begin(operation, scope=SCOPE, parent=parent, owner=_OWNED, content_follows=True)
-        run = self._add(live, operation, run_id, above, current_frame("model"), names)
+        run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
             return
         if params.get("stream") is True:
