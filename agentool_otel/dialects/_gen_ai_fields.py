@@ -221,6 +221,12 @@ USAGE = (
     _int("cache_read_tokens", gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
     _int("cache_write_tokens", gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
     _int("reasoning_tokens", gen_ai.USAGE_REASONING_OUTPUT_TOKENS),
+    _int("text_input_tokens", gen_ai.USAGE_TEXT_INPUT_TOKENS),
+    _int("image_input_tokens", gen_ai.USAGE_IMAGE_INPUT_TOKENS),
+    _int("audio_input_tokens", gen_ai.USAGE_AUDIO_INPUT_TOKENS),
+    _int("text_output_tokens", gen_ai.USAGE_TEXT_OUTPUT_TOKENS),
+    _int("image_output_tokens", gen_ai.USAGE_IMAGE_OUTPUT_TOKENS),
+    _int("audio_output_tokens", gen_ai.USAGE_AUDIO_OUTPUT_TOKENS),
 )
 
 

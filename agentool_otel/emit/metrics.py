@@ -26,6 +26,7 @@ from agentool_otel.model.operations import (
     Operation,
     Retrieval,
     ToolExecution,
+    Usage,
     WorkflowInvocation,
 )
 from agentool_otel.semconv import core, gen_ai, mcp, openai
@@ -93,6 +94,7 @@ _COUNTERS = (
     (gen_ai.METRIC_INFERENCE_USAGE_CACHE_WRITE_INPUT_TOKENS, "cache_write_tokens"),
     (gen_ai.METRIC_INFERENCE_USAGE_REASONING_OUTPUT_TOKENS, "reasoning_tokens"),
 )
+_MODALITIES = ("text", "image", "audio")
 _DIRECTIONS = (
     ("input", "input_tokens", gen_ai.METRIC_INFERENCE_OPERATION_INPUT_TOKENS),
     ("output", "output_tokens", gen_ai.METRIC_INFERENCE_OPERATION_OUTPUT_TOKENS),
@@ -251,15 +253,30 @@ def _said_of(operation: Operation, context: Context) -> _Said:
     return said
 
 
+def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
+    """Return a count of tokens by their modality. What the provider has not told apart is unknown,
+    and so is all of it where the parts are more than the whole."""
+    total = getattr(usage, field, None) or 0
+    parts = [
+        (modality, count)
+        for modality in _MODALITIES
+        if (count := getattr(usage, f"{modality}_{field}", None))
+    ]
+    rest = total - sum(count for _, count in parts)
+    if rest < 0:
+        return [("unknown", total)]
+    return [*parts, ("unknown", rest)] if rest or not parts else parts
+
+
 def _record_inference(meters: _Meters, operation: Inference, said: _Said, context: Context) -> None:
     if operation.time_to_first_chunk_s is not None:
         first = operation.time_to_first_chunk_s
         meters.record(gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, first, said, context)
     usage = operation.usage
     # Spec: counted for every call, failed ones too, with 0 where no usage came.
-    said[gen_ai.TOKEN_MODALITY] = "unknown"
     for metric, field in _COUNTERS:
-        meters.record(metric, getattr(usage, field, None) or 0, said, context)
+        for said[gen_ai.TOKEN_MODALITY], count in _by_modality(usage, field):
+            meters.record(metric, count, said, context)
     for direction, field, metric in _DIRECTIONS:
         count = getattr(usage, field, None)
         meters.record(metric, count or 0, said, context)

@@ -211,6 +211,8 @@ def _usage(counts: Any) -> Usage | None:
         cache_read_tokens=integer(given, "cache_read") or None,
         cache_write_tokens=integer(given, "cache_creation") or None,
         reasoning_tokens=integer(made, "reasoning") or None,
+        audio_input_tokens=integer(given, "audio") or None,
+        audio_output_tokens=integer(made, "audio") or None,
     )
     return None if usage == Usage() else usage
 

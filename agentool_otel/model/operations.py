@@ -46,13 +46,20 @@ Extra = dict[str, Any]
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """Token counts of one model call. Subsets (cache, reasoning) are included in the totals."""
+    """Token counts of one model call. Subsets (cache, reasoning, modalities) are included in the
+    totals."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
+    text_input_tokens: int | None = None
+    image_input_tokens: int | None = None
+    audio_input_tokens: int | None = None
+    text_output_tokens: int | None = None
+    image_output_tokens: int | None = None
+    audio_output_tokens: int | None = None
     total_tokens: int | None = None
     """Only as reported by older vocabularies, to fill a gap; never written."""
 

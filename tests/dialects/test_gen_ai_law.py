@@ -60,6 +60,12 @@ usages = st.builds(
         cache_read_tokens=counts,
         cache_write_tokens=counts,
         reasoning_tokens=counts,
+        text_input_tokens=counts,
+        image_input_tokens=counts,
+        audio_input_tokens=counts,
+        text_output_tokens=counts,
+        image_output_tokens=counts,
+        audio_output_tokens=counts,
     ),
 )
 server = optional(server_address=words, server_port=st.integers(0, 65535))

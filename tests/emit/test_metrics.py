@@ -190,6 +190,37 @@ def test_client_operations_that_are_no_model_calls_have_a_duration_too(
         assert (said["gen_ai.response.model"], said["server.address"]) == ("e-1", "h")
 
 
+@pytest.mark.parametrize(
+    ("usage", "given", "made"),
+    [
+        (Usage(input_tokens=9, output_tokens=4), {"unknown": 9}, {"unknown": 4}),
+        (
+            Usage(input_tokens=9, output_tokens=4, audio_input_tokens=2, audio_output_tokens=4),
+            {"audio": 2, "unknown": 7},
+            {"audio": 4},
+        ),
+        (
+            Usage(input_tokens=9, text_input_tokens=5, image_input_tokens=4),
+            {"text": 5, "image": 4},
+            {"unknown": 0},
+        ),
+        (Usage(input_tokens=1, audio_input_tokens=2), {"unknown": 1}, {"unknown": 0}),
+    ],
+)
+def test_tokens_are_counted_by_modality_and_never_twice(
+    spans: Any, collect: Any, usage: Usage, given: dict[str, int], made: dict[str, int]
+) -> None:
+    collected = collect()
+    measure(Inference(provider="p", usage=usage))
+    for direction, expected in (("input", given), ("output", made)):
+        metric = collected.points()[f"gen_ai.client.inference.usage.{direction}_tokens"]
+        points = {
+            point.attributes["gen_ai.token.modality"]: point.value
+            for point in metric.data.data_points
+        }
+        assert points == expected
+
+
 def test_a_failed_call_counts_no_tokens_and_is_counted(spans: Any, collect: Any) -> None:
     collected = collect()
     measure(Inference(provider="p", error_type="timeout"))
