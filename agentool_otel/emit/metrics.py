@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.emit.run import Run
 
-__all__ = ["collected", "configure", "record", "refresh"]
+__all__ = ["chunk_gaps", "collected", "configure", "record", "refresh"]
 
 _Said = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
@@ -122,19 +122,25 @@ class _Meters:
     def record(self, metric: str, value: float, said: _Said, context: Context) -> None:
         """Record a value under the name that a metric of the baseline has in this generation, if it
         has one, with those of the attributes that belong to it."""
+        if (prepared := self.prepared(metric, said)) is not None:
+            put, attributes = prepared
+            put(value, attributes, context=context)
+
+    def prepared(self, metric: str, said: _Said) -> tuple[Callable[..., None], _Said] | None:
+        """Return what takes values of a metric, and the attributes for them."""
         try:
             instrument = self._made[metric]
         except KeyError:
             instrument = self._made[metric] = self._make(metric)
         if instrument is None:
-            return
+            return None
         values = self.generation.values
         attributes = {}
         for key, name in instrument.attributes:
             if key in said:
                 it = said[key]
                 attributes[name] = values[key].get(it, it) if key in values else it
-        instrument.put(value, attributes, context=context)
+        return instrument.put, attributes
 
     def _make(self, metric: str) -> _Instrument | None:
         generation = self.generation
@@ -232,6 +238,25 @@ def record(operation: Operation, duration_s: float, run: Run | None, context: Co
         meters.record(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, run.tool_calls, said, context)
 
 
+def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None] | None:
+    """Return what takes the seconds from each chunk of a streamed answer to the next; None where
+    they go nowhere.
+
+    Args:
+        operation: the call as far as it is known.
+        context: that of its span.
+    """
+    meters = _active()
+    if meters is None or not isinstance(operation, Inference):
+        return None
+    said = _said_of(operation, context)
+    prepared = meters.prepared(gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK, said)
+    if prepared is None:
+        return None
+    put, attributes = prepared
+    return lambda seconds: put(seconds, attributes, context=context)
+
+
 def _said_of(operation: Operation, context: Context) -> _Said:
     cls = type(operation)
     said: _Said = {}
@@ -275,8 +300,8 @@ def _record_inference(meters: _Meters, operation: Inference, said: _Said, contex
     usage = operation.usage
     # Spec: counted for every call, failed ones too, with 0 where no usage came.
     for metric, field in _COUNTERS:
-        for said[gen_ai.TOKEN_MODALITY], count in _by_modality(usage, field):
-            meters.record(metric, count, said, context)
+        for modality, part in _by_modality(usage, field):
+            meters.record(metric, part, {**said, gen_ai.TOKEN_MODALITY: modality}, context)
     for direction, field, metric in _DIRECTIONS:
         count = getattr(usage, field, None)
         meters.record(metric, count or 0, said, context)

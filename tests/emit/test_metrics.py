@@ -221,6 +221,39 @@ def test_tokens_are_counted_by_modality_and_never_twice(
         assert points == expected
 
 
+@pytest.mark.parametrize(
+    ("generation", "metric"),
+    [
+        ("latest", "gen_ai.client.inference.time_per_output_chunk"),
+        ("2026-08", "gen_ai.client.operation.time_per_output_chunk"),
+        ("1.41", "gen_ai.client.operation.time_per_output_chunk"),
+        ("1.36", None),
+    ],
+)
+def test_the_time_from_each_chunk_to_the_next_is_measured(
+    spans: Any, collect: Any, generation: str, metric: str | None
+) -> None:
+    collected = collect(generation)
+    with agentool_otel.model_call("m", provider="p") as call:
+        for text in "abc":
+            call.output({"model": "m-1", "choices": [{"delta": {"content": text}}]})
+    points = collected.points()
+    assert [name for name in points if "per_output" in name] == ([metric] if metric else [])
+    if metric:
+        [point] = points[metric].data.data_points
+        assert (point.count, point.attributes["gen_ai.request.model"]) == (2, "m")
+        assert point.attributes["gen_ai.response.model"] == "m-1"
+        assert points[metric].unit == "s"
+
+
+def test_an_answer_of_one_chunk_has_none_after_it(spans: Any, collect: Any) -> None:
+    collected = collect()
+    with agentool_otel.model_call("m", provider="p") as call:
+        call.first_chunk()
+        call.output({"choices": [{"delta": {"content": "a"}}]})
+    assert "gen_ai.client.inference.time_per_output_chunk" not in collected.points()
+
+
 def test_a_failed_call_counts_no_tokens_and_is_counted(spans: Any, collect: Any) -> None:
     collected = collect()
     measure(Inference(provider="p", error_type="timeout"))
