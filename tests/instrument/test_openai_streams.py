@@ -102,6 +102,7 @@ def test_a_stream_that_is_closed_early_keeps_what_came(
     stream.close()
     assert texts_of(spans.only()) == "Hello"
     assert spans.attributes()["agentool.interrupted"] == "closed"
+    assert spans.attributes()["gen_ai.response.finish_reasons"] == ["error"]
     assert spans.only().status.is_unset
 
 
@@ -439,6 +440,6 @@ def test_every_chunk_after_the_first_is_measured(spans: Any, model: Any, calls: 
     finally:
         metrics.configure()
     metric = next(it for it in scope.metrics if it.name.endswith("time_per_output_chunk"))
-    [point] = metric.data.data_points
+    point: Any = metric.data.data_points[0]
     assert point.count == len(chunks) - 1
     assert point.attributes["gen_ai.response.model"] == spans.attributes()["gen_ai.response.model"]
