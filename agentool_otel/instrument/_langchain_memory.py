@@ -135,7 +135,9 @@ def _answer(method: str, value: Any) -> dict[str, Any]:
 
 
 def _record(item: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {"content": jsonable(get(item, "value")), "id": string(item, "key")}
+    made: dict[str, Any] = {"content": jsonable(get(item, "value"))}
+    if (key := string(item, "key")) is not None:
+        made["id"] = key
     score = number(item, "score")
     if score is not None:
         made["score"] = score

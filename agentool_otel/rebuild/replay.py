@@ -171,8 +171,9 @@ class _Planner:
             said[agentool.AGENT_ID] = agent_id
         if _plain(status) is not None:
             said[agentool.STATUS] = status
+        ending = "error" if error_type is not None else "stop"
         self._say_content("input", gen_ai.INPUT_MESSAGES, agentool.INPUT, "user")
-        self._say_content("output", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant")
+        self._say_content("output", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant", ending)
         metrics = wanted.get("metrics")
         if isinstance(metrics, dict):
             for key in ("total_tokens", "total_cost_usd", "total_duration_ms", "step_count",
@@ -192,11 +193,13 @@ class _Planner:
             span.attributes[agentool.SPAN_START_NS] = span.start_ns
             span.attributes[agentool.SPAN_END_NS] = span.end_ns
 
-    def _say_content(self, member: str, messages: str, other: str, role: str) -> None:
+    def _say_content(
+        self, member: str, messages: str, other: str, role: str, ending: str | None = None
+    ) -> None:
         value = self._wanted.get(member)
         said = self.spans[0].attributes
         if isinstance(value, str):
-            said[messages] = dumps([message(role, [text(value)])])
+            said[messages] = dumps([message(role, [text(value)], ending)])
         elif member in self._wanted:
             said[other] = dumps(value)
 

@@ -189,7 +189,9 @@ operations = st.one_of(
             provider=words,
             data_source_id=words,
             query=st.text(),
-            documents=st.lists(st.fixed_dictionaries({"id": words, "content": values})),
+            documents=st.lists(
+                st.fixed_dictionaries({"id": words, "score": doubles, "content": values})
+            ),
             top_k=counts,
         ),
     ),
