@@ -15,7 +15,8 @@ generation is named. The rules:
     must-not    attributes it never has
     type        string, integer, double, ... of each attribute
     value       the members of the few closed sets
-    shape       JSON of messages, tool definitions, arguments, results, documents, records
+    shape       JSON of messages, tool definitions, arguments, results, documents, records, with
+                the members that the generation requires
     unknown     names in gen_ai.*, mcp.* and agentool.* that do not exist, or not in this generation
     deprecated  names that are called something else today
     proposed    names that are not in the conventions, or not yet
@@ -92,14 +93,15 @@ def check(
     """
     record = span if isinstance(span, SpanRecord) else _record_of(span)
     findings: list[_Finding] = []
-    events = EVENTS
+    events, shapes = EVENTS, SHAPES
     if generation not in (gen_ai.BASELINE, "latest"):
         of = table.generation(generation)
         record = _upgraded(record, of, findings)
         events = of.events | {name for name in EVENTS if name.startswith(OURS)}
-    findings += [*_check_span(record), *_check_attributes(record.attributes)]
+        shapes = of.shapes
+    findings += [*_check_span(record), *_check_attributes(record.attributes, shapes)]
     for event in record.events:
-        findings += _check_event(event, events)
+        findings += _check_event(event, events, shapes)
     if not content:
         findings += _check_no_content(record)
     return [Violation(it.rule, record.name, it.attribute, it.message) for it in findings]
@@ -269,12 +271,15 @@ _SCOPE_OF_RECORD = "otel.scope.name"
 # ---------------------------------------------------------------------------------- attributes
 
 
-def _check_event(event: SpanEvent, known: frozenset[str]) -> Iterator[_Finding]:
+_Shapes = Mapping[str, Schema]
+
+
+def _check_event(event: SpanEvent, known: frozenset[str], shapes: _Shapes) -> Iterator[_Finding]:
     if event.name.startswith(RESERVED) and event.name not in known:
         yield _Finding("unknown", None, f"event {event.name} is not defined")
     for name in sorted(_REQUIRED_OF.get(event.name, frozenset()) - event.attributes.keys()):
         yield _Finding("required", name, f"event {event.name}: {name} is missing")
-    for finding in _check_attributes(event.attributes):
+    for finding in _check_attributes(event.attributes, shapes):
         yield finding._replace(message=f"event {event.name}: {finding.message}")
 
 
@@ -285,7 +290,7 @@ _REQUIRED_OF = {
 """What events always have."""
 
 
-def _check_attributes(attributes: Attributes) -> Iterator[_Finding]:
+def _check_attributes(attributes: Attributes, shapes: _Shapes) -> Iterator[_Finding]:
     for name, value in attributes.items():
         known = _known(name)
         if known is None:
@@ -293,7 +298,7 @@ def _check_attributes(attributes: Attributes) -> Iterator[_Finding]:
         elif known.mark == "P":
             yield _Finding("proposed", name, f"{name} is not in the conventions, do not write it")
         else:
-            yield from _check_value(name, value, known)
+            yield from _check_value(name, value, known, shapes)
 
 
 def _known(name: str) -> Attribute | None:
@@ -327,15 +332,15 @@ _TYPES: Mapping[str, tuple[str, Callable[[object], bool]]] = {
 }
 
 
-def _check_value(name: str, value: Any, known: Attribute) -> Iterator[_Finding]:
+def _check_value(name: str, value: Any, known: Attribute, shapes: _Shapes) -> Iterator[_Finding]:
     expected, fits = _TYPES[known.type]
     if not fits(value):
         yield _Finding("type", name, f"{name} must be {expected}, is {_type_name(value)}")
     elif known.only and value not in known.only:
         allowed = " or ".join(map(str, known.only))
         yield _Finding("value", name, f"{name} must be {allowed} or absent, is {value!r}")
-    elif name in SHAPES:
-        yield from _check_shape(name, value)
+    elif name in shapes:
+        yield from _check_shape(name, value, shapes[name])
 
 
 def _check_no_content(span: SpanRecord) -> Iterator[_Finding]:
@@ -350,14 +355,14 @@ def _check_no_content(span: SpanRecord) -> Iterator[_Finding]:
 # -------------------------------------------------------------------------------------- shapes
 
 
-def _check_shape(name: str, value: Any) -> Iterator[_Finding]:
+def _check_shape(name: str, value: Any, shape: Schema) -> Iterator[_Finding]:
     if isinstance(value, str):
         try:
             value = loads(value)
         except ValueError as error:
             yield _Finding("shape", name, f"{name} is not JSON: {error}")
             return
-    for misfit in _misfits(value, SHAPES[name], "$"):
+    for misfit in _misfits(value, shape, "$"):
         yield _Finding("shape", name, f"{name}: {misfit}")
 
 

@@ -16,7 +16,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from agentool_otel.conformance import assert_conformant, check, check_all
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.pytest_plugin import AssertConformant
-from agentool_otel.semconv.table import SHAPES
+from agentool_otel.semconv.table import GENERATIONS, SHAPES
 
 jsonschema: Any = pytest.importorskip("jsonschema")  # ships no types
 
@@ -215,9 +215,34 @@ SHAPED: list[tuple[str, Any, Any]] = [
      [{"type": "function", "function": {"name": "f"}}]),
     ("gen_ai.tool.call.arguments", {"q": 1}, [1]),
     ("gen_ai.tool.call.result", {"result": "ok"}, "ok"),
+    ("gen_ai.tool.definitions", [{"type": "web_search", "name": "w"}], [{"type": "web_search"}]),
+    ("gen_ai.tool.definitions", [], [{"name": "no type"}]),
     ("gen_ai.retrieval.documents", [{"id": "d", "score": 0.5}], [{"score": True}]),
+    ("gen_ai.retrieval.documents", [{"content": "c", "score": None}], [{"id": None}]),
     ("gen_ai.memory.records", [{"content": 1, "metadata": {}}], [{"id": "no content"}]),
+    ("gen_ai.memory.records", [{"content": None, "id": "k"}], [{"content": 1, "id": None}]),
 ]  # fmt: skip
+SAID = {"role": "assistant", "parts": []}
+BEFORE: list[tuple[str, str, Any, Any]] = [
+    ("2026-08", "gen_ai.output.messages", [{**SAID, "finish_reason": "stop"}], [SAID]),
+    ("1.41", "gen_ai.output.messages", [{**SAID, "finish_reason": "stop"}], [SAID]),
+    ("1.41", "gen_ai.retrieval.documents", [{"id": "d", "score": 1}], [{"id": "d"}]),
+    ("1.41", "gen_ai.retrieval.documents", [], [{"score": 1}]),
+    ("1.41", "gen_ai.retrieval.documents", [], [{"id": "d", "score": None}]),
+]
+
+
+@pytest.mark.parametrize(("generation", "name", "good", "bad"), BEFORE)
+def test_members_that_an_older_generation_requires_are_there(
+    generation: str, name: str, good: Any, bad: Any
+) -> None:
+    def found(value: Any) -> list[str]:
+        return [it.rule for it in check(chat({name: value}), generation=generation)]
+
+    assert found(good) == []
+    assert found(bad) == ["shape"]
+    assert rules(chat({name: good})) == []
+    assert not jsonschema.Draft202012Validator(GENERATIONS[generation].shapes[name]).is_valid(bad)
 
 
 @pytest.mark.parametrize(("name", "good", "bad"), SHAPED)

@@ -26,6 +26,7 @@ from agentool_otel.model.operations import (
     MemoryOperation,
     Operation,
     ToolExecution,
+    records_in,
 )
 from agentool_otel.semconv import agentool, gen_ai
 
@@ -140,15 +141,17 @@ class StepSite:
                     query = pick(bound, "query", 0)
                     return _OperationCall.start(
                         MemoryOperation(operation="search_memory", store_id=self._name),
-                        lambda results: {"results": _json(results)},
+                        _found,
                         lambda: {"query": as_text(query)},
                     )
                 case "memory_write":
                     content = pick(bound, "content", None, "value")
                     key = bound.get("key")
-                    named = {} if key is None else {"key": label(key)}
+                    named = {} if key is None else {"record_id": label(key)}
                     return _OperationCall.start(
-                        MemoryOperation(operation="upsert_memory", store_id=self._name),
+                        MemoryOperation(
+                            operation="upsert_memory", store_id=self._name, record_count=1
+                        ),
                         lambda _: {},
                         lambda: {"content": _json(content), **named},
                     )
@@ -161,7 +164,7 @@ class StepSite:
                             tool_type="function",
                             transfer_target=target_agent,
                         ),
-                        lambda _: {},
+                        lambda result: {"result": _json(result)},
                         lambda: {"transfer_message": None if said is None else as_text(said)},
                     )
         return None
@@ -301,6 +304,12 @@ def _replace(operation: Operation, fields: dict[str, Any]) -> Operation:
 
     changed: Operation = msgspec.structs.replace(operation, **fields)
     return changed
+
+
+def _found(results: Any) -> dict[str, Any]:
+    """What a look into memory gave."""
+    plain = _json(results)
+    return {"results": plain, "record_count": records_in(plain)}
 
 
 def _json(value: Any) -> Any:

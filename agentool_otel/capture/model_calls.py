@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from agentool_otel.capture._blocks import Block
+from agentool_otel.emit.chunks import Chunks
 from agentool_otel.emit.content import jsonable, label
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, recorded_above
@@ -58,8 +58,7 @@ class ModelCall(Block):
         self._answer = Answer(Inference())
         self._usage: dict[str, Any] = {}
         self._cost: float | None = None
-        self._began = 0.0
-        self._first_s: float | None = None
+        self._chunks = Chunks()
 
     def output(self, said: Any, finish_reason: str | None = None) -> None:
         """Report what the model answered.
@@ -79,8 +78,9 @@ class ModelCall(Block):
                 response says. Where nobody says it, a call of a tool is `tool_call`.
         """
         with guarded("reading the output of a model call"):
-            if self._recording and self._answer.add(said, finish_reason):
-                self.first_chunk()
+            live = self._live
+            if live is not None and live.recording and self._answer.add(said, finish_reason):
+                self._chunks.came(self._so_far, live.context)
 
     def usage(
         self,
@@ -119,8 +119,8 @@ class ModelCall(Block):
 
     def first_chunk(self) -> None:
         """Report that the first chunk of a streamed answer is there; later calls say nothing."""
-        if self._first_s is None and self._recording:
-            self._first_s = perf_counter() - self._began
+        if self._recording:
+            self._chunks.first()
 
     # ---- insides
     def _begin(self) -> LiveSpan | None:
@@ -136,9 +136,11 @@ class ModelCall(Block):
                 operation = replace(operation, **_read(*self._content))
         live.opened(operation)
         self._answer = Answer(operation)
-        self._usage, self._cost, self._first_s = {}, None, None
-        self._began = perf_counter()
+        self._usage, self._cost, self._chunks = {}, None, Chunks()
         return live
+
+    def _so_far(self) -> Inference:
+        return self._answer.known
 
     def _operation(self, failed: bool, whole: bool) -> Inference:
         known = self._answer.operation(failed, whole)
@@ -147,8 +149,8 @@ class ModelCall(Block):
             fields["usage"] = replace(known.usage or Usage(), **self._usage)
         if self._cost is not None:
             fields["cost_usd"] = self._cost
-        if self._first_s is not None:
-            fields |= {"time_to_first_chunk_s": self._first_s, "stream": True}
+        if self._chunks.first_s is not None:
+            fields |= {"time_to_first_chunk_s": self._chunks.first_s, "stream": True}
         return replace(known, **fields) if fields else known
 
     @property

@@ -12,6 +12,7 @@ from agentool_otel.emit.content import as_text, jsonable, label
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.operations import Retrieval
+from agentool_otel.providers.documents import identified
 from agentool_otel.providers.openai_values import get, integer, items, number, record, string
 
 __all__ = ["RetrievalCall", "retrieval"]
@@ -40,7 +41,7 @@ class RetrievalCall(Block):
             if self._recording and session.policy.capture:
                 if self._documents is None:
                     self._documents = []
-                self._documents += [_document(each) for each in items(jsonable(found))]
+                self._documents += [identified(_document(it)) for it in items(jsonable(found))]
 
     def _begin(self) -> LiveSpan | None:
         asked = self._asked

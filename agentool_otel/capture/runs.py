@@ -24,6 +24,7 @@ from agentool_otel.model.operations import (
     MemoryOperation,
     Operation,
     ToolExecution,
+    records_in,
 )
 from agentool_otel.semconv import agentool, gen_ai
 
@@ -179,12 +180,18 @@ class AgentRun(BothWays):
     def memory_read(self, query: str, results: Any = UNSET) -> None:
         """Report a look into memory and what it gave."""
         found = results if results is UNSET else jsonable(results)
-        self._instant(MemoryOperation(operation="search_memory"), query=query, results=found)
+        count = None if results is UNSET else records_in(found)
+        operation = MemoryOperation(operation="search_memory", record_count=count)
+        self._instant(operation, query=query, results=found)
 
     def memory_write(self, content: Any, key: str | None = None) -> None:
         """Report that something is remembered."""
         self._instant(
-            MemoryOperation(operation="upsert_memory", key=None if key is None else label(key)),
+            MemoryOperation(
+                operation="upsert_memory",
+                record_id=None if key is None else label(key),
+                record_count=1,
+            ),
             content=jsonable(content),
         )
 

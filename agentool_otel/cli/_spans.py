@@ -114,8 +114,9 @@ def _told(operation: Operation) -> str:
             told = f'"{_text.line(operation.query)}"' if operation.query is not None else ""
             return told if found is None else f"{told} → {_text.value(found)}"
         case MemoryOperation():
-            key = operation.key or operation.record_id
-            told = "" if operation.content is UNSET else _text.value(operation.content)
+            key = operation.record_id
+            given = operation.records if operation.content is UNSET else operation.content
+            told = "" if given is None else _text.value(given)
             return f"{_text.clean(key)} = {told}" if key else told
         case Retrieval():
             return f'"{_text.line(operation.query)}"' if operation.query is not None else ""

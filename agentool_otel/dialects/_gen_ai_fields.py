@@ -192,7 +192,6 @@ FIELDS: dict[type, tuple[Field, ...]] = {
         _int("record_count", gen_ai.MEMORY_RECORD_COUNT),
         _text("query", gen_ai.MEMORY_QUERY_TEXT),
         _array("records", gen_ai.MEMORY_RECORDS),
-        _text("key", agentool.MEMORY_KEY),
         _json("content", agentool.MEMORY_CONTENT),
         _json("results", agentool.MEMORY_RESULTS),
         *SERVER,
@@ -222,6 +221,12 @@ USAGE = (
     _int("cache_read_tokens", gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
     _int("cache_write_tokens", gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
     _int("reasoning_tokens", gen_ai.USAGE_REASONING_OUTPUT_TOKENS),
+    _int("text_input_tokens", gen_ai.USAGE_TEXT_INPUT_TOKENS),
+    _int("image_input_tokens", gen_ai.USAGE_IMAGE_INPUT_TOKENS),
+    _int("audio_input_tokens", gen_ai.USAGE_AUDIO_INPUT_TOKENS),
+    _int("text_output_tokens", gen_ai.USAGE_TEXT_OUTPUT_TOKENS),
+    _int("image_output_tokens", gen_ai.USAGE_IMAGE_OUTPUT_TOKENS),
+    _int("audio_output_tokens", gen_ai.USAGE_AUDIO_OUTPUT_TOKENS),
 )
 
 
@@ -269,5 +274,6 @@ TABLES[ToolExecution] |= _table((_text("name", gen_ai.TOOL_NAME),), _PAYLOAD, _P
 TABLES[McpRequest] = _table(FIELDS[McpRequest], _COMMON, SERVER, _PAYLOAD)
 for _cls in (Inference, Embeddings, AgentInvocation):
     TABLES[_cls] |= _table(USAGE, of_usage=True)
+TABLES[MemoryOperation] |= _table((_text("record_id", agentool.MEMORY_KEY),))  # its name before
 TABLES[Retrieval] |= _table((_int("top_k", gen_ai.REQUEST_TOP_K),))  # its name up to 1.41
 COMMON_TABLE = _table(_COMMON)

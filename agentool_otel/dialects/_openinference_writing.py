@@ -106,6 +106,8 @@ def write(op: Operation) -> Written:
                 agentool.TOOL_WRAPPED,
             ):
                 made.pop(key, None)
+            if op.transfer_message is not None:
+                made[agentool.TRANSFER_MESSAGE] = op.transfer_message
             values.write_value(oi.INPUT_VALUE, op.arguments, made)
             values.write_value(oi.OUTPUT_VALUE, op.result, made)
         case EvaluationResult():

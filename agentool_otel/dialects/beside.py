@@ -155,10 +155,9 @@ def _said(messages: Any, otherwise: Any) -> Any:
 
 def _memory(op: MemoryOperation) -> Any:
     """Return what was written, under its key where it has one."""
-    key = op.key or op.record_id
-    if op.content is UNSET or key is None:
+    if op.content is UNSET or op.record_id is None:
         return op.content
-    return {"key": key, "content": op.content}
+    return {"key": op.record_id, "content": op.content}
 
 
 def _add_numbers(op: Inference, start_ns: int | None, made: Attributes) -> None:

@@ -28,11 +28,17 @@ from agentool_otel.dialects._gen_ai_fields import (
     USAGE,
     Entry,
     Field,
-    payload_text,
 )
+from agentool_otel.dialects._gen_ai_memory import read_records, with_records
 from agentool_otel.dialects._gen_ai_message_events import CHOICE, message_events
+from agentool_otel.dialects._gen_ai_payload import (
+    tool_payload,
+    unwrap_payload,
+    write_message,
+    write_payload,
+)
 from agentool_otel.dialects._gen_ai_plain import PlainReader
-from agentool_otel.dialects._reading import Deferred, DeferredObject, Reader
+from agentool_otel.dialects._reading import Reader
 from agentool_otel.model.operations import (
     UNSET,
     AgentCreation,
@@ -158,6 +164,7 @@ class GenAI:
             return _read_inference(span, name or "chat")
         if name in _MEMORY:
             fields = _read_fields(span, TABLES[MemoryOperation])
+            read_records(span, name or "", fields)
             return MemoryOperation(operation=name or "", **fields, extra=span.rest)
         if name in ("agent_handoff", "handoff"):
             return _read_handoff(span)
@@ -277,7 +284,8 @@ def _kind(span: Reader) -> str:
 def _read_mcp(span: Reader) -> McpRequest:
     side: Literal["client", "server"] = "client" if _kind(span) == "CLIENT" else "server"
     method = span.text(mcp.METHOD_NAME) or ""
-    fields = _read_payload_fields(span, TABLES[McpRequest])
+    fields = _read_fields(span, TABLES[McpRequest])
+    unwrap_payload(span, fields)
     if method == "tools/call" and "tool_name" not in fields:  # MCP's own client: in the name only
         fields["tool_name"] = span.span.name.partition(f"{method} ")[2] or None
     return McpRequest(side=side, method=method, **fields, extra=span.rest)
@@ -293,36 +301,9 @@ def _read_class(span: Reader, cls: type) -> Operation:
     return operation
 
 
-def _read_payload_fields(span: Reader, table: dict[str, Entry]) -> dict[str, Any]:
-    """Return the fields of an operation that has arguments and a result."""
-    values = _read_fields(span, table)
-    arguments = values.get("arguments")
-    if isinstance(arguments, str):
-        values["arguments"] = _parsed_twice(arguments)
-    if agentool.TOOL_WRAPPED in span.rest:
-        wrapped = span.texts(agentool.TOOL_WRAPPED) or ()
-        for field in ("arguments", "result"):
-            value = values.get(field)
-            if field in wrapped and isinstance(value, DeferredObject):
-                values[field] = value.member("result")
-            elif field in wrapped and isinstance(value, dict):
-                values[field] = value.get("result", UNSET)
-    return values
-
-
-def _parsed_twice(text: str) -> Any:
-    """Some SDKs encode arguments as JSON text inside JSON text."""
-    from agentool_otel._json import loads
-
-    try:
-        value = loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, dict) else text
-
-
 def _read_tool(span: Reader) -> ToolExecution:
-    fields = _read_payload_fields(span, TABLES[ToolExecution])
+    fields = _read_fields(span, TABLES[ToolExecution])
+    unwrap_payload(span, fields)
     for name, bare in _BARE:
         if name not in fields and bare in span.rest:
             fields[name] = span.deferred_json(bare)
@@ -372,8 +353,7 @@ def _write(op: Operation) -> Written:
         case AgentCreation():
             return _plain(op, "create_agent", op.agent_name, "CLIENT")
         case MemoryOperation():
-            kind = "CLIENT" if op.server_address else "INTERNAL"
-            return _plain(op, op.operation, None, kind)
+            return _write_memory(op)
         case McpRequest():
             return _write_mcp(op)
         case EvaluationResult():
@@ -436,8 +416,16 @@ def _write_agent(op: AgentInvocation) -> Written:
 def _write_tool(op: ToolExecution) -> Written:
     attributes: Attributes = {gen_ai.OPERATION_NAME: "execute_tool", gen_ai.TOOL_NAME: op.name}
     _write_fields(op, FIELDS[ToolExecution], attributes)
-    _write_payload(op, attributes)
+    write_payload(op, attributes, write_message(op, attributes))
     return Written(f"execute_tool {op.name}", "INTERNAL", _finish(op, attributes))
+
+
+def _write_memory(op: MemoryOperation) -> Written:
+    op, wrapped = with_records(op)
+    written = _plain(op, op.operation, None, "CLIENT" if op.server_address else "INTERNAL")
+    if wrapped is not None:
+        written.attributes[agentool.MEMORY_WRAPPED] = wrapped
+    return written
 
 
 def _write_mcp(op: McpRequest) -> Written:
@@ -447,40 +435,7 @@ def _write_mcp(op: McpRequest) -> Written:
     _write_fields(op, FIELDS[McpRequest], attributes)
     if op.side == "client":
         _write_fields(op, SERVER, attributes)
-    _write_payload(op, attributes)
+    write_payload(op, attributes, [])
     target = op.tool_name or op.prompt_name
     name = f"{op.method} {target}" if target else op.method
     return Written(name, "CLIENT" if op.side == "client" else "SERVER", _finish(op, attributes))
-
-
-def _write_payload(op: ToolExecution | McpRequest, attributes: Attributes) -> None:
-    wrapped: list[str] = []
-    for field, key in (
-        ("arguments", gen_ai.TOOL_CALL_ARGUMENTS),
-        ("result", gen_ai.TOOL_CALL_RESULT),
-    ):
-        value = getattr(op, field)
-        if value is UNSET:
-            continue
-        if not isinstance(value, (dict, DeferredObject)):  # Spec: arguments and results are objects
-            wrapped.append(field)
-            value = {"result": value.value if isinstance(value, Deferred) else value}
-        attributes[key] = payload_text(value)
-    if wrapped:
-        attributes[agentool.TOOL_WRAPPED] = wrapped
-
-
-def tool_payload(arguments: str | None, result: str | None) -> Attributes:
-    """Return the attributes of arguments and result that are JSON text already."""
-    attributes: Attributes = {}
-    wrapped: list[str] = []
-    if arguments is not None:
-        attributes[gen_ai.TOOL_CALL_ARGUMENTS] = arguments
-    if result is not None:
-        if result[:1] != "{":
-            result = f'{{"result":{result}}}'
-            wrapped.append("result")
-        attributes[gen_ai.TOOL_CALL_RESULT] = result
-    if wrapped:
-        attributes[agentool.TOOL_WRAPPED] = wrapped
-    return attributes

@@ -44,7 +44,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.semconv import core, gen_ai, mcp
+from agentool_otel.semconv import agentool, core, gen_ai, mcp
 from agentool_otel.semconv import traceloop as tl
 
 __all__ = ["Traceloop"]
@@ -222,7 +222,8 @@ def _read_tool(span: Reader) -> ToolExecution:
     changes: dict[str, Any] = {}
     if given is not UNSET:
         changes["arguments"] = entities.arguments(given)
-        changes["call_id"] = operation.call_id or entities.call_id(given)
+        if operation.call_id is None:  # one that is empty is one
+            changes["call_id"] = entities.call_id(given)
     if made is not UNSET:
         changes |= entities.result(made, operation)
     return structs.replace(operation, **changes)
@@ -362,7 +363,9 @@ def _write(op: Operation) -> Written:
             name, own = f"{op.name}.{tl.TOOL}", _named(tl.TOOL, op.name)
             for key in (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT):
                 attributes.pop(key, None)
-            attributes.pop("agentool.tool.wrapped", None)
+            attributes.pop(agentool.TOOL_WRAPPED, None)
+            if op.transfer_message is not None:
+                attributes[agentool.TRANSFER_MESSAGE] = op.transfer_message
             for key, member, value in (
                 (tl.ENTITY_INPUT, "inputs", op.arguments),
                 (tl.ENTITY_OUTPUT, "output", op.result),

@@ -23,6 +23,7 @@ from agentool_otel.emit.masking import (
     masked,
     suspicious,
 )
+from agentool_otel.semconv.agentool import FORMS
 from agentool_otel.semconv.table import CONTENT
 
 __all__ = [
@@ -148,6 +149,9 @@ class Policy(msgspec.Struct, frozen=True):
         """
         for key in CONTENT & attributes.keys():
             self.clean_one(attributes, key)
+        if not self.capture:
+            for key in FORMS:
+                attributes.pop(key, None)
 
     def clean_one(self, attributes: dict[str, Any], key: str) -> None:
         """The same for one attribute that is there."""

@@ -22,6 +22,8 @@ __all__ = ["Alone", "Masked", "alone", "emit", "record_exception", "scope_of", "
 
 _WARN = 13
 """Severity of the exception of a client operation, by the GenAI conventions."""
+_ERROR = 17
+"""Of any other that leaves what it happened in, by the core ones."""
 
 
 class Masked(dict[str, Any]):
@@ -95,7 +97,8 @@ def record_exception(
             name = gen_ai.EVENT_OPERATION_EXCEPTION
             emit(name, said, context, scope=scope, time_ns=time_ns, severity=_WARN)
         else:
-            emit(core.EXCEPTION_EVENT, said, context, scope=scope, time_ns=time_ns)
+            name = core.EXCEPTION_EVENT
+            emit(name, said, context, scope=scope, time_ns=time_ns, severity=_ERROR)
     if on_span:
         span.add_event(core.EXCEPTION_EVENT, said, time_ns)
 

@@ -149,6 +149,10 @@ class LiveSpan:
             cut = error is not None or agentool.INTERRUPTED in (extra or ())
             said = finished(operation.output, cut or operation.error_type is not None)
             operation = replace(operation, output=said)
+            if cut and isinstance(operation, Inference) and operation.finish_reasons is None:
+                # Spec: `error` for a choice whose reason never came
+                reasons = [str(it.get("finish_reason", "error")) for it in said]
+                operation = replace(operation, finish_reasons=reasons)
         opening = self._opening
         unsaid = operation if opening is None else opening.unsaid(operation)
         attributes = session.dialect.draft(unsaid).attributes

@@ -180,7 +180,7 @@ class ToolSpan:
         if policy.in_events:
             from agentool_otel.emit import details  # few programs ask for events
 
-            details.tell(span, self.context, ending, end_ns)
+            details.tell(span, self.context, ending, end_ns, about=self._tool.at_start)
         end_span(span, session.dialect.named(ending), self._known, end_ns)
         if metrics.collected():
             failed = None if error is None else error_type_of(error)

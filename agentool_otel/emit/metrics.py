@@ -26,6 +26,7 @@ from agentool_otel.model.operations import (
     Operation,
     Retrieval,
     ToolExecution,
+    Usage,
     WorkflowInvocation,
 )
 from agentool_otel.semconv import core, gen_ai, mcp, openai
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.emit.run import Run
 
-__all__ = ["collected", "configure", "record", "refresh"]
+__all__ = ["chunk_gaps", "collected", "configure", "record", "refresh"]
 
 _Said = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
@@ -93,6 +94,7 @@ _COUNTERS = (
     (gen_ai.METRIC_INFERENCE_USAGE_CACHE_WRITE_INPUT_TOKENS, "cache_write_tokens"),
     (gen_ai.METRIC_INFERENCE_USAGE_REASONING_OUTPUT_TOKENS, "reasoning_tokens"),
 )
+_MODALITIES = ("text", "image", "audio")
 _DIRECTIONS = (
     ("input", "input_tokens", gen_ai.METRIC_INFERENCE_OPERATION_INPUT_TOKENS),
     ("output", "output_tokens", gen_ai.METRIC_INFERENCE_OPERATION_OUTPUT_TOKENS),
@@ -122,19 +124,25 @@ class _Meters:
     def record(self, metric: str, value: float, said: _Said, context: Context) -> None:
         """Record a value under the name that a metric of the baseline has in this generation, if it
         has one, with those of the attributes that belong to it."""
+        if (prepared := self.prepared(metric, said)) is not None:
+            put, attributes = prepared
+            put(value, attributes, context=context)
+
+    def prepared(self, metric: str, said: _Said) -> tuple[Callable[..., None], _Said] | None:
+        """Return what takes values of a metric, and the attributes for them."""
         try:
             instrument = self._made[metric]
         except KeyError:
             instrument = self._made[metric] = self._make(metric)
         if instrument is None or not instrument.required <= said.keys():
-            return
+            return None
         values = self.generation.values
         attributes = {}
         for key, name in instrument.attributes:
             if key in said:
                 it = said[key]
                 attributes[name] = values[key].get(it, it) if key in values else it
-        instrument.put(value, attributes, context=context)
+        return instrument.put, attributes
 
     def _make(self, metric: str) -> _Instrument | None:
         generation = self.generation
@@ -233,6 +241,25 @@ def record(operation: Operation, duration_s: float, run: Run | None, context: Co
         meters.record(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, run.tool_calls, said, context)
 
 
+def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None] | None:
+    """Return what takes the seconds from each chunk of a streamed answer to the next; None where
+    they go nowhere.
+
+    Args:
+        operation: the call as far as it is known.
+        context: that of its span.
+    """
+    meters = _active()
+    if meters is None or not isinstance(operation, Inference):
+        return None
+    said = _said_of(operation, context)
+    prepared = meters.prepared(gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK, said)
+    if prepared is None:
+        return None
+    put, attributes = prepared
+    return lambda seconds: put(seconds, attributes, context=context)
+
+
 def _said_of(operation: Operation, context: Context) -> _Said:
     cls = type(operation)
     said: _Said = {}
@@ -254,15 +281,30 @@ def _said_of(operation: Operation, context: Context) -> _Said:
     return said
 
 
+def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
+    """Return a count of tokens by their modality. What the provider has not told apart is unknown,
+    and so is all of it where the parts are more than the whole."""
+    total = getattr(usage, field, None) or 0
+    parts = [
+        (modality, count)
+        for modality in _MODALITIES
+        if (count := getattr(usage, f"{modality}_{field}", None))
+    ]
+    rest = total - sum(count for _, count in parts)
+    if rest < 0:
+        return [("unknown", total)]
+    return [*parts, ("unknown", rest)] if rest or not parts else parts
+
+
 def _record_inference(meters: _Meters, operation: Inference, said: _Said, context: Context) -> None:
     if operation.time_to_first_chunk_s is not None:
         first = operation.time_to_first_chunk_s
         meters.record(gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, first, said, context)
     usage = operation.usage
     # Spec: counted for every call, failed ones too, with 0 where no usage came.
-    said[gen_ai.TOKEN_MODALITY] = "unknown"
     for metric, field in _COUNTERS:
-        meters.record(metric, getattr(usage, field, None) or 0, said, context)
+        for modality, part in _by_modality(usage, field):
+            meters.record(metric, part, {**said, gen_ai.TOKEN_MODALITY: modality}, context)
     for direction, field, metric in _DIRECTIONS:
         count = getattr(usage, field, None)
         meters.record(metric, count or 0, said, context)

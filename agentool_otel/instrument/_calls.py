@@ -8,7 +8,7 @@ read, closed, cut, abandoned or never looked at, an exception, a raw response.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter, time_ns
+from time import time_ns
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,9 +17,10 @@ from opentelemetry.context import Context, attach
 from agentool_otel._json import loads
 from agentool_otel.capture._garbage import when_safe
 from agentool_otel.capture.context import restore
+from agentool_otel.emit.chunks import Chunks
 from agentool_otel.emit.live import LiveSpan
 from agentool_otel.emit.session import guarded
-from agentool_otel.model.operations import Inference
+from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.providers.reading import Reading
 from agentool_otel.semconv import agentool
 
@@ -29,14 +30,13 @@ __all__ = ["Ending", "observe", "observe_async"]
 class Ending:
     """Ends the span of one call, once; whoever comes later is ignored."""
 
-    __slots__ = ("_began", "_done", "_first_s", "_guard", "_last_ns", "_live", "_reading")
+    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_live", "_reading")
 
     def __init__(self, live: LiveSpan, reading: Reading, what: str):
         self._live = live
         self._reading = reading
         self._guard = guarded(f"recording {what}")
-        self._began = perf_counter()
-        self._first_s: float | None = None
+        self._chunks = Chunks()
         self._last_ns: int | None = None
         self._done = False
 
@@ -66,10 +66,12 @@ class Ending:
         if self._done:
             return
         self._last_ns = time_ns()
-        if self._first_s is None:
-            self._first_s = perf_counter() - self._began
         with self._guard:
+            self._chunks.came(self._known, self._live.context)
             self._reading.add(chunk)
+
+    def _known(self) -> Operation:
+        return self._reading.operation(False)
 
     def whole(self, response: Any) -> None:
         """Take the whole answer, and end."""
@@ -114,8 +116,9 @@ class Ending:
         self._done = True
         with self._guard:
             operation = self._reading.operation(error is not None)
-            if self._first_s is not None and isinstance(operation, Inference):
-                operation = replace(operation, time_to_first_chunk_s=self._first_s)
+            first_s = self._chunks.first_s
+            if first_s is not None and isinstance(operation, Inference):
+                operation = replace(operation, time_to_first_chunk_s=first_s)
             extra = None
             if interrupted is not None and not self._reading.complete:
                 extra = {agentool.INTERRUPTED: interrupted}

@@ -17,7 +17,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.emit.content import encode, jsonable
 from agentool_otel.emit.exceptions import str_of
-from agentool_otel.emit.identity import agent_of, identify, named
+from agentool_otel.emit.identity import agent_of
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, is_owned
 from agentool_otel.emit.run import current_run
@@ -26,6 +26,7 @@ from agentool_otel.instrument import _langchain_messages as messages
 from agentool_otel.instrument import _langchain_models as models
 from agentool_otel.instrument import _langchain_values as values
 from agentool_otel.instrument._langchain_frames import Frame, current_frame
+from agentool_otel.instrument._langchain_names import for_whom, internal, name_of, names_in
 from agentool_otel.instrument._langchain_runs import (
     LiveRun,
     Plumbing,
@@ -51,12 +52,6 @@ SCOPE = "agentool_otel.instrument.langchain"
 
 _OWNED = CLIENTS | {BY_HAND}
 """Clients whose calls below a model run are that run."""
-
-_INTERNAL = frozenset({"__start__", "__end__", "model", "tools"})
-"""Nodes of a prebuilt agent; going from one to another hands nothing over."""
-
-_CONVERSATION = ("thread_id", "session_id", "conversation_id")
-_NAMING = (str, int, UUID)
 
 
 class Handler(BaseCallbackHandler):
@@ -148,9 +143,13 @@ class Handler(BaseCallbackHandler):
         parent = _context(above)
         if isinstance(above, Plumbing) and above.transfer is not None:
             parent, above.transfer = above.transfer, None
-        names = _names(metadata)
-        parent = _for_whom(names, above, parent)
-        operation = AgentInvocation(agent_name=_name_of(frame.subject, above, metadata, name))
+        names = names_in(metadata)
+        parent = for_whom(names, above, parent)
+        # Not `invoke_workflow`, also where a graph does nothing but coordinate agents: when its
+        # span begins, what its nodes will do is known of those alone that are graphs themselves
+        # (`Pregel.nodes`). A function among them may call a model or not, and a graph must not
+        # become another type of span by gaining one.
+        operation = AgentInvocation(agent_name=name_of(frame.subject, above, metadata, name))
         live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
         run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
@@ -204,7 +203,7 @@ class Handler(BaseCallbackHandler):
         for target in targets:
             if target in graph.handed:
                 graph.handed.discard(target)
-            elif target != node.node and not _internal(target) and not _internal(node.node):
+            elif target != node.node and not internal(target) and not internal(node.node):
                 operation = ToolExecution(
                     name=f"transfer_to_{target}",
                     tool_type="function",
@@ -265,11 +264,13 @@ class Handler(BaseCallbackHandler):
         above = self.runs.above(parent_run_id)
         if above is None and is_owned("langchain"):
             return
-        names = _names(metadata)
-        parent = _for_whom(names, above, _context(above))
-        operation = Inference(operation=kind, **models.asked(serialized, metadata, params))
+        names = names_in(metadata)
+        parent = for_whom(names, above, _context(above))
+        frame = current_frame("model")
+        model = None if frame is None else frame.subject
+        operation = Inference(operation=kind, **models.asked(serialized, metadata, params, model))
         live = begin(operation, scope=SCOPE, parent=parent, owner=_OWNED, content_follows=True)
-        run = self._add(live, operation, run_id, above, current_frame("model"), names)
+        run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
             return
         if params.get("stream") is True:
@@ -317,8 +318,8 @@ class Handler(BaseCallbackHandler):
             if not self.enabled:
                 return
             above = self.runs.above(parent_run_id)
-            names = _names(metadata or {})
-            parent = _for_whom(names, above, _context(above))
+            names = names_in(metadata or {})
+            parent = for_whom(names, above, _context(above))
             frame = current_frame("tool")
             name = string(serialized, "name") or kwargs.get("name") or "unknown"
             around = current_run(parent)
@@ -349,7 +350,7 @@ class Handler(BaseCallbackHandler):
             if not isinstance(run, LiveRun):
                 return
             fields: dict[str, Any] = {}
-            targets = [target for target in values.targets(output, True) if not _internal(target)]
+            targets = [target for target in values.targets(output, True) if not internal(target)]
             if targets:
                 fields["transfer_target"] = targets[0]
                 run.live.became_handoff(targets[0])
@@ -392,8 +393,8 @@ class Handler(BaseCallbackHandler):
                 return
             metadata = metadata or {}
             above = self.runs.above(parent_run_id)
-            names = _names(metadata)
-            parent = _for_whom(names, above, _context(above))
+            names = names_in(metadata)
+            parent = for_whom(names, above, _context(above))
             operation = Retrieval(
                 data_source_id=string(kwargs, "name") or string(metadata, "ls_retriever_name"),
             )
@@ -458,48 +459,6 @@ def _context(above: LiveRun | Plumbing | None) -> Context:
 def _wanted(run: LiveRun) -> bool:
     """True if content is to be read; a span that is not recorded costs no reading."""
     return run.live.recording and session.policy.capture
-
-
-def _names(metadata: dict[str, Any]) -> dict[str, str]:
-    """Return the conversation and the user that a run's config names, as attributes.
-
-    LangGraph puts the `thread_id` of `configurable` into the metadata, too; earlier versions put
-    all of it there.
-    """
-    said = {key: it for key, it in metadata.items() if isinstance(it, _NAMING) and it != ""}
-    conversation = next((said[key] for key in _CONVERSATION if key in said), None)
-    return named(conversation, said.get("user_id"))
-
-
-def _for_whom(names: dict[str, str], above: LiveRun | Plumbing | None, parent: Context) -> Context:
-    """Return the context of a run's parent with the conversation and the user the run names.
-
-    LangChain hands metadata down: what the run above has named as well is not said anew, and gives
-    way to whoever has named others in between. On Python 3.10 it is not handed down through async
-    code; the context is.
-    """
-    around = above.run if isinstance(above, Plumbing) else above
-    known = {} if around is None else around.names
-    return identify(parent, {key: it for key, it in names.items() if known.get(key) != it})
-
-
-def _name_of(
-    graph: Any, above: LiveRun | Plumbing | None, metadata: dict[str, Any], run_name: str | None
-) -> str | None:
-    """Return the name of a graph; one that has none is called by its node, or by its run."""
-    own = string(graph, "name")
-    if own and own != "LangGraph":
-        return own
-    if isinstance(above, Plumbing) and above.node is not None:
-        return above.node
-    if above is None and (said := string(metadata, "lc_agent_name")):
-        return said
-    return run_name or own
-
-
-def _internal(node: str | None) -> bool:
-    """True for a node that a prebuilt agent has made, middleware's among them."""
-    return node is None or node in _INTERNAL or ".before_" in node or ".after_" in node
 
 
 def _answer(run: LiveRun, response: Any) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from agentool_otel.emit.content import encode, jsonable
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrument.base import Patch, Wrapper
-from agentool_otel.model.operations import MemoryOperation
+from agentool_otel.model.operations import MemoryOperation, records_in
 from agentool_otel.providers.openai_values import get, items, number, string
+from agentool_otel.semconv import gen_ai
 
 __all__ = ["PATCHES"]
 
@@ -74,8 +75,8 @@ class _Access:
         if not self._live.recording:
             return self._operation
         fields: dict[str, Any] = {}
-        if self._method == "search":
-            fields["record_count"] = len(items(value))
+        if self._method in ("get", "search"):
+            fields["record_count"] = records_in(value)
         if session.policy.capture:
             fields |= _answer(self._method, value)
         return replace(self._operation, **fields)
@@ -109,7 +110,8 @@ def _operation(method: str, said: dict[str, Any]) -> MemoryOperation:
     return MemoryOperation(
         operation=name,
         store_id="/".join(str(part) for part in items(namespace)) or None,
-        key=string(said, "key"),
+        record_id=string(said, "key"),
+        record_count=None if name == gen_ai.OP_SEARCH_MEMORY else 1,
     )
 
 
@@ -128,12 +130,14 @@ def _answer(method: str, value: Any) -> dict[str, Any]:
     if method == "get":
         return {"results": jsonable(get(value, "value"))}
     if method == "search":
-        return {"results": [_record(each) for each in items(value)]}
+        return {"records": [_record(each) for each in items(value)]}
     return {}
 
 
 def _record(item: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {"key": string(item, "key"), "value": jsonable(get(item, "value"))}
+    made: dict[str, Any] = {"content": jsonable(get(item, "value"))}
+    if (key := string(item, "key")) is not None:
+        made["id"] = key
     score = number(item, "score")
     if score is not None:
         made["score"] = score

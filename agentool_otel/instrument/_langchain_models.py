@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from agentool_otel.emit.session import guarded
 from agentool_otel.instrument._langchain_messages import finish_reason, from_message
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
@@ -20,10 +21,11 @@ from agentool_otel.providers.openai_values import (
     items,
     number,
     provider_of,
+    server_of,
     string,
 )
 
-__all__ = ["answered", "asked", "offered"]
+__all__ = ["answered", "asked", "offered", "server_of_model"]
 
 _PROVIDERS = {
     "azure": "azure.ai.openai",
@@ -41,14 +43,19 @@ _PROVIDERS = {
 }
 """`ls_provider` where the conventions have another word."""
 
+_CLIENTS = ("root_client", "root_async_client", "client", "async_client", "_client")
+"""Where models keep the client of their provider."""
+
 _ADDRESSES = ("openai_api_base", "base_url", "azure_endpoint", "anthropic_api_url", "endpoint_url")
 
 
 def asked(
-    serialized: Any, metadata: Mapping[str, Any], params: Mapping[str, Any]
+    serialized: Any, metadata: Mapping[str, Any], params: Mapping[str, Any], model: Any
 ) -> dict[str, Any]:
     """Return what is known of the request, without content."""
-    address, port = _server(get(serialized, "kwargs"))
+    address, port = server_of_model(model)
+    if address is None:
+        address, port = _server(get(serialized, "kwargs"))
     given = string(metadata, "ls_provider")
     provider = None if given is None else _PROVIDERS.get(given, given)
     if provider is None:
@@ -111,6 +118,31 @@ def _server(settings: Any) -> tuple[str | None, int | None]:
             if address is not None:
                 return address, port
     return None, None
+
+
+def server_of_model(model: Any) -> tuple[str | None, int | None]:
+    """Return address and port of the server that a model's client talks to, both None where the
+    model keeps none that says so.
+
+    A client that has not been made yet is not made.
+
+    Source: langchain-openai chat_models/base.py and llms/base.py at 1.7 (`root_client`, `client`),
+    langchain-anthropic and langchain-ollama 1.0 (`_client`), langchain-aws 1.0 (`client`).
+    """
+    with guarded("reading the address of a model's client"):
+        held = getattr(model, "__dict__", {})
+        for name in _CLIENTS:
+            client = held.get(name)
+            for each in (client, get(client, "_client")):
+                found = _server_of_client(each)
+                if found[0] is not None:
+                    return found
+    return None, None
+
+
+def _server_of_client(client: Any) -> tuple[str | None, int | None]:
+    address = string(client, "base_url") or string(get(client, "meta"), "endpoint_url")
+    return server_of(client) if address is None else address_in(address)
 
 
 def offered(params: Mapping[str, Any]) -> list[Any] | None:
@@ -179,6 +211,8 @@ def _usage(counts: Any) -> Usage | None:
         cache_read_tokens=integer(given, "cache_read") or None,
         cache_write_tokens=integer(given, "cache_creation") or None,
         reasoning_tokens=integer(made, "reasoning") or None,
+        audio_input_tokens=integer(given, "audio") or None,
+        audio_output_tokens=integer(made, "audio") or None,
     )
     return None if usage == Usage() else usage
 

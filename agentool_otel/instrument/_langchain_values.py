@@ -11,7 +11,8 @@ from agentool_otel.emit.content import jsonable
 from agentool_otel.instrument import _langchain_messages as messages
 from agentool_otel.instrument._langchain_runs import imported
 from agentool_otel.model.operations import UNSET
-from agentool_otel.providers.openai_values import get, items, number, record, string
+from agentool_otel.providers.documents import identified
+from agentool_otel.providers.openai_values import get, items, record, string
 
 __all__ = ["arguments", "commands", "document", "plain", "reply", "targets"]
 
@@ -82,15 +83,10 @@ def plain(value: Any) -> Any:
 
 
 def document(retrieved: Any) -> dict[str, Any]:
-    metadata = get(retrieved, "metadata")
+    """Return a `Document` as the conventions have it."""
     made: dict[str, Any] = {"content": string(retrieved, "page_content")}
     if identity := string(retrieved, "id"):
         made["id"] = identity
-    for name in ("score", "relevance_score", "similarity_score"):
-        score = number(metadata, name)
-        if score is not None:
-            made["score"] = score
-            break
-    if metadata:
+    if metadata := get(retrieved, "metadata"):
         made["metadata"] = jsonable(metadata)
-    return made
+    return identified(made)

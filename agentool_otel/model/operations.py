@@ -14,7 +14,7 @@ program, and a frozen dataclass with this many fields costs several times more t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -38,6 +38,7 @@ __all__ = [
     "UnsetType",
     "Usage",
     "WorkflowInvocation",
+    "records_in",
 ]
 
 Json = Any
@@ -45,13 +46,20 @@ Extra = dict[str, Any]
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """Token counts of one model call. Subsets (cache, reasoning) are included in the totals."""
+    """Token counts of one model call. Subsets (cache, reasoning, modalities) are included in the
+    totals."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
+    text_input_tokens: int | None = None
+    image_input_tokens: int | None = None
+    audio_input_tokens: int | None = None
+    text_output_tokens: int | None = None
+    image_output_tokens: int | None = None
+    audio_output_tokens: int | None = None
     total_tokens: int | None = None
     """Only as reported by older vocabularies, to fill a gap; never written."""
 
@@ -245,11 +253,12 @@ class MemoryOperation(_Common, frozen=True, kw_only=True):
     provider: str | None = None
     store_id: str | None = None
     record_id: str | None = None
+    """The key a value was written under, or the id of the one record that is concerned."""
     record_count: int | None = None
+    """How many were found, or are to be written or deleted."""
     query: str | None = None
     records: list[Json] | None = None
-    key: str | None = None
-    """The key a value was written under."""
+    """Where the memory has records of its own: {content, id?, metadata?, score?}."""
     content: Json | UnsetType = UNSET
     """The value that was written."""
     results: Json | UnsetType = UNSET
@@ -260,6 +269,13 @@ class MemoryOperation(_Common, frozen=True, kw_only=True):
     @property
     def reads(self) -> bool:
         return self.operation == "search_memory"
+
+
+def records_in(results: Json) -> int:
+    """Return how many records a search gave: the items of a list, none for null, else one."""
+    if isinstance(results, list):
+        return len(cast("list[object]", results))
+    return 0 if results is None else 1
 
 
 class McpRequest(_Common, frozen=True, kw_only=True):

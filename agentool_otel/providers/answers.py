@@ -110,6 +110,11 @@ class Answer:
             self._messages.append(message("assistant", self._parts))
             self._parts.clear()
 
+    @property
+    def known(self) -> Inference:
+        """The call with what the answer has said of it so far, of a response alone."""
+        return self._asked if self._reading is None else self._read(self._reading, False)
+
     def operation(self, failed: bool, whole: bool = True) -> Inference:
         """Return the call as far as it is known.
 

@@ -138,13 +138,19 @@ def usage_of(
     """Return token counts as the server reported them; subsets of zero are left out."""
     if usage is None:
         return None
-    details = get(usage, given_details)
+    details, of_output = get(usage, given_details), get(usage, made_details)
     counts = Usage(
         input_tokens=integer(usage, given),
         output_tokens=integer(usage, made),
         cache_read_tokens=integer(details, "cached_tokens") or None,
         cache_write_tokens=integer(details, "cache_write_tokens") or None,
-        reasoning_tokens=integer(get(usage, made_details), "reasoning_tokens") or None,
+        reasoning_tokens=integer(of_output, "reasoning_tokens") or None,
+        text_input_tokens=integer(details, "text_tokens") or None,
+        image_input_tokens=integer(details, "image_tokens") or None,
+        audio_input_tokens=integer(details, "audio_tokens") or None,
+        text_output_tokens=integer(of_output, "text_tokens") or None,
+        image_output_tokens=integer(of_output, "image_tokens") or None,
+        audio_output_tokens=integer(of_output, "audio_tokens") or None,
     )
     return None if counts == Usage() else counts
 

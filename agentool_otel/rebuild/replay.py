@@ -32,6 +32,7 @@ from agentool_otel.model.operations import (
     Operation,
     ToolExecution,
     Unclassified,
+    records_in,
 )
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.model.times import to_ns
@@ -170,8 +171,9 @@ class _Planner:
             said[agentool.AGENT_ID] = agent_id
         if _plain(status) is not None:
             said[agentool.STATUS] = status
+        ending = "error" if error_type is not None else "stop"
         self._say_content("input", gen_ai.INPUT_MESSAGES, agentool.INPUT, "user")
-        self._say_content("output", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant")
+        self._say_content("output", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant", ending)
         metrics = wanted.get("metrics")
         if isinstance(metrics, dict):
             for key in ("total_tokens", "total_cost_usd", "total_duration_ms", "step_count",
@@ -191,11 +193,13 @@ class _Planner:
             span.attributes[agentool.SPAN_START_NS] = span.start_ns
             span.attributes[agentool.SPAN_END_NS] = span.end_ns
 
-    def _say_content(self, member: str, messages: str, other: str, role: str) -> None:
+    def _say_content(
+        self, member: str, messages: str, other: str, role: str, ending: str | None = None
+    ) -> None:
         value = self._wanted.get(member)
         said = self.spans[0].attributes
         if isinstance(value, str):
-            said[messages] = dumps([message(role, [text(value)])])
+            said[messages] = dumps([message(role, [text(value)], ending)])
         elif member in self._wanted:
             said[other] = dumps(value)
 
@@ -226,12 +230,14 @@ class _Planner:
                         ),
                     )
                 case {"type": "memory_read"}:
+                    found = step.get("results", UNSET)
                     self._lay_out_instant(
                         n,
                         MemoryOperation(
                             operation="search_memory",
                             query=_plain(step.get("query")),
-                            results=step.get("results", UNSET),
+                            results=found,
+                            record_count=None if found is UNSET else records_in(found),
                         ),
                     )
                 case {"type": "memory_write"}:
@@ -239,7 +245,8 @@ class _Planner:
                         n,
                         MemoryOperation(
                             operation="upsert_memory",
-                            key=_plain(step.get("key")),
+                            record_id=_plain(step.get("key")),
+                            record_count=1,
                             content=step.get("content", UNSET),
                         ),
                     )

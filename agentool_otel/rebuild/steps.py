@@ -391,7 +391,7 @@ class StepBuilder:
         else:
             set_known(draft.body, "content", operation.records)
             put(draft.body, "content", operation.content)
-            set_known(draft.body, "key", operation.key or operation.record_id)
+            set_known(draft.body, "key", operation.record_id)
 
     # ---- calls and results
     def _finish_call(self, call: ToolCall) -> None:

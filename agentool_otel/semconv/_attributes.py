@@ -229,6 +229,7 @@ _OURS = {
     agentool.TOOL_INCOMPLETE: Attribute("e", "ours", only=("call_only", "result_only")),
     agentool.TRANSFER_TARGET: Attribute("s", "ours"),
     agentool.TRANSFER_MESSAGE: Attribute("any", "ours", content=True),
+    agentool.MEMORY_WRAPPED: Attribute("e", "ours", only=("each", "whole")),
     agentool.MEMORY_KEY: Attribute("any", "ours"),
     agentool.MEMORY_CONTENT: Attribute("any", "ours", content=True),
     agentool.MEMORY_RESULTS: Attribute("any", "ours", content=True),

@@ -13,6 +13,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.semconv import core, gen_ai, mcp, openai
 from agentool_otel.semconv._attributes import ATTRIBUTES, PREFIXES
 from agentool_otel.semconv._metrics import METRICS
+from agentool_otel.semconv._shapes import SHAPES, Schema, shapes_in
 
 __all__ = [
     "GENERATIONS",
@@ -112,6 +113,8 @@ class Generation(NamedTuple):
     required: frozenset[str] = frozenset()
     """Attributes that each metric which may have them must have here: a value without one has no
     place."""
+    shapes: Mapping[str, Schema] = SHAPES
+    """Attribute to the shape that its JSON has here."""
 
     def name_of(self, attribute: str) -> str:
         """Return the name of an attribute in this generation; where it has none, one of ours."""
@@ -229,6 +232,7 @@ GENERATIONS: Mapping[str, Generation] = {
             gen_ai.METRIC_INVOKE_WORKFLOW_DURATION: "gen_ai.workflow.duration",
         },
         events=_EVENTS,
+        shapes=shapes_in("2026-08"),
         names=_CACHE_WRITE,
         absent=_NOT_IN_2026_08 - _CACHE_WRITE.keys(),
     ),
@@ -236,6 +240,7 @@ GENERATIONS: Mapping[str, Generation] = {
         schema_url="https://opentelemetry.io/schemas/1.41.0",
         metrics={**_metrics(*_MCP_METRICS), **_CHUNK_METRICS},
         events=_EVENTS,
+        shapes=shapes_in("1.41"),
         names={**_CACHE_WRITE, gen_ai.RETRIEVAL_TOP_K: gen_ai.REQUEST_TOP_K},
         doubles=frozenset({gen_ai.REQUEST_TOP_K, gen_ai.RETRIEVAL_TOP_K}),
         absent=_NOT_IN_1_41 - _CACHE_WRITE.keys(),

@@ -1,6 +1,10 @@
 """The JSON shapes of complex attributes.
 
-Spec: the `gen-ai-*.json` files of the conventions, without their reference to a meta-schema.
+Spec: `model/gen-ai/gen-ai-*.json` of open-telemetry/semantic-conventions-genai, 2026 (output
+messages at 2b902ce, documents at 3bac206, records at 2c8f13c, tool definitions at d357ce2,
+instructions at 16c5f01), without their reference to a meta-schema. Up to 1.41 the files are
+`docs/gen-ai/gen-ai-*.json` of open-telemetry/semantic-conventions (documents at 8196239), which
+require more members: `REQUIRED_BEFORE`.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from agentool_otel.semconv import gen_ai
 __all__ = [
     "SHAPES",
     "Schema",
+    "shapes_in",
 ]
 
 Schema = Mapping[str, Any]
@@ -56,8 +61,8 @@ _MESSAGE: Schema = {
         "role": _STRING,
         "parts": _PARTS,
         "name": _OPTIONAL_STRING,
-        # Output messages only. Required up to 2026-08, deprecated since: a string or left out
-        # satisfies both.
+        # Output messages only. Deprecated in the baseline, where it may be null as well; a string
+        # is what satisfies every generation.
         "finish_reason": _STRING,
     },
 }
@@ -76,15 +81,15 @@ _DEFINITION: Schema = {
 }
 _DOCUMENT: Schema = {
     "type": "object",
-    "properties": {"id": _OPTIONAL_STRING, "score": {"type": ["number", "null"]}},
+    "properties": {"id": _STRING, "score": {"type": ["number", "null"]}},
 }
 _RECORD: Schema = {
     "type": "object",
     "required": ["content"],
     "properties": {
-        "id": _OPTIONAL_STRING,
-        "metadata": _OPTIONAL_OBJECT,
-        "score": {"type": ["number", "null"]},
+        "id": _STRING,
+        "metadata": _OBJECT,
+        "score": {"type": "number"},
     },
 }
 
@@ -100,3 +105,35 @@ SHAPES: Mapping[str, Schema] = {
 }
 """JSON Schemas in the few keywords that `conformance` understands: type, required, properties,
 items, const, allOf, if and then. They are open: extra keys and unknown parts are allowed."""
+
+_Required = Mapping[str, tuple[str, ...]]
+_OF_MESSAGES: _Required = {gen_ai.OUTPUT_MESSAGES: ("finish_reason",)}
+
+REQUIRED_BEFORE: Mapping[str, _Required] = {
+    "2026-08": _OF_MESSAGES,
+    "1.41": {**_OF_MESSAGES, gen_ai.RETRIEVAL_DOCUMENTS: ("id", "score")},
+}
+"""By generation: members that the items of an attribute must have beyond those of the baseline."""
+
+
+def shapes_in(generation: str) -> Mapping[str, Schema]:
+    """Return the shapes of complex attributes in a generation, by the baseline's names."""
+    shapes = dict(SHAPES)
+    for attribute, members in REQUIRED_BEFORE.get(generation, {}).items():
+        items: Schema = shapes[attribute]["items"]
+        needed = [*items.get("required", ()), *members]
+        properties = dict(items["properties"])
+        for member in members:  # required up to then means never null
+            properties[member] = _NOT_NULL[member]
+        shapes[attribute] = {
+            "type": "array",
+            "items": {**items, "required": needed, "properties": properties},
+        }
+    return shapes
+
+
+_NOT_NULL: Mapping[str, Schema] = {
+    "finish_reason": _STRING,
+    "id": _STRING,
+    "score": {"type": "number"},
+}

@@ -86,18 +86,37 @@ TOOL_COST_TOKENS = _name(
 )
 TOOL_ERROR = _name("agentool.tool.error", "the tool's error text (content)")
 TOOL_WRAPPED = _name(
-    "agentool.tool.wrapped", "which of arguments and result were put into an object: both must be"
+    "agentool.tool.wrapped",
+    "which of arguments, result and a handoff's message were put into an object",
 )
 TOOL_INCOMPLETE = _name(
     "agentool.tool.incomplete", "the half that is known: call_only, result_only"
 )
 TRANSFER_TARGET = _name("agentool.transfer.target", "agent a handoff goes to")
-TRANSFER_MESSAGE = _name("agentool.transfer.message", "message of a handoff (content)")
+TRANSFER_MESSAGE = _name(
+    "agentool.transfer.message",
+    "message of a handoff (content): in earlier recordings, and beside arguments",
+)
 
 # Memory spans
-MEMORY_KEY = _name("agentool.memory.key", "key that was written or asked for")
-MEMORY_CONTENT = _name("agentool.memory.content", "value that was written, as JSON (content)")
-MEMORY_RESULTS = _name("agentool.memory.results", "what a search gave, as JSON (content)")
+MEMORY_WRAPPED = _name(
+    "agentool.memory.wrapped",
+    "how a value was put into gen_ai.memory.records: each, of a list, or whole",
+)
+MEMORY_KEY = _name(
+    "agentool.memory.key", "key that was written: in earlier recordings, where it has no other name"
+)
+MEMORY_CONTENT = _name(
+    "agentool.memory.content",
+    "value that was written, as JSON (content): in earlier recordings, and beside records",
+)
+MEMORY_RESULTS = _name(
+    "agentool.memory.results",
+    "what a search gave, as JSON (content): in earlier recordings, and beside records",
+)
+
+FORMS = frozenset({TOOL_WRAPPED, MEMORY_WRAPPED})
+"""How content was brought into the shape that the conventions ask for: nothing without it."""
 
 # Any span
 COST_USD = _name("agentool.cost.usd", "cost of this operation in US dollars")

@@ -50,6 +50,8 @@ LLM_TOKENS_TOTAL = "llm.token_count.total"
 LLM_TOKENS_CACHE_READ = "llm.token_count.prompt_details.cache_read"
 LLM_TOKENS_CACHE_WRITE = "llm.token_count.prompt_details.cache_write"
 LLM_TOKENS_CACHE_INPUT = "llm.token_count.prompt_details.cache_input"
+LLM_TOKENS_AUDIO_INPUT = "llm.token_count.prompt_details.audio"
+LLM_TOKENS_AUDIO_OUTPUT = "llm.token_count.completion_details.audio"
 LLM_TOKENS_REASONING = "llm.token_count.completion_details.reasoning"
 LLM_COST_TOTAL = "llm.cost.total"
 

@@ -184,7 +184,7 @@ def test_only_what_must_be_a_stream_is_called_one(spans: Any) -> None:
 def test_the_first_chunk_is_timed_once(spans: Any) -> None:
     with agentool_otel.model_call("m", provider="own") as call:
         call.first_chunk()
-        first = call._first_s
+        first = call._chunks.first_s
         call.first_chunk()
         call.output("Hello")
     attributes = spans.attributes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -9,6 +10,11 @@ import pytest
 import agentool_otel
 from agentool_otel.rebuild import rebuild
 from tests.records import records
+
+
+def digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]
+
 
 EMBEDDED: dict[str, Any] = {
     "object": "list",
@@ -26,9 +32,9 @@ def test_a_retrieval_has_its_query_and_documents(spans: Any) -> None:
     assert spans.attributes()["gen_ai.retrieval.query.text"] == "otel"
     assert spans.attributes()["gen_ai.retrieval.top_k"] == 3
     assert spans.json("gen_ai.retrieval.documents") == [
-        {"content": "a text"},
+        {"content": "a text", "id": f"sha256:{digest(b'a text')}"},
         {"id": "7", "score": 0.5, "content": "b"},
-        {"content": "c", "metadata": {"n": 1}, "score": 0.25},
+        {"content": "c", "metadata": {"n": 1}, "score": 0.25, "id": f"sha256:{digest(b'c')}"},
     ]
 
 

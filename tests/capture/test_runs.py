@@ -215,3 +215,17 @@ def test_an_input_that_is_set_inside_the_block_counts(spans: Any) -> None:
     with run("r") as it:
         it.input = "What is new?"
     assert spans.json("gen_ai.input.messages")[0]["parts"][0]["content"] == "What is new?"
+
+
+def test_without_content_memory_is_counted_and_nothing_is_said_of_its_form(spans: Any) -> None:
+    spans.without_content()
+    with run("a") as r:
+        r.memory_read("q", [1, 2])
+        r.memory_write("v", key="k")
+        r.tool_result(r.tool_call("t"), [1])
+    read, written, tool, _ = spans.finished()
+    assert read.attributes["gen_ai.memory.record.count"] == 2
+    assert written.attributes["gen_ai.memory.record.count"] == 1
+    assert written.attributes["gen_ai.memory.record.id"] == "k"
+    for span in (read, written, tool):
+        assert not any("wrapped" in name or "records" in name for name in span.attributes)

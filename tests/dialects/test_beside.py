@@ -123,7 +123,7 @@ def test_a_handoff_shows_its_message() -> None:
 
 
 def test_memory_shows_what_was_written_and_what_was_found() -> None:
-    written = ops.MemoryOperation(operation="upsert_memory", key="city", content={"n": "Rom"})
+    written = ops.MemoryOperation(operation="upsert_memory", record_id="city", content={"n": "Rom"})
     assert values(written) == ({"key": "city", "content": {"n": "Rom"}}, None)
     assert values(ops.MemoryOperation(operation="create_memory", content=[1])) == ([1], None)
     assert values(ops.MemoryOperation(query="where?", results=["Rom"])) == ("where?", ["Rom"])

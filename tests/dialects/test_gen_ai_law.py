@@ -60,6 +60,12 @@ usages = st.builds(
         cache_read_tokens=counts,
         cache_write_tokens=counts,
         reasoning_tokens=counts,
+        text_input_tokens=counts,
+        image_input_tokens=counts,
+        audio_input_tokens=counts,
+        text_output_tokens=counts,
+        image_output_tokens=counts,
+        audio_output_tokens=counts,
     ),
 )
 server = optional(server_address=words, server_port=st.integers(0, 65535))
@@ -127,9 +133,7 @@ without_content = st.one_of(
         **common,
         **server,
         **content(content=values, results=values),
-        **optional(
-            store_id=words, record_id=words, record_count=counts, query=st.text(), key=st.text()
-        ),
+        **optional(store_id=words, record_id=words, record_count=counts, query=st.text()),
     ),
     st.builds(
         ops.McpRequest,
@@ -185,7 +189,9 @@ operations = st.one_of(
             provider=words,
             data_source_id=words,
             query=st.text(),
-            documents=st.lists(st.fixed_dictionaries({"id": words, "content": values})),
+            documents=st.lists(
+                st.fixed_dictionaries({"id": words, "score": doubles, "content": values})
+            ),
             top_k=counts,
         ),
     ),

@@ -59,7 +59,7 @@ def test_an_exception_is_recorded_where_it_is_asked_for(
     assert (len(spans.only().events), len(provided.records)) == (on_span, logged)
     assert spans.only().status.description == "no luck"
     for record in provided.records:
-        assert record.event_name == "exception"
+        assert (record.event_name, record.severity_number) == ("exception", 17)
         assert record.attributes["exception.type"] == "ValueError"
         assert "no luck" in record.attributes["exception.stacktrace"]
         assert record.span_id == spans.only().context.span_id
@@ -154,10 +154,26 @@ def test_a_tool_has_an_event_of_ours(spans: Any, provided: Provided) -> None:
     (record,) = provided.records
     assert record.event_name == agentool.EVENT_DETAILS
     assert record.attributes == {
-        gen_ai.TOOL_CALL_ARGUMENTS: '{"a":1,"b":2}',
-        gen_ai.TOOL_CALL_RESULT: '{"result":3}',
+        gen_ai.OPERATION_NAME: "execute_tool",
+        gen_ai.TOOL_NAME: "add",
+        gen_ai.TOOL_TYPE: "function",
+        gen_ai.TOOL_CALL_ARGUMENTS: {"a": 1, "b": 2},
+        gen_ai.TOOL_CALL_RESULT: {"result": 3},
     }
     assert gen_ai.TOOL_CALL_RESULT not in spans.attributes()
+
+
+@pytest.mark.parametrize("value", [2**64, {"n": -(2**70)}])
+def test_content_that_no_structured_value_can_hold_stays_text(
+    spans: Any, provided: Provided, value: object
+) -> None:
+    only_in_events()
+    with agentool_otel.run("clerk") as made:
+        made.tool_result(made.tool_call("search", {"q": value}), "found")
+    record = provided.records[0]
+    assert record.attributes[gen_ai.OPERATION_NAME] == "execute_tool"
+    assert isinstance(record.attributes[gen_ai.TOOL_CALL_ARGUMENTS], str)
+    assert record.attributes[gen_ai.TOOL_CALL_RESULT] == {"result": "found"}
 
 
 def test_an_event_that_cannot_be_emitted_costs_the_event(

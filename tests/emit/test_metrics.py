@@ -190,6 +190,70 @@ def test_client_operations_that_are_no_model_calls_have_a_duration_too(
         assert (said["gen_ai.response.model"], said["server.address"]) == ("e-1", "h")
 
 
+@pytest.mark.parametrize(
+    ("usage", "given", "made"),
+    [
+        (Usage(input_tokens=9, output_tokens=4), {"unknown": 9}, {"unknown": 4}),
+        (
+            Usage(input_tokens=9, output_tokens=4, audio_input_tokens=2, audio_output_tokens=4),
+            {"audio": 2, "unknown": 7},
+            {"audio": 4},
+        ),
+        (
+            Usage(input_tokens=9, text_input_tokens=5, image_input_tokens=4),
+            {"text": 5, "image": 4},
+            {"unknown": 0},
+        ),
+        (Usage(input_tokens=1, audio_input_tokens=2), {"unknown": 1}, {"unknown": 0}),
+    ],
+)
+def test_tokens_are_counted_by_modality_and_never_twice(
+    spans: Any, collect: Any, usage: Usage, given: dict[str, int], made: dict[str, int]
+) -> None:
+    collected = collect()
+    measure(Inference(provider="p", usage=usage))
+    for direction, expected in (("input", given), ("output", made)):
+        metric = collected.points()[f"gen_ai.client.inference.usage.{direction}_tokens"]
+        points = {
+            point.attributes["gen_ai.token.modality"]: point.value
+            for point in metric.data.data_points
+        }
+        assert points == expected
+
+
+@pytest.mark.parametrize(
+    ("generation", "metric"),
+    [
+        ("latest", "gen_ai.client.inference.time_per_output_chunk"),
+        ("2026-08", "gen_ai.client.operation.time_per_output_chunk"),
+        ("1.41", "gen_ai.client.operation.time_per_output_chunk"),
+        ("1.36", None),
+    ],
+)
+def test_the_time_from_each_chunk_to_the_next_is_measured(
+    spans: Any, collect: Any, generation: str, metric: str | None
+) -> None:
+    collected = collect(generation)
+    with agentool_otel.model_call("m", provider="p") as call:
+        for text in "abc":
+            call.output({"model": "m-1", "choices": [{"delta": {"content": text}}]})
+    points = collected.points()
+    assert [name for name in points if "per_output" in name] == ([metric] if metric else [])
+    if metric:
+        [point] = points[metric].data.data_points
+        assert (point.count, point.attributes["gen_ai.request.model"]) == (2, "m")
+        assert point.attributes["gen_ai.response.model"] == "m-1"
+        assert points[metric].unit == "s"
+
+
+def test_an_answer_of_one_chunk_has_none_after_it(spans: Any, collect: Any) -> None:
+    collected = collect()
+    with agentool_otel.model_call("m", provider="p") as call:
+        call.first_chunk()
+        call.output({"choices": [{"delta": {"content": "a"}}]})
+    assert "gen_ai.client.inference.time_per_output_chunk" not in collected.points()
+
+
 def test_a_failed_call_counts_no_tokens_and_is_counted(spans: Any, collect: Any) -> None:
     collected = collect()
     measure(Inference(provider="p", error_type="timeout"))

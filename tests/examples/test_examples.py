@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.conformance import assert_conformant
+from agentool_otel.conformance import assert_conformant, check_all
 from agentool_otel.rebuild import load
 from agentool_otel.sources import open_source
 
@@ -82,4 +82,7 @@ def test_the_spans_of_an_example_conform(name: str, tmp_path: Path) -> None:
     if name.startswith("langgraph"):
         pytest.importorskip("langchain_openai")
     run(name, tmp_path / "r")
-    assert_conformant(list(open_source(tmp_path / "r").spans()))
+    spans = list(open_source(tmp_path / "r").spans())
+    assert_conformant(spans)
+    # Readers that follow an older schema drop attributes without a member that it requires.
+    assert [it for it in check_all(spans, generation="1.41") if it.rule == "shape"] == []

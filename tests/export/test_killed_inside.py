@@ -141,7 +141,7 @@ WAYS = {
     "an agent": Way("assistant(ASKED)", {**CALL, "invoke_agent assistant": gen_ai.INPUT_MESSAGES}),
     "a run block": Way("run_block()", {**CALL, "invoke_agent assistant": gen_ai.INPUT_MESSAGES}),
     "a memory read": Way("remember(ASKED)", {"search_memory": gen_ai.MEMORY_QUERY_TEXT}),
-    "a memory write": Way("keep('k', ASKED)", {"upsert_memory": agentool.MEMORY_CONTENT}),
+    "a memory write": Way("keep('k', ASKED)", {"upsert_memory": gen_ai.MEMORY_RECORDS}),
     "a chat completion": Way(
         f"chat(messages={MESSAGES})", {"chat gpt-5": gen_ai.INPUT_MESSAGES}, "openai"
     ),
@@ -150,7 +150,7 @@ WAYS = {
     ),
     "a response": Way("chat(input=ASKED)", {"chat gpt-5": gen_ai.INPUT_MESSAGES}, "openai"),
     "a graph": Way("graph()", {**CALL, "invoke_agent assistant": agentool.INPUT}, "langgraph"),
-    "a store": Way("store()", {"upsert_memory": agentool.MEMORY_CONTENT}, "langgraph"),
+    "a store": Way("store()", {"upsert_memory": gen_ai.MEMORY_RECORDS}, "langgraph"),
 }
 
 every_way = pytest.mark.parametrize("way", WAYS)

@@ -52,21 +52,26 @@ def test_reads_and_writes_are_memory_spans(spans: Any, asynchronous: bool) -> No
     put, get, search, delete = spans.finished()
     assert [span.name for span in (put, get, search, delete)] == EXPECTED
     assert put.attributes["gen_ai.memory.store.id"] == "users/u1"
-    assert put.attributes["agentool.memory.key"] == "name"
-    assert put.attributes["agentool.memory.content"] == '{"is":"Ada"}'
+    for one in (put, get, delete):
+        assert one.attributes["gen_ai.memory.record.id"] == "name"
+    assert put.attributes["gen_ai.memory.records"] == '[{"content":{"is":"Ada"}}]'
     assert get.attributes["gen_ai.memory.query.text"] == "name"
-    assert get.attributes["agentool.memory.results"] == '{"is":"Ada"}'
+    assert get.attributes["gen_ai.memory.records"] == '[{"content":{"is":"Ada"}}]'
+    counts = [span.attributes["gen_ai.memory.record.count"] for span in (put, get, delete)]
+    assert counts == [1, 1, 1]
     assert search.attributes["gen_ai.memory.store.id"] == "users"
     assert search.attributes["gen_ai.memory.query.text"] == "Who?"
     assert search.attributes["gen_ai.memory.record.count"] == 1
-    assert search.attributes["agentool.memory.results"] == '[{"key":"name","value":{"is":"Ada"}}]'
+    records = search.attributes["gen_ai.memory.records"]
+    assert records == '[{"content":{"is":"Ada"},"id":"name"}]'
 
 
-def test_what_is_not_there_is_null(spans: Any) -> None:
+def test_of_what_is_not_there_no_record_is_found(spans: Any) -> None:
     from langgraph.store.memory import InMemoryStore
 
     InMemoryStore().get(NAMESPACE, "nothing")
-    assert spans.attributes()["agentool.memory.results"] == "null"
+    assert spans.attributes()["gen_ai.memory.records"] == "[]"
+    assert spans.attributes()["gen_ai.memory.record.count"] == 0
 
 
 def test_a_node_that_remembers_makes_steps_of_its_run(spans: Any) -> None:

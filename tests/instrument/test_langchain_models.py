@@ -10,6 +10,7 @@ import pytest
 
 from agentool_otel._json import loads
 from agentool_otel.emit.session import session
+from agentool_otel.instrument import _langchain_models as models
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
 from tests.instrument.langchain_agents import instrumented, no_span
 
@@ -390,3 +391,71 @@ def test_a_retriever_that_fails_is_an_error(spans: Any) -> None:
     with pytest.raises(LookupError):
         Shelf().invoke("otel")
     assert spans.attributes()["error.type"] == "LookupError"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+def test_the_server_is_the_one_the_models_client_talks_to(
+    spans: Any, model: LoopbackModel, monkeypatch: pytest.MonkeyPatch, way: str, variable: str
+) -> None:
+    from langchain_openai import ChatOpenAI
+
+    monkeypatch.setenv(variable, model.base_url)
+    ask(ChatOpenAI(model="gpt-5", api_key="none", max_retries=0), way)  # type: ignore[arg-type]
+    attributes = spans.attributes()
+    port = int(model.base_url.rpartition(":")[2].split("/")[0])
+    assert (attributes["server.address"], attributes["server.port"]) == ("127.0.0.1", port)
+
+
+def test_the_server_is_found_without_calling_it() -> None:
+    from langchain_openai import AzureChatOpenAI, ChatOpenAI, OpenAI
+
+    chat: Any = ChatOpenAI(model="gpt-5", api_key="none")  # type: ignore[arg-type]
+    assert models.server_of_model(chat) == ("api.openai.com", 443)
+    text: Any = OpenAI(model="davinci", api_key="none")  # type: ignore[arg-type]
+    assert models.server_of_model(text) == ("api.openai.com", 443)
+    azure: Any = AzureChatOpenAI(
+        api_key="none",  # type: ignore[arg-type]
+        azure_endpoint="https://mine.openai.azure.com",
+        api_version="2024-10-21",
+        azure_deployment="d",
+    )
+    assert models.server_of_model(azure) == ("mine.openai.azure.com", 443)
+
+
+class Untold:
+    """A model that has no client, or one that says nothing."""
+
+    def __init__(self, client: Any = None) -> None:
+        self.client = client
+
+
+class Refusing:
+    @property
+    def base_url(self) -> str:
+        raise RuntimeError("not connected")
+
+
+@pytest.mark.parametrize("subject", [None, Untold(), Untold("client"), Untold({"base_url": 1})])
+def test_a_model_that_tells_of_no_client_has_no_server(subject: Any) -> None:
+    assert models.server_of_model(subject) == (None, None)
+
+
+def test_a_client_that_raises_costs_the_address_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "strict", False)
+    assert models.server_of_model(Untold(Refusing())) == (None, None)
+
+
+def test_the_address_of_a_client_may_be_text() -> None:
+    client = {"base_url": "http://localhost:11434/"}
+    assert models.server_of_model(Untold(client)) == ("localhost", 11434)
+    assert models.server_of_model(Untold({"_client": client})) == ("localhost", 11434)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_response_has_its_id_where_langchain_gives_it(
+    spans: Any, model: Any, made: Any, way: str
+) -> None:
+    """Of a streamed chat completion, chunks have no id in LangChain 1.7; of a response they do."""
+    ask(made(use_responses_api=True), way)
+    assert spans.attributes()["gen_ai.response.id"].startswith("resp")

@@ -102,6 +102,7 @@ def test_a_stream_that_is_closed_early_keeps_what_came(
     stream.close()
     assert texts_of(spans.only()) == "Hello"
     assert spans.attributes()["agentool.interrupted"] == "closed"
+    assert spans.attributes()["gen_ai.response.finish_reasons"] == ["error"]
     assert spans.only().status.is_unset
 
 
@@ -422,3 +423,23 @@ def test_interleaved_calls_are_put_together_whatever_the_order(
             del waiting[index]
     whole = [chunk(fragment(i, f"c{i}", "tool", text)) for i, text in enumerate(given_arguments)]
     assert parts_of(*sent) == parts_of(*whole)
+
+
+def test_every_chunk_after_the_first_is_measured(spans: Any, model: Any, calls: Any) -> None:
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+    from agentool_otel.emit import metrics
+
+    reader = InMemoryMetricReader()
+    metrics.configure(MeterProvider([reader], shutdown_on_exit=False))
+    try:
+        model.push(Turn(text="one two three"))
+        chunks = calls.chat(stream=True)
+        [scope] = reader.get_metrics_data().resource_metrics[0].scope_metrics  # type: ignore[union-attr]
+    finally:
+        metrics.configure()
+    metric = next(it for it in scope.metrics if it.name.endswith("time_per_output_chunk"))
+    point: Any = metric.data.data_points[0]
+    assert point.count == len(chunks) - 1
+    assert point.attributes["gen_ai.response.model"] == spans.attributes()["gen_ai.response.model"]

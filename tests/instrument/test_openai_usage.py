@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.model.operations import Usage
+from agentool_otel.providers.openai_values import usage_of
 from agentool_otel.testing.turns import Turn
 
 pytest.importorskip("openai")
@@ -55,3 +57,20 @@ def test_a_stream_without_usage_has_none(spans: Any, model: Any, calls: Any) -> 
     model.push(PLAIN)
     calls.chat(stream=True)
     assert usage(spans) == {}
+
+
+def test_what_the_server_tells_apart_by_modality_is_told_apart() -> None:
+    said = {
+        "prompt_tokens": 30,
+        "completion_tokens": 20,
+        "prompt_tokens_details": {"audio_tokens": 10, "cached_tokens": 0, "image_tokens": 5},
+        "completion_tokens_details": {"audio_tokens": 15, "text_tokens": 0},
+    }
+    details = ("prompt_tokens_details", "completion_tokens_details")
+    assert usage_of(said, "prompt_tokens", "completion_tokens", *details) == Usage(
+        input_tokens=30,
+        output_tokens=20,
+        audio_input_tokens=10,
+        image_input_tokens=5,
+        audio_output_tokens=15,
+    )

@@ -43,7 +43,7 @@ def a_run() -> Collected:
     seen.add(Inference(provider="p", output=[first], usage=usage), parent=root)
     seen.add(ToolExecution(name="a", call_id="c1", arguments={"n": 1}, result=1), parent=root)
     seen.add(ToolExecution(name="b", call_id="c2", arguments={"n": 2}, result=None), parent=root)
-    seen.add(MemoryOperation(operation="upsert_memory", key="k", content="v"), parent=root)
+    seen.add(MemoryOperation(operation="upsert_memory", record_id="k", content="v"), parent=root)
     seen.add(Retrieval(query="q", documents=[{"id": "d"}]), parent=root)
     sub = seen.add(agent("helper", input=[message("user", [text("help")])]), parent=root)
     seen.add(Inference(provider="p", usage=usage), parent=sub)

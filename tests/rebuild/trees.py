@@ -73,7 +73,7 @@ class _Grower:
         if extra < 0.15:
             self._add(Retrieval(query="q", documents=[{"id": "d"}]), root)
         elif extra < 0.3:
-            self._add(MemoryOperation(operation="upsert_memory", key="k", content="v"), root)
+            self._add(MemoryOperation(operation="upsert_memory", record_id="k", content="v"), root)
         elif extra < 0.45 and depth < 2:
             self._agent(root, f"helper {len(self.spans)}", depth + 1)
 

@@ -33,6 +33,12 @@ def fail(why): raise ValueError("no " + why)
 @agentool_otel.step("memory_read")
 def recall(query): return ["a", "b"]
 
+@agentool_otel.step("memory_write")
+def keep(key, content): return None
+
+@agentool_otel.step("handoff")
+def hand_over(to_agent, message): return {"taken": True}
+
 @agentool_otel.step("reasoning")
 def think(): return "I should look"
 
@@ -54,6 +60,8 @@ def clerk(question):
     try: fail("luck")
     except ValueError: pass
     recall("q")
+    keep("k", ["kept", 2])
+    hand_over("helper", "please help")
     infer(question, {"type": "text", "content": "done"})
     return "done"
 
@@ -63,13 +71,16 @@ with agentool_otel.run("by-hand", input={"a": [1]}, session_id="s") as by_hand:
     call = by_hand.tool_call("search", {"q": 2**70})
     by_hand.tool_result(call, ["n"])
     by_hand.tool_result(by_hand.tool_call("search", {"q": 2}), error="went wrong")
-    by_hand.handoff("writer", "write")
+    by_hand.handoff("writer", "compose")
     by_hand.memory_read("q", [1])
+    by_hand.memory_read("q", None)
+    by_hand.memory_read("q", {"found": [1]})
     by_hand.memory_write({"a": 1}, key="k")
     by_hand.output = {"deep": [1]}
 """
 CHANGING = re.compile(r"time|duration|_at$|id$")
-CONTENT = ("what?", "I should look", "hm", "no luck", "thought", "went wrong", "Be brief.")
+CONTENT = ("what?", "I should look", "hm", "no luck", "thought", "went wrong", "Be brief.",
+           "kept", "please help", "compose")  # fmt: skip
 
 
 def rebuilt(folder: Path) -> list[Any]:
@@ -103,7 +114,7 @@ MODES = ("SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT")
 def on_spans(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """The traces that come back from the baseline with content on spans."""
     traces = rebuilt(record(tmp_path_factory.mktemp("baseline") / "spans", "SPAN_ONLY"))
-    assert [len(trace["steps"]) for trace in traces] == [7, 8]
+    assert [len(trace["steps"]) for trace in traces] == [9, 10]
     assert all(said in str(traces) for said in CONTENT if said != "Be brief.")
     return traces
 
@@ -128,7 +139,7 @@ def test_without_content_all_generations_tell_the_same(tmp_path: Path) -> None:
         rebuilt(record(tmp_path / generation, "NO_CONTENT", AGENTOOL_SEMCONV=generation))
         for generation in GENERATIONS
     )
-    assert [len(trace["steps"]) for trace in baseline] == [7, 8]
+    assert [len(trace["steps"]) for trace in baseline] == [9, 10]
     assert others == [baseline] * len(others)
 
 
@@ -174,7 +185,7 @@ def test_so_does_content_that_is_too_large_and_stored_apart(
 
 def test_spans_hold_no_content_where_events_alone_are_to_have_it(tmp_path: Path) -> None:
     spans = spans_of(record(tmp_path / "events", "EVENT_ONLY"))
-    assert len(spans) == 12
+    assert len(spans) == 16
     assert check_all(spans, content=False) == []
     error = "no luck"  # of an exception: not content
     assert not any(said in str(spans) for said in CONTENT if said != error)

@@ -1,0 +1,59 @@
+"""When the chunks of a streamed answer came.
+
+Spec: GenAI conventions. The time to the first chunk is an attribute and a metric of the call; the
+time from each chunk to the next is a metric alone, recorded as the chunk comes: what is left for
+the end of a long stream would hold up its consumer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from opentelemetry.context import Context
+
+from agentool_otel.emit import metrics
+from agentool_otel.model.operations import Operation
+
+__all__ = ["Chunks"]
+
+
+class Chunks:
+    """Times the chunks of one call, from when this is made.
+
+    Attributes:
+        first_s: seconds to the first chunk, None before it came.
+    """
+
+    __slots__ = ("_began", "_last", "_put", "first_s")
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._last: float | None = None
+        self._put: Callable[[float], None] | None = None
+        self.first_s: float | None = None
+
+    def first(self) -> None:
+        """Say that the first chunk is there; later calls say nothing."""
+        if self.first_s is None:
+            self.first_s = perf_counter() - self._began
+
+    def came(self, known: Callable[[], Operation], context: Context) -> None:
+        """Say that a chunk is there.
+
+        Args:
+            known: gives the call as far as it is known: asked once, at the second chunk.
+            context: that of its span.
+        """
+        now = perf_counter()
+        last, self._last = self._last, now
+        if self.first_s is None:
+            self.first_s = now - self._began
+        elif last is not None:
+            if self._put is None:
+                self._put = metrics.chunk_gaps(known(), context) or _nowhere
+            self._put(now - last)
+
+
+def _nowhere(_: float) -> None:
+    """Nobody collects metrics."""

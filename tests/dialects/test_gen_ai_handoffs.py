@@ -1,0 +1,109 @@
+"""The message of a handoff is what its transfer tool is called with, and read as the message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentool_otel._json import loads
+from agentool_otel.capture import agent, run, step
+from agentool_otel.conformance import check_all
+from agentool_otel.dialects import classify
+from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.model.operations import UNSET, ToolExecution
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.rebuild import rebuild
+from agentool_otel.semconv.table import GENERATIONS
+from tests.records import records
+
+ARGUMENTS, RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
+
+
+def read(said: Attributes) -> ToolExecution:
+    name = "execute_tool transfer_to_writer"
+    span = SpanRecord("1" * 32, "2" * 16, name=name, attributes=said, scope="agentool_otel")
+    _, found = classify(span)
+    assert isinstance(found, ToolExecution)
+    return found
+
+
+def steps(spans: Any) -> list[dict[str, Any]]:
+    [found] = rebuild(records(spans.finished()))
+    return found.trace.to_dict()["steps"]  # type: ignore[no-any-return]
+
+
+def test_a_reported_handoff_shows_its_message_where_tools_show_their_arguments(spans: Any) -> None:
+    with run("planner") as made:
+        made.handoff("writer", "write it")
+    handoff, _ = spans.finished()
+    assert loads(handoff.attributes[ARGUMENTS]) == {"message": "write it"}
+    assert "agentool.transfer.message" not in handoff.attributes
+    assert RESULT not in handoff.attributes  # nobody says what came of it
+    assert check_all(spans.finished()) == []
+    (told,) = steps(spans)
+    assert (told["type"], told["to_agent"], told["message"]) == ("handoff", "writer", "write it")
+    assert "write it" not in str({**told, "message": ""})
+
+
+def test_a_decorated_handoff_shows_what_came_of_it_too(spans: Any) -> None:
+    @step("handoff")
+    def hand_over(to_agent: str, message: str) -> str:
+        return "written"
+
+    @agent
+    def planner() -> None:
+        hand_over("writer", "write it")
+
+    planner()
+    handoff, _ = spans.finished()
+    assert loads(handoff.attributes[ARGUMENTS]) == {"message": "write it"}
+    assert loads(handoff.attributes[RESULT]) == {"result": "written"}
+    assert [(it["type"], it["message"]) for it in steps(spans)] == [("handoff", "write it")]
+
+
+def test_without_content_a_handoff_says_to_whom(spans: Any) -> None:
+    spans.without_content()
+    with run("planner") as made:
+        made.handoff("writer", "write it")
+    handoff, _ = spans.finished()
+    assert "write it" not in str(handoff.attributes)
+    assert "agentool.tool.wrapped" not in handoff.attributes
+    assert handoff.attributes["agentool.transfer.target"] == "writer"
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_recordings_with_the_earlier_name_are_read(generation: str) -> None:
+    earlier = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "transfer_to_writer",
+        "agentool.transfer.target": "writer",
+        "agentool.transfer.message": "write it",
+    }
+    found = read(earlier)
+    assert (found.transfer_message, found.arguments) == ("write it", UNSET)
+    assert read(GenAI(generation).write(found).attributes) == found
+
+
+def test_arguments_of_a_transfer_tool_stay_what_they_are() -> None:
+    given = ToolExecution(
+        name="transfer_to_writer",
+        transfer_target="writer",
+        transfer_message="write it",
+        arguments={"message": "another"},
+    )
+    said = GenAI().write(given).attributes
+    assert loads(said[ARGUMENTS]) == {"message": "another"}
+    assert said["agentool.transfer.message"] == "write it"
+    assert read(said).transfer_message == "write it"
+
+
+def test_a_text_that_a_hook_put_in_place_of_the_arguments_is_the_message() -> None:
+    said: Attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "transfer_to_writer",
+        "agentool.transfer.target": "writer",
+        ARGUMENTS: "[removed]",
+        "agentool.tool.wrapped": ["message"],
+    }
+    assert read(said).transfer_message == "[removed]"

@@ -1,0 +1,110 @@
+"""What memory gave or was given, as records of the conventions, and read as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from agentool_otel._json import loads
+from agentool_otel.conformance import check
+from agentool_otel.dialects import classify
+from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.model.operations import MemoryOperation
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv.table import GENERATIONS
+
+
+def span(attributes: Attributes, operation: str = "search_memory") -> SpanRecord:
+    said = {"gen_ai.operation.name": operation, **attributes}
+    return SpanRecord("1" * 32, "2" * 16, name=operation, attributes=said, scope="agentool_otel")
+
+
+def read(attributes: Attributes, operation: str = "search_memory") -> MemoryOperation:
+    _, found = classify(span(attributes, operation))
+    assert isinstance(found, MemoryOperation)
+    return found
+
+
+def attributes(operation: MemoryOperation, generation: str = "latest") -> Attributes:
+    return GenAI(generation).write(operation).attributes
+
+
+def own(said: Attributes) -> set[str]:
+    return {name for name in said if name.startswith("agentool.memory.")}
+
+
+@pytest.mark.parametrize(
+    ("results", "records"),
+    [
+        (["a", {"b": 1}], [{"content": "a"}, {"content": {"b": 1}}]),
+        ({"b": 1}, [{"content": {"b": 1}}]),
+        ("text", [{"content": "text"}]),
+        ([], []),
+        (None, []),
+        ([None], [{"content": None}]),
+    ],
+)
+def test_what_a_search_gave_is_records_and_comes_back(results: Any, records: Any) -> None:
+    operation = MemoryOperation(results=results)
+    said = attributes(operation)
+    assert loads(said["gen_ai.memory.records"]) == records
+    assert own(said) == {"agentool.memory.wrapped"}
+    assert read(said) == operation
+    assert check(span(said)) == []
+
+
+@pytest.mark.parametrize("content", ["text", ["a", "b"], {"a": 1}, [], None])
+def test_what_is_written_is_one_record_and_comes_back(content: Any) -> None:
+    operation = MemoryOperation(operation="upsert_memory", record_id="k", content=content)
+    said = attributes(operation)
+    assert loads(said["gen_ai.memory.records"]) == [{"content": content}]
+    assert said["gen_ai.memory.record.id"] == "k"
+    assert own(said) == {"agentool.memory.wrapped"}
+    assert read(said, "upsert_memory") == operation
+
+
+def test_records_of_a_store_are_told_as_they_are() -> None:
+    operation = MemoryOperation(records=[{"id": "1", "content": "a", "score": 0.5}])
+    said = attributes(operation)
+    assert own(said) == set()
+    assert read(said) == operation
+
+
+def test_what_no_record_can_say_beside_those_there_are_keeps_a_name_of_ours() -> None:
+    operation = MemoryOperation(records=[{"content": "a"}], results={"found": 1})
+    said = attributes(operation)
+    assert own(said) == {"agentool.memory.results"}
+    assert read(said) == operation
+
+
+@pytest.mark.parametrize("generation", ["1.41", "1.36"])
+def test_a_generation_without_records_has_them_under_a_name_of_ours(generation: str) -> None:
+    operation = MemoryOperation(operation="upsert_memory", record_id="k", content="x")
+    said = attributes(operation, generation)
+    assert said["agentool.gen_ai.memory.records"] == '[{"content":"x"}]'
+    assert not any(name.startswith("gen_ai.memory.") for name in said)
+    assert read(said, "upsert_memory") == operation
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_recordings_with_the_earlier_names_are_read(generation: str) -> None:
+    earlier = {"agentool.memory.results": '["a"]', "agentool.gen_ai.memory.query.text": "q"}
+    assert read(earlier) == MemoryOperation(query="q", results=["a"])
+    earlier = {"agentool.memory.key": "k", "agentool.memory.content": '{"a":1}'}
+    written = read(earlier, "upsert_memory")
+    assert (written.record_id, written.content) == ("k", {"a": 1})
+    assert read(attributes(written, generation), "upsert_memory") == written
+
+
+def test_a_mark_in_place_of_what_was_too_much_stays() -> None:
+    mark = {"$truncated": "bytes", "$length": 9}
+    said = {"gen_ai.memory.records": [{"content": "a"}, mark], "agentool.memory.wrapped": "each"}
+    assert read(said) == MemoryOperation(results=["a", mark])
+
+
+def test_a_text_that_a_hook_put_in_place_of_records_is_what_was_found() -> None:
+    said = {"gen_ai.memory.records": "[removed]", "agentool.memory.wrapped": "each"}
+    assert read(said) == MemoryOperation(results="[removed]")
+    assert read({"agentool.memory.wrapped": "whole"}).results is UNSET
