@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import venv
 from pathlib import Path
+
+from tests.environments import prepare
 
 ROOT = Path(__file__).parent.parent
 HOME = ROOT / ".venv-frameworks"
@@ -75,17 +76,6 @@ OTHER_TESTS = {
 }
 
 
-def prepare(name: str) -> Path:
-    """Make or update an environment and return its interpreter."""
-    folder = HOME / name
-    if not folder.exists():
-        venv.create(folder, with_pip=True)
-    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "-e", str(ROOT), *COMMON, *ENVIRONMENTS[name]], check=True)
-    return python
-
-
 def main(names: list[str]) -> int:
     unknown = sorted(set(names) - set(ENVIRONMENTS))
     if unknown:
@@ -94,7 +84,7 @@ def main(names: list[str]) -> int:
     failed: list[str] = []
     for name in names or list(ENVIRONMENTS):
         print(f"--- {name}: {', '.join(ENVIRONMENTS[name])}", file=sys.stderr, flush=True)
-        python = prepare(name)
+        python = prepare(HOME / name, ["-e", str(ROOT), *COMMON, *ENVIRONMENTS[name]])
         tests = [str(python), "-m", "pytest", *OTHER_TESTS.get(name, TESTS)]
         if subprocess.run(tests, cwd=ROOT, check=False).returncode:
             failed.append(name)

@@ -1,0 +1,42 @@
+"""Environments of their own: for other versions of the frameworks, and for servers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["NotInstalled", "prepare"]
+
+
+class NotInstalled(Exception):
+    """The packages are not to be had; the message says why."""
+
+
+def prepare(folder: Path, packages: Sequence[str]) -> Path:
+    """Make or update an environment and return its interpreter.
+
+    Args:
+        folder: kept for the next time; what is there already is not fetched again.
+        packages: arguments of `pip install`.
+
+    Raises:
+        NotInstalled: the environment cannot be made, or pip could not install the packages.
+    """
+    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    if not python.exists():
+        try:
+            venv.create(folder, with_pip=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise NotInstalled(f"{folder} cannot be made: {error}") from error
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*install, *packages], stderr=subprocess.PIPE, encoding="utf-8", check=False
+    )
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        raise NotInstalled(lines[-1] if lines else f"pip exited {done.returncode}")
+    return python

@@ -1,0 +1,92 @@
+"""The table, the figures beside it, and which floors are not reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.pages.cells import CELLS, missing
+from tests.pages.sending import Sent
+
+__all__ = ["FLOORS", "OWN_AT_MOST", "Column", "failures", "print_cells", "print_figures"]
+
+Column = tuple[str, str]
+"""A backend and a mode."""
+
+FLOORS: dict[Column, int] = {
+    ("Phoenix", "without"): 17,
+    ("MLflow", "without"): 17,
+    ("Phoenix", "beside"): 22,  # it has no place for the time to the first token
+    ("MLflow", "beside"): 21,  # nor has this, and none for reasoning tokens
+}
+"""How many cells must be seen."""
+OWN_AT_MOST = 0.10
+"""Share of our own names among all attributes of the spans that are sent."""
+
+
+def failures(
+    judged: Mapping[Column, Mapping[str, bool]], sent: Mapping[str, Mapping[str, Sent]]
+) -> list[str]:
+    """Return a line for every floor that is not reached, with the names of the cells missing.
+
+    Args:
+        judged: the cells, by backend and mode.
+        sent: what each program sends, by mode.
+    """
+    lines: list[str] = []
+    for (backend, mode), cells in judged.items():
+        floor, lacking = FLOORS[backend, mode], missing(dict(cells))
+        if len(CELLS) - len(lacking) < floor:
+            lines.append(
+                f"{backend}, {mode}: {len(CELLS) - len(lacking)} of {len(CELLS)} cells, at least "
+                f"{floor} are wanted; missing: {', '.join(lacking)}"
+            )
+    for mode in ("without", "beside"):
+        share = _own_share(sent.get(mode, {}))
+        if share > OWN_AT_MOST:
+            lines.append(
+                f"own names, {mode}: {share:.1%} of the attributes sent begin with agentool., at "
+                f"most {OWN_AT_MOST:.0%} are wanted"
+            )
+    return lines
+
+
+def print_cells(
+    judged: Mapping[Column, Mapping[str, bool]], sent: Mapping[str, Mapping[str, Sent]]
+) -> None:
+    """Print a row for every cell and a column for every backend and mode."""
+    table = Table("cell", *(f"{backend} {mode}" for backend, mode in judged))
+    for name in CELLS:
+        table.add_row(name, *("y" if cells[name] else "." for cells in judged.values()))
+    table.add_section()
+    sums = [
+        f"{sum(cells.values())} of {len(CELLS)}, floor {FLOORS[column]}"
+        for column, cells in judged.items()
+    ]
+    table.add_row("seen", *sums)
+    shares = [f"{_own_share(sent[mode]):.1%}" for _, mode in judged]
+    table.add_row(f"own names, at most {OWN_AT_MOST:.0%}", *shares)
+    Console(width=120).print(table)
+
+
+def print_figures(sent: Mapping[str, Mapping[str, Sent]]) -> None:
+    """Print what each program sends in each mode, and our own names by how often they are sent."""
+    table = Table("program", "mode", "spans", "bytes a span", "attributes", "own", "own share")
+    for mode, programs in sent.items():
+        for program, it in programs.items():
+            own = it.own.total()
+            figures = (str(it.spans), f"{it.bytes_per_span:,.0f}", str(it.attributes), str(own))
+            table.add_row(program, mode, *figures, f"{own / max(1, it.attributes):.1%}")
+    console = Console(width=120)
+    console.print(table)
+    counts: Counter[str] = sum((it.own for it in sent["without"].values()), Counter())
+    for name, count in counts.most_common():
+        console.print(f"{count:>4}  {name}", highlight=False)
+
+
+def _own_share(programs: Mapping[str, Sent]) -> float:
+    attributes = sum(it.attributes for it in programs.values())
+    return sum(it.own.total() for it in programs.values()) / max(1, attributes)
