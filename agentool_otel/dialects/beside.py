@@ -125,6 +125,8 @@ def _add_values(op: Operation, made: Attributes) -> None:
             _add(oi.OUTPUT_VALUE, answered, made)
         case Retrieval():
             _add(oi.INPUT_VALUE, _or(UNSET, op.query), made)
+            if op.documents:
+                _add(oi.OUTPUT_VALUE, [_document(it) for it in op.documents], made)
         case MemoryOperation():
             _add(oi.INPUT_VALUE, _or(_memory(op), op.query), made)
             _add(oi.OUTPUT_VALUE, _or(op.results, op.records), made)
@@ -151,6 +153,17 @@ def _said(messages: Any, otherwise: Any) -> Any:
     if words is not None:
         return words
     return Deferred(otherwise) if isinstance(otherwise, str) else UNSET
+
+
+def _document(said: Any) -> Any:
+    """Return a document in the shape in which MLflow lists it, as LangChain has it."""
+    if not isinstance(said, dict):
+        return said
+    told, content = said.get("metadata"), said.get("content")
+    others = {key: said[key] for key in ("id", "score") if said.get(key) is not None}
+    metadata = {**(told if isinstance(told, dict) else {}), **others}
+    text = content if isinstance(content, str) else dumps(content)
+    return {"page_content": text, "metadata": metadata}
 
 
 def _memory(op: MemoryOperation) -> Any:

@@ -166,7 +166,7 @@ class LiveSpan:
         elif isinstance(operation, AgentInvocation):
             if self.run is not None and self.run is not run:
                 self.run.timeline.flush()
-                attributes.update(self.run.totals(self.start_ns, end_ns))
+                attributes.update(self.run.totals())
         elif isinstance(operation, ToolExecution) and run is not None and self.answers:
             self._finish_tool(run, operation, attributes, end_ns)
         failure = (operation.error_type, operation.error_message)

@@ -27,10 +27,9 @@ class Run:
         "cost_usd",
         "handed_to",
         "inference_calls",
-        "input_tokens",
-        "output_tokens",
         "requested",
         "timeline",
+        "tokens",
         "tool_calls",
     )
 
@@ -38,8 +37,7 @@ class Run:
         self.timeline = timeline
         self.inference_calls = 0
         self.tool_calls = 0
-        self.input_tokens: int | None = None
-        self.output_tokens: int | None = None
+        self.tokens: int | None = None
         self.cost_usd: float | None = None
         self.handed_to: deque[str] = deque(maxlen=_AWAITED)
         """Agents a handoff has named whose own run has not begun yet."""
@@ -66,29 +64,18 @@ class Run:
         """Add one finished model call to the totals, and its reasoning to the timeline."""
         self.inference_calls += 1
         usage = operation.usage
-        if usage is not None:
-            if usage.input_tokens is not None:
-                self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
-            if usage.output_tokens is not None:
-                self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+        for tokens in () if usage is None else (usage.input_tokens, usage.output_tokens):
+            if tokens is not None:
+                self.tokens = (self.tokens or 0) + tokens
         if operation.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + operation.cost_usd
 
-    def totals(self, start_ns: int, end_ns: int) -> dict[str, Any]:
-        """Return the totals as attributes for the run's root span."""
-        values: dict[str, Any] = {
-            agentool.METRICS_STEP_COUNT: self.timeline.count,
-            agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls,
-            agentool.METRICS_INFERENCE_CALLS: self.inference_calls,
-            agentool.METRICS_TOTAL_DURATION_MS: (end_ns - start_ns) / 1e6,
-        }
-        if self.input_tokens is not None:
-            values[agentool.METRICS_INPUT_TOKENS] = self.input_tokens
-        if self.output_tokens is not None:
-            values[agentool.METRICS_OUTPUT_TOKENS] = self.output_tokens
-        if self.input_tokens is not None or self.output_tokens is not None:
-            total = (self.input_tokens or 0) + (self.output_tokens or 0)
-            values[agentool.METRICS_TOTAL_TOKENS] = total
+    def totals(self) -> dict[str, Any]:
+        """Return the totals by which samplers choose, as attributes for the run's root span. All
+        others can be told from the spans below, and are not said twice."""
+        values: dict[str, Any] = {agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls}
+        if self.tokens is not None:
+            values[agentool.METRICS_TOTAL_TOKENS] = self.tokens
         if self.cost_usd is not None:
             values[agentool.METRICS_TOTAL_COST_USD] = self.cost_usd
         return values

@@ -71,13 +71,10 @@ STEP_RESULT_EXTRA = _name(
 # Totals of a run, on its root span; never added to the usage of the leaves
 METRICS_PREFIX = "agentool.metrics."
 METRICS_TOTAL_TOKENS = _name("agentool.metrics.total_tokens", "input and output tokens of the run")
-METRICS_INPUT_TOKENS = _name("agentool.metrics.input_tokens", "input tokens of the run")
-METRICS_OUTPUT_TOKENS = _name("agentool.metrics.output_tokens", "output tokens of the run")
 METRICS_TOTAL_COST_USD = _name("agentool.metrics.total_cost_usd", "cost of the run in US dollars")
 METRICS_TOTAL_DURATION_MS = _name("agentool.metrics.total_duration_ms", "length of the run in ms")
 METRICS_STEP_COUNT = _name("agentool.metrics.step_count", "number of steps of the run")
 METRICS_TOOL_CALL_COUNT = _name("agentool.metrics.tool_call_count", "number of tool calls")
-METRICS_INFERENCE_CALLS = _name("agentool.metrics.inference_calls", "number of model calls")
 
 # Tool spans
 TOOL_DURATION_MS = _name("agentool.tool.duration_ms", "duration as the tool result reports it")

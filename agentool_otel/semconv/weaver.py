@@ -43,6 +43,11 @@ def registry() -> str:
     lines: list[str] = []
     for name, what in ours.items():
         lines += _attribute(name, what, agentool.MEANING[name])
+    for name, what in PREFIXES.items():
+        if name.startswith(OURS):
+            lines += _template(
+                name.rstrip("."), what, "totals that a trace document has beside ours"
+            )
     for name in sorted(frozenset().union(*(it.absent for it in GENERATIONS.values()))):
         meaning = f"{name}, in a generation of the conventions that has no such attribute"
         if name in PREFIXES:

@@ -133,9 +133,14 @@ def test_a_retrieval_shows_query_and_documents() -> None:
     documents = [{"id": "d1", "content": "Rom", "score": 0.5}, {"content": {"a": 1}, "score": None}]
     made = added(ops.Retrieval(query="where?", documents=documents))
     assert made.pop("openinference.span.kind") == "RETRIEVER"
+    assert json.loads(made.pop("output.value")) == [
+        {"page_content": "Rom", "metadata": {"id": "d1", "score": 0.5}},
+        {"page_content": '{"a":1}', "metadata": {}},
+    ]
     assert made == {
         "input.value": "where?",
         "input.mime_type": "text/plain",
+        "output.mime_type": "application/json",
         "retrieval.documents.0.document.id": "d1",
         "retrieval.documents.0.document.content": "Rom",
         "retrieval.documents.0.document.score": 0.5,
