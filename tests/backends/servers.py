@@ -18,7 +18,16 @@ import pytest
 
 from tests.backends.built import built
 
-__all__ = ["CONFIGS", "Collector", "collector", "free_ports", "server"]
+__all__ = [
+    "CONFIGS",
+    "Collector",
+    "Jaeger",
+    "answers",
+    "collector",
+    "free_ports",
+    "jaeger",
+    "server",
+]
 
 CONFIGS = Path(__file__).parent.parent.parent / "collector-config"
 
@@ -70,6 +79,36 @@ def collector(config: str, folder: Path, **environ: str) -> Generator[Collector]
             f"grpc://127.0.0.1:{grpc}",
             f"http://127.0.0.1:{metrics}/metrics",
             folder,
+        )
+
+
+class Jaeger(NamedTuple):
+    """A running Jaeger."""
+
+    http: str
+    """Where it takes OTLP over HTTP, as a URL."""
+    grpc: str
+    """The same for gRPC, as `grpc://`."""
+    query: str
+    """Where it is asked, as a URL."""
+
+
+@contextmanager
+def jaeger(folder: Path) -> Generator[Jaeger]:
+    """Run Jaeger with `collector-config/jaeger.yaml`, spans in memory, until the block ends."""
+    http, grpc, query, query_grpc, health = free_ports(5)
+    ports = {
+        "LISTEN_HOST": "127.0.0.1",
+        "OTLP_HTTP_PORT": str(http),
+        "OTLP_GRPC_PORT": str(grpc),
+        "QUERY_PORT": str(query),
+        "QUERY_GRPC_PORT": str(query_grpc),
+        "HEALTH_PORT": str(health),
+    }
+    command = [str(built("jaeger")), f"--config={CONFIGS / 'jaeger.yaml'}"]
+    with server(command, folder, answers(f"http://127.0.0.1:{health}/status"), **ports):
+        yield Jaeger(
+            f"http://127.0.0.1:{http}", f"grpc://127.0.0.1:{grpc}", f"http://127.0.0.1:{query}"
         )
 
 

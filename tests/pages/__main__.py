@@ -66,9 +66,9 @@ def main(only: tuple[str, ...], environments: Path, pictures: Path) -> None:
         _say([f"failed: {error}"])
         raise SystemExit(1) from None
     if judged:
-        print_cells(judged, sent)
+        print_cells(judged)
     print_figures(sent)
-    missed = failures(judged, sent)
+    missed = failures(judged)
     _say([*missed, f"{time.monotonic() - started:.0f} s"])
     raise SystemExit(1 if missed else 0)
 

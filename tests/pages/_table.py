@@ -11,7 +11,7 @@ from rich.table import Table
 from tests.pages.cells import CELLS, missing
 from tests.pages.sending import Sent
 
-__all__ = ["FLOORS", "OWN_AT_MOST", "Column", "failures", "print_cells", "print_figures"]
+__all__ = ["FLOORS", "Column", "failures", "print_cells", "print_figures"]
 
 Column = tuple[str, str]
 """A backend and a mode."""
@@ -23,18 +23,13 @@ FLOORS: dict[Column, int] = {
     ("MLflow", "beside"): 21,  # nor has this, and none for reasoning tokens
 }
 """How many cells must be seen."""
-OWN_AT_MOST = 0.10
-"""Share of our own names among all attributes of the spans that are sent."""
 
 
-def failures(
-    judged: Mapping[Column, Mapping[str, bool]], sent: Mapping[str, Mapping[str, Sent]]
-) -> list[str]:
+def failures(judged: Mapping[Column, Mapping[str, bool]]) -> list[str]:
     """Return a line for every floor that is not reached, with the names of the cells missing.
 
     Args:
         judged: the cells, by backend and mode.
-        sent: what each program sends, by mode.
     """
     lines: list[str] = []
     for (backend, mode), cells in judged.items():
@@ -44,19 +39,10 @@ def failures(
                 f"{backend}, {mode}: {len(CELLS) - len(lacking)} of {len(CELLS)} cells, at least "
                 f"{floor} are wanted; missing: {', '.join(lacking)}"
             )
-    for mode in ("without", "beside"):
-        share = _own_share(sent.get(mode, {}))
-        if share > OWN_AT_MOST:
-            lines.append(
-                f"own names, {mode}: {share:.1%} of the attributes sent begin with agentool., at "
-                f"most {OWN_AT_MOST:.0%} are wanted"
-            )
     return lines
 
 
-def print_cells(
-    judged: Mapping[Column, Mapping[str, bool]], sent: Mapping[str, Mapping[str, Sent]]
-) -> None:
+def print_cells(judged: Mapping[Column, Mapping[str, bool]]) -> None:
     """Print a row for every cell and a column for every backend and mode."""
     table = Table("cell", *(f"{backend} {mode}" for backend, mode in judged))
     for name in CELLS:
@@ -67,8 +53,6 @@ def print_cells(
         for column, cells in judged.items()
     ]
     table.add_row("seen", *sums)
-    shares = [f"{_own_share(sent[mode]):.1%}" for _, mode in judged]
-    table.add_row(f"own names, at most {OWN_AT_MOST:.0%}", *shares)
     Console(width=120).print(table)
 
 
@@ -85,8 +69,3 @@ def print_figures(sent: Mapping[str, Mapping[str, Sent]]) -> None:
     counts: Counter[str] = sum((it.own for it in sent["without"].values()), Counter())
     for name, count in counts.most_common():
         console.print(f"{count:>4}  {name}", highlight=False)
-
-
-def _own_share(programs: Mapping[str, Sent]) -> float:
-    attributes = sum(it.attributes for it in programs.values())
-    return sum(it.own.total() for it in programs.values()) / max(1, attributes)
