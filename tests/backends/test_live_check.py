@@ -13,10 +13,14 @@ from click.testing import CliRunner
 from agentool_otel.cli.registry import command
 from agentool_otel.semconv.weaver import registry
 from tests.backends.weaver import REGISTRIES, breaches, weaver
+from tests.pages._model import the_model
 
 pytestmark = pytest.mark.backends
 ROOT = Path(__file__).parent.parent.parent
-PROGRAMS = sorted((ROOT / "examples").glob("*.py"))
+PROGRAMS = [
+    *sorted((ROOT / "examples").glob("*.py")),
+    *sorted((ROOT / "tests" / "pages" / "programs").glob("*.py")),
+]
 MODES = ("SPAN_AND_EVENT", "NO_CONTENT")
 MANIFEST = "name: agentool\nschema_url: https://example.com/agentool/0.1.0\n"
 
@@ -54,10 +58,13 @@ def test_our_registry_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda it: it.stem)
 def test_no_violation(tmp_path: Path, program: Path, generation: str, mode: str) -> None:
     weaver()
-    found = breaches(
-        model_of(generation, tmp_path),
-        program,
-        AGENTOOL_SEMCONV=generation,
-        OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=mode,
-    )
+    model_folder = model_of(generation, tmp_path)
+    environ = {
+        "AGENTOOL_SEMCONV": generation,
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": mode,
+    }
+    with the_model() as model:
+        if program.parent.name != "examples":  # which bring a model of their own
+            environ |= {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "none"}
+        found = breaches(model_folder, program, **environ)
     assert found == []
