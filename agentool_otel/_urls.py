@@ -20,12 +20,13 @@ def without_credentials(url: str) -> str:
     scheme, sign, rest = head.partition("://")
     if not sign:
         scheme, rest = "", head
-    # A password may hold what would begin a query, unquoted by mistake,
-    if behind and "@" in behind[0] and "@" not in rest and not _PLACE.fullmatch(rest):
-        return f"{scheme}{sign}{without_credentials(behind[0].rpartition('@')[2])}"
-    # or a slash: it is none of the path's then.
-    if "@" in rest and not _PLACE.fullmatch(rest.partition("/")[0]):
-        rest = rest.rpartition("@")[2]
+    if not _PLACE.fullmatch(rest.partition("/")[0]):
+        # A password may hold a slash, unquoted by mistake: it is none of the path's then,
+        if "@" in rest:
+            rest = rest.rpartition("@")[2]
+        # nor is a mark of the query's.
+        elif behind and "@" in behind[0]:
+            rest = without_credentials(behind[0].rpartition("@")[2])
     return f"{scheme}{sign}{rest}"
 
 
