@@ -17,6 +17,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from agentool_otel.capture import agent, tool
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import session
+from agentool_otel.export._otlp_proto import encode_span, merged
+from agentool_otel.export.beside import with_names_beside
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.recording import RecordingExporter
@@ -39,6 +41,9 @@ __all__ = ["rows"]
 _BATCH = 512
 """Spans per batch, as many as the SDK's batch processor hands over at a time."""
 
+_MOST = 15_000_000
+"""Bytes a request may have."""
+
 _SHIP = Target("≤ 1×", 1.0)
 """Encoder and connection are our own; the goal is a fifth."""
 
@@ -58,6 +63,14 @@ def rows(size: Size) -> Iterator[Row]:
         "µs",
         Compared(*shipped["recording"]),
     )
+    yield Row.of(
+        "ship a span with OpenInference's names beside ours, against without",
+        "µs",
+        Compared(*shipped["beside"]),
+        note="on the thread that sends",
+    )
+    for what, taken in in_child(sizes).items():
+        yield Row.of(what, "bytes", Compared(*taken), note="uncompressed")
     for what, values in felt.items():
         yield Row.of(what, "µs", Compared(*values), note="wall time")
 
@@ -69,11 +82,13 @@ def ship(url: str, rounds: int, batches: int) -> dict[str, Compared]:
     """Compare ways out of the process by CPU microseconds per span."""
     spans = finished(_BATCH)
     ours = OtlpExporter(OtlpTarget(url, "http/protobuf"))
+    beside = OtlpExporter(OtlpTarget(url, "http/protobuf", also="openinference"))
     official = OTLPSpanExporter(f"{url}/v1/traces")
     with tempfile.TemporaryDirectory() as folder:
         recording = RecordingExporter(folder)
         ways: dict[str, tuple[Callable[[Sequence[ReadableSpan]], object], ...]] = {
             "otlp": (ours.export, official.export),
+            "beside": (beside.export, ours.export),
             "recording": (recording.export, lambda spans: encode_spans(spans).SerializeToString()),
         }
         costs: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
@@ -96,12 +111,36 @@ def _per_span(
     return (time.process_time() - start) / (batches * len(spans)) * 1e6
 
 
-def finished(count: int) -> list[ReadableSpan]:
-    """Return spans as agents of ten tool calls leave them."""
+def sizes() -> dict[str, Compared]:
+    """Compare the bytes that a span takes in a request, with what can be added and without."""
+    plain, repeated = (
+        [encode_span(span) for span in finished(_BATCH, copies)] for copies in (False, True)
+    )
+    beside = [with_names_beside(request, _MOST) for request in plain]
+    without = len(merged(plain)) / _BATCH
+    return {
+        f"a span over the network with {what}, against without": compared(
+            [(len(merged(requests)) / _BATCH, without)]
+        )
+        for what, requests in (
+            ("its times, kind and parent as attributes", repeated),
+            ("OpenInference's names beside ours", beside),
+        )
+    }
+
+
+def finished(count: int, copies: bool = False) -> list[ReadableSpan]:
+    """Return spans as agents of ten tool calls leave them.
+
+    Args:
+        count: how many.
+        copies: they repeat their times, kind and parent as attributes.
+    """
     kept = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(kept))
     session.configure(provider=provider, policy=Policy(capture=True))
+    session.copies = copies
     call = tool(search)
 
     @agent(name="bench")

@@ -1,21 +1,18 @@
-"""`export`: ReasoningTrace documents to spans, in a file or at an OTLP endpoint."""
+"""`export`: documents and recordings to spans, in a file or at an OTLP endpoint."""
 
 from __future__ import annotations
 
 import os
-from itertools import chain
+import sys
 from pathlib import Path
 
 import click
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.sdk.trace import ReadableSpan
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import collected, report, say
-from agentool_otel.cli._reading import TraceFiles, paths
-from agentool_otel.cli._text import known
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import copies_wanted
@@ -24,15 +21,11 @@ from agentool_otel.export._otlp_json import encode_spans
 from agentool_otel.export.copies import without_copies
 from agentool_otel.export.masking import Masking
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget
-from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild.replay import replay
 
 __all__ = ["command"]
 
 _BASELINE = "gen_ai"
 _BATCH = 512
-_UNSET = SpanLimits.UNSET
-_NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
 
 
 @click.command()
@@ -51,37 +44,40 @@ _NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
 def command(
     traces: tuple[str, ...], output: Path | None, endpoint: str | None, dialect: str, exact: bool
 ) -> int:
-    """Turn ReasoningTrace documents into spans with their original times.
+    """Turn recordings and ReasoningTrace documents into spans of one vocabulary.
 
-    TRACES are files of JSON or JSON Lines, folders of them, or `-`. The spans are OTLP/JSON Lines
-    unless they go to an endpoint; there, credentials are masked. Ids follow from the trace's own:
-    sent again, it has the same.
+    TRACES are files of JSON or JSON Lines, folders of them, or `-`; what a file holds is told by
+    its content. A document becomes spans with its original times, whose ids follow from its own:
+    sent again, it has the same. A recorded span keeps its ids, times, status, events, links and
+    resource, whoever wrote it, and is said in the words of the dialect; one that is no operation
+    passes unchanged. The spans are OTLP/JSON Lines unless they go to an endpoint; there,
+    credentials are masked.
     """
     if output is not None and endpoint is not None:
         raise ConfigurationError("name either --output or --endpoint")
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         raise ConfigurationError("OTEL_SDK_DISABLED=true: no spans are made; hint: unset it")
     losses = () if dialect == _BASELINE else writing_dialect(dialect).cannot_carry
-    files = TraceFiles(list(chain.from_iterable(paths(place) for place in traces)))
+    to_terminal = output is None and endpoint is None and sys.stdout.isatty()
+    exported = Exported(traces, dialect, bar=not to_terminal)
     if endpoint is not None:
         policy = Policy(capture=True)
         masking = None if exact else Masking(lambda: policy)
-        code = _send(files, OtlpTarget.at(endpoint, os.environ), dialect, masking)
+        code = _send(exported, OtlpTarget.at(endpoint, os.environ), masking)
         _say_losses(dialect, losses)
         return code
     count = spans = 0
-    with data_files({"--output": output or STDOUT}, files.files) as data:
+    with data_files({"--output": output or STDOUT}, exported.files) as data:
         out = data["--output"]
-        for trace in files.traces():
-            made = _spans_of(trace, dialect)
+        for made in exported.traces():
             out.write(encode_spans(made) + b"\n")
             count += 1
             spans += len(made)
-    report(files.problems)
+    report(exported.problems)
     where = f" in {output}" if output is not None else ""
     say(f"{_text.count(count, 'trace')}, {_text.count(spans, 'span')}{where}")
     _say_losses(dialect, losses)
-    return 1 if files.problems else 0
+    return 1 if exported.problems else 0
 
 
 def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
@@ -92,15 +88,23 @@ def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
         say(f" - {loss}")
 
 
-def _send(files: TraceFiles, target: OtlpTarget, dialect: str, masking: Masking | None) -> int:
+def _send(exported: Exported, target: OtlpTarget, masking: Masking | None) -> int:
     exporter = OtlpExporter(target)
+    try:
+        return _send_with(exporter, exported, target, masking)
+    finally:
+        exporter.shutdown()
+
+
+def _send_with(
+    exporter: OtlpExporter, exported: Exported, target: OtlpTarget, masking: Masking | None
+) -> int:
     traces = sent = 0
     waiting: list[ReadableSpan] = []
     counted = 0
     with collected("agentool_otel.export.otlp"):
-        documents = files.traces()
-        for trace in documents:
-            made = _spans_of(trace, dialect)
+        found = exported.traces()
+        for made in found:
             if not copies_wanted(os.environ):
                 made = [*map(without_copies, made)]
             waiting += made if masking is None else map(masking, made)
@@ -111,8 +115,8 @@ def _send(files: TraceFiles, target: OtlpTarget, dialect: str, masking: Masking 
                 waiting, traces, sent = [], counted, sent + len(waiting)
         if waiting and _delivered(exporter, waiting):
             waiting, traces, sent = [], counted, sent + len(waiting)
-        left = counted - traces + (sum(1 for _ in documents) if waiting else 0)
-    report(files.problems)
+        left = counted - traces + (sum(1 for _ in found) if waiting else 0)
+    report(exported.problems)
     say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
     if left:
         label = click.style("error:", fg="red", bold=True)
@@ -122,29 +126,10 @@ def _send(files: TraceFiles, target: OtlpTarget, dialect: str, masking: Masking 
             " hint: is a collector listening there? Run this again when it is: a trace gets the "
             "same ids every time. Or write the spans to a file with -o FILE"
         )
-    return 1 if left or files.problems else 0
+    return 1 if left or exported.problems else 0
 
 
 def _delivered(exporter: OtlpExporter, spans: list[ReadableSpan]) -> bool:
     failed = exporter.failed
     exporter.export(spans)
     return exporter.failed == failed
-
-
-def _spans_of(trace: ReasoningTrace, dialect: str) -> list[ReadableSpan]:
-    """Return the spans of a trace, complete whatever the environment says about limits."""
-    kept = _Kept()
-    service = known(trace.agent_id)
-    resource = Resource({"service.name": service} if service else {})
-    provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, span_limits=_NO_LIMITS)
-    provider.add_span_processor(kept)
-    replay(trace, provider, dialect=dialect)
-    return kept.spans
-
-
-class _Kept(SpanProcessor):
-    def __init__(self) -> None:
-        self.spans: list[ReadableSpan] = []
-
-    def on_end(self, span: ReadableSpan) -> None:
-        self.spans.append(span)

@@ -45,6 +45,11 @@ _COUNTED = 50_000_000
 )
 @click.option("--service-name", help="service.name of the spans.")
 @click.option(
+    "--also",
+    metavar="NAME",
+    help="Vocabulary written beside ours on spans that are sent: openinference (AGENTOOL_ALSO).",
+)
+@click.option(
     "--children/--no-children",
     default=True,
     help="Record Python processes that the program starts too (default).",
@@ -55,6 +60,7 @@ def command(
     endpoint: str | None,
     content: bool | None,
     service_name: str | None,
+    also: str | None,
     children: bool,
     quiet: bool,
 ) -> int:
@@ -69,6 +75,10 @@ def command(
             "no command to run\n hint: agentool-otel run -- python app.py",
             click.get_current_context(),
         )
+    if also is not None:
+        from agentool_otel.export.variables import vocabulary_named
+
+        vocabulary_named(also, "--also")
     if endpoint is not None:
         from agentool_otel.export.otlp import OtlpTarget
 
@@ -76,7 +86,12 @@ def command(
     arguments = _runnable(program)
     if isinstance(arguments, int):
         return arguments
-    given = {"endpoint": endpoint, "content": content, "service_name": service_name}
+    given = {
+        "endpoint": endpoint,
+        "content": content,
+        "service_name": service_name,
+        "also": also,
+    }
     options: dict[str, Any] = {
         "instrument": {name: value for name, value in given.items() if value is not None},
         "runner": os.getpid(),

@@ -15,6 +15,7 @@ from agentool_otel.cli._output import report, view
 from agentool_otel.cli._reading import Item, holds_spans, items, open_spans, opened, paths
 from agentool_otel.conformance import check
 from agentool_otel.dialects import judge
+from agentool_otel.dialects.beside import without
 from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem
@@ -151,7 +152,7 @@ def _recording(path: Path | None, label: str, strict: bool) -> _Verdict:
     dialects: Counter[str] = Counter()
     breaches: Counter[str] = Counter()
     ties: Counter[str] = Counter()
-    for span in source.spans():
+    for span in map(without, source.spans()):
         spans += 1
         judgement = judge(span)
         dialects[judgement.dialect.name if judgement.dialect else "no dialect"] += 1

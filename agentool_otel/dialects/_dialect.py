@@ -12,6 +12,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv import agentool
 
 __all__ = [
     "AROUND",
@@ -265,6 +266,9 @@ _readers: dict[Shape, tuple[str, ShapeReader]] = {}
 
 def _candidates(span: SpanRecord) -> tuple[Dialect, ...]:
     """Return the dialects that may have something to say, by name."""
+    said = span.attributes.get(agentool.DIALECT)
+    if said is not None and (named := tuple(it for it in dialects() if it.name == said)):
+        return named  # whatever its shape
     shape = (span.scope, *span.attributes)
     found = _by_shape.get(shape)
     if found is None:

@@ -17,6 +17,7 @@ from agentool_otel.model.spans import Attributes
 __all__ = [
     "documents_from",
     "messages_from_tree",
+    "one_by_one",
     "tools_from",
     "write_documents",
     "write_messages",
@@ -138,11 +139,13 @@ def documents_from(items: Any) -> list[dict[str, Any]]:
 
 def write_messages(prefix: str, messages: Iterable[Message], into: Attributes) -> None:
     """Write messages, each answer of a tool as a message of its own."""
-    for n, said in enumerate(made for it in messages for made in _written(it)):
+    for n, said in enumerate(made for it in messages for made in one_by_one(it)):
         flatten(f"{prefix}.{n}.message", said, into)
 
 
-def _written(said: Message) -> list[dict[str, Any]]:
+def one_by_one(said: Message) -> list[dict[str, Any]]:
+    """Return a message with its members under their names here, each answer of a tool as a message
+    of its own."""
     head = {"role": said.get("role", "user"), "name": said.get("name")}
     contents: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []
@@ -212,9 +215,11 @@ def write_tools(prefix: str, tools: Iterable[Any], into: Attributes) -> None:
 
 
 def write_documents(prefix: str, documents: Iterable[Any], into: Attributes) -> None:
-    """Write documents; content and metadata that are not text become JSON text."""
+    """Write documents; content and metadata that are not text become JSON text, what is null is
+    left out, and what is no object is content."""
     for n, document in enumerate(documents):
-        if isinstance(document, dict):
-            for key, value in document.items():
+        said: dict[str, Any] = document if isinstance(document, dict) else {"content": document}
+        for key, value in said.items():
+            if value is not None:
                 plain = isinstance(value, (str, int, float, bool))
                 into[f"{prefix}.{n}.document.{key}"] = value if plain else dumps(value)

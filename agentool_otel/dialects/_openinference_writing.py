@@ -24,7 +24,7 @@ from agentool_otel.model.spans import Attributes
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv import openinference as oi
 
-__all__ = ["write"]
+__all__ = ["kind_of", "write"]
 
 _GEN_AI = GenAI()
 _KIND_OF: dict[type, str] = {
@@ -59,12 +59,17 @@ _WRITTEN_ANEW = {
 _WITH_CONTENT = (Inference, AgentInvocation, WorkflowInvocation, Retrieval)
 
 
+def kind_of(op: Operation) -> str:
+    """Return the span kind of an operation: CHAIN for those that have none of their own."""
+    if isinstance(op, McpRequest):
+        return oi.TOOL if op.method == "tools/call" else oi.CHAIN
+    return _KIND_OF.get(type(op), oi.CHAIN)
+
+
 def write(op: Operation) -> Written:
     """Return span name, kind and attributes; the caller sets the span's status."""
     name, span_kind, said = _GEN_AI.write(op)
-    kind = _KIND_OF.get(type(op), oi.CHAIN)
-    if isinstance(op, McpRequest):
-        kind = oi.TOOL if op.method == "tools/call" else oi.CHAIN
+    kind = kind_of(op)
     if isinstance(op, Unclassified):
         kind = str(op.extra.get(oi.SPAN_KIND, oi.UNKNOWN))
     made: Attributes = {oi.SPAN_KIND: kind}

@@ -86,6 +86,7 @@ _CENSUS = (
     (("tool.name", "tool.parameters"), oi.TOOL),
     (("agent.name",), oi.AGENT),
 )
+_BESIDE = {*((said, kind) for kind, said in names.KINDS.items()), ("search_memory", oi.RETRIEVER)}
 _GEN_AI = GenAI()
 _HAS_KIND = Confidence(OWN_ROLE, f"has {oi.SPAN_KIND}")
 
@@ -106,7 +107,7 @@ class OpenInference:
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if oi.SPAN_KIND in span.attributes:
-            return _HAS_KIND
+            return NOT_MINE if _stands_beside(span) else _HAS_KIND
         if span.scope.startswith(_SCOPE):
             return Confidence(SCOPE, f"scope {span.scope}")
         for key in span.attributes:
@@ -138,6 +139,17 @@ class OpenInference:
 
 
 # ------------------------------------------------------------------------------------- reading
+
+
+def _stands_beside(span: SpanRecord) -> bool:
+    """Whether the names stand beside those of a span of ours (`dialects.beside`), and a store has
+    dropped what says so: a span that is written in this vocabulary leaves it to the kind to say
+    what the operation is."""
+    if not span.scope.startswith("agentool_otel"):
+        return False
+    said = span.attributes.get(gen_ai.OPERATION_NAME)
+    kind = span.attributes[oi.SPAN_KIND]
+    return isinstance(said, str) and (said, kind) in _BESIDE
 
 
 def _kind(span: Reader) -> tuple[str, bool]:

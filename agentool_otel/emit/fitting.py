@@ -20,11 +20,21 @@ from agentool_otel.emit.shortening import shorten
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT
 
-__all__ = ["ATTRIBUTE_VARIABLE", "NO_CUTS", "SPAN_VARIABLE", "Cut", "Sizes", "Store", "fit"]
+__all__ = [
+    "ATTRIBUTE_VARIABLE",
+    "NO_CUTS",
+    "PREVIEW",
+    "SIZES",
+    "SPAN_VARIABLE",
+    "Cut",
+    "Sizes",
+    "Store",
+    "fit",
+]
 
 ATTRIBUTE_VARIABLE = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
 SPAN_VARIABLE = "AGENTOOL_MAX_SPAN_BYTES"
-_PREVIEW = 2048
+PREVIEW = 2048
 """Bytes that are left of an attribute when the whole span is too large."""
 
 _GOES_FIRST = (
@@ -109,8 +119,8 @@ def fit(
     for key in sorted(CONTENT & lengths.keys(), key=lambda key: _rank(key, lengths[key])):
         if left <= sizes.span:
             break
-        left -= max(0, min(lengths[key], sizes.attribute) - _PREVIEW)
-        cut[key] = min(_PREVIEW, sizes.attribute)
+        left -= max(0, min(lengths[key], sizes.attribute) - PREVIEW)
+        cut[key] = min(PREVIEW, sizes.attribute)
     cuts: dict[str, Cut] = {}
     for key, most in cut.items():
         if lengths[key] > most:

@@ -104,6 +104,8 @@ class _Instrument(NamedTuple):
     """Takes value, attributes and context."""
     attributes: tuple[tuple[str, str], ...]
     """The baseline's name of each attribute it may have, and the name written."""
+    required: frozenset[str]
+    """Those of them that every value must have."""
 
 
 class _Meters:
@@ -124,7 +126,7 @@ class _Meters:
             instrument = self._made[metric]
         except KeyError:
             instrument = self._made[metric] = self._make(metric)
-        if instrument is None:
+        if instrument is None or not instrument.required <= said.keys():
             return
         values = self.generation.values
         attributes = {}
@@ -145,16 +147,17 @@ class _Meters:
             for key in what.attributes
             if key not in generation.absent
         )
+        required = generation.required.intersection(what.attributes)
         if what.instrument == "counter":
             counter = self._meter.create_counter(name, what.unit, what.description)
-            return _Instrument(counter.add, attributes)
+            return _Instrument(counter.add, attributes, required)
         histogram = self._meter.create_histogram(
             name,
             what.unit,
             what.description,
             explicit_bucket_boundaries_advisory=list(what.buckets),
         )
-        return _Instrument(histogram.record, attributes)
+        return _Instrument(histogram.record, attributes, required)
 
 
 _meters: _Meters | None = None

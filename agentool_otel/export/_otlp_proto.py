@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
     from agentool_otel.export.log_records import LogRecord
 
-__all__ = ["encode_log", "encode_span", "is_whole", "merged", "span_of"]
+__all__ = [
+    "encode_log",
+    "encode_span",
+    "is_whole",
+    "merged",
+    "scope_of",
+    "span_of",
+    "with_attributes",
+]
 
 _IS_REMOTE_KNOWN = 0x100
 _IS_REMOTE = 0x200
@@ -125,6 +133,20 @@ def is_whole(request: bytes) -> bool:
 def span_of(request: bytes) -> bytes:
     """Return the Span or LogRecord message inside a request that was made here."""
     return _inside(_three(_inside(_three(_inside(request))[1]))[1])
+
+
+def scope_of(request: bytes) -> bytes:
+    """Return the InstrumentationScope message inside a request that was made here."""
+    return _inside(_three(_inside(_three(_inside(request))[1]))[0])
+
+
+def with_attributes(request: bytes, attributes: Mapping[str, Any]) -> bytes:
+    """Return a request of one span that was made here with more attributes on the span."""
+    resource, scoped, resource_schema = _three(_inside(request))
+    scope, span, scope_schema = _three(_inside(scoped))
+    span = _sized(_inside(span) + _attributes(b"\x4a", attributes))
+    scoped = _sized(b"%b\x12%b%b" % (scope, span, scope_schema))
+    return b"\x0a" + _sized(b"%b\x12%b%b" % (resource, scoped, resource_schema))
 
 
 def _three(data: bytes) -> tuple[bytes, bytes, bytes]:

@@ -60,6 +60,7 @@ class Journal:
         protocol: the OTLP protocol that is spoken there, if any.
         signal: what else than spans goes there, if it is not what goes beside them.
         exact: that is the URL of the signal as it stands.
+        also: the vocabulary whose names are sent beside ours, by whoever sends.
         ended_up_to: tells how many bytes of ended spans there are now. Spans that stand in the
             journal have ended after that, if at all.
     """
@@ -71,6 +72,7 @@ class Journal:
         protocol: str = "",
         signal: str = "traces",
         exact: bool = False,
+        also: str | None = None,
         ended_up_to: Callable[[], int] = lambda: 0,
     ):
         self.lock = threading.RLock()
@@ -80,6 +82,7 @@ class Journal:
         self._protocol = protocol
         self._signal = signal
         self._exact = exact
+        self._also = also
         self._ended_up_to = ended_up_to
         self._file: AppendFile | None = None
         self._limit = _GROWN
@@ -218,6 +221,7 @@ class Journal:
             "protocol": self._protocol,
             "signal": self._signal,
             "exact": self._exact,
+            **({"also": self._also} if self._also else {}),
             "from": self._ended_up_to(),
             "pid": os.getpid(),
         }

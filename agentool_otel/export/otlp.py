@@ -11,11 +11,18 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel._urls import with_path, without_credentials, without_path
+from agentool_otel.emit.session import guarded
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._connecting import split
 from agentool_otel.export._otlp_proto import encode_span, merged
 from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, Sender
-from agentool_otel.export.variables import Signal, exporter, timeout_s
+from agentool_otel.export.variables import (
+    ALSO,
+    Signal,
+    exporter,
+    timeout_s,
+    vocabulary_beside,
+)
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
@@ -69,6 +76,7 @@ class OtlpTarget:
             others.
         bare: nobody but a file has named it. The headers, certificates and proxies of the
             environment belong to other endpoints, and none of them goes there.
+        also: the vocabulary whose names are written beside ours on the spans that go there.
     """
 
     def __init__(
@@ -78,8 +86,10 @@ class OtlpTarget:
         signal: Signal = "traces",
         exact: bool = False,
         bare: bool = False,
+        also: str | None = None,
     ):
         self.bare = bare
+        self.also = also
         self.endpoint = endpoint
         self.protocol: Protocol = protocol
         self.exact = exact
@@ -99,8 +109,9 @@ class OtlpTarget:
         """Return the target of an explicit endpoint; `grpc://` or port 4317 means gRPC.
 
         Raises:
-            ConfigurationError: if it is not a URL.
+            ConfigurationError: if it is not a URL, or a variable has a value that is not known.
         """
+        also = vocabulary_beside(environ)
         parts = split(endpoint)
         if parts is None or parts.scheme not in ("http", "https", "grpc", "grpcs"):
             raise ConfigurationError(
@@ -109,13 +120,13 @@ class OtlpTarget:
             )
         if parts.scheme in ("grpc", "grpcs"):
             scheme = "https" if parts.scheme == "grpcs" else "http"
-            return cls(f"{scheme}://{parts.netloc}", "grpc")
+            return cls(f"{scheme}://{parts.netloc}", "grpc", also=also)
         asked = _protocol(environ)
         if asked is None:
             asked = "grpc" if parts.port == 4317 else "http/protobuf"
         endpoint = with_path(endpoint, "")
         exact = asked != "grpc" and parts.path.rstrip("/").endswith("/v1/traces")
-        return cls(endpoint, asked, exact=exact)
+        return cls(endpoint, asked, exact=exact, also=also)
 
     @classmethod
     def noted(cls, where: Destination) -> OtlpTarget:
@@ -131,10 +142,12 @@ class OtlpTarget:
 
     def as_variables(self) -> dict[str, str]:
         """Return the environment variables that mean this target; none if they gave it."""
+        also = {ALSO: self.also} if self.also else {}
         if self.endpoint is None:
-            return {}
+            return also
         named = "_TRACES" if self.exact else ""
         return {
+            **also,
             f"OTEL_EXPORTER_OTLP{named}_ENDPOINT": self.endpoint,
             f"OTEL_EXPORTER_OTLP{named}_PROTOCOL": self.protocol,
         }
@@ -157,7 +170,7 @@ def target_from_environment(
     """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any.
 
     Raises:
-        ConfigurationError: the protocol or the exporter is not known.
+        ConfigurationError: the protocol, the exporter or the vocabulary is not known.
     """
     own, general = _endpoint_variables(signal)
     named = exporter(environ, signal)
@@ -165,7 +178,8 @@ def target_from_environment(
     if not asked or named in ("none", "console"):
         return None
     protocol = _protocol(environ, signal) or "http/protobuf"
-    return OtlpTarget(None, protocol, signal, exact=bool(environ.get(own)))
+    also = vocabulary_beside(environ)
+    return OtlpTarget(None, protocol, signal, exact=bool(environ.get(own)), also=also)
 
 
 def target_beside(
@@ -230,7 +244,7 @@ class Senders(dict[Signal, Sender]):
 
 
 def attempts(
-    sender: Sender, spans: Sequence[bytes], timeout_s: float
+    sender: Sender, spans: Sequence[bytes], timeout_s: float, also: str | None = None
 ) -> Iterator[tuple[Sequence[bytes], Answer]]:
     """Send spans and yield, in order, what became of them part by part.
 
@@ -241,25 +255,45 @@ def attempts(
         sender: where to.
         spans: requests of one span each, made by `encode_span`.
         timeout_s: of each attempt.
+        also: the vocabulary whose names are sent beside ours. What is yielded is as it was given.
     """
-    left = [spans]
+    said = _with_names_beside(spans, sender.limit) if also else spans
+    left = [range(len(spans))]
     accepted, refusals = False, 0
     while left:
         part = left.pop()
-        answer = sender.send(merged(part) if len(part) > 1 else part[0], timeout_s)
+        given, requests = spans[part.start : part.stop], said[part.start : part.stop]
+        if len(part) > 1 and also and sum(map(len, requests)) > sender.limit:
+            left += _halves(part)
+            continue
+        answer = sender.send(merged(requests) if len(part) > 1 else requests[0], timeout_s)
         if answer.verdict in ("invalid", "too_large"):
             refusals += 1
             # A receiver that refuses everything is not asked about every single span.
             if len(part) > 1 and (accepted or refusals < _REFUSALS):
-                middle = len(part) // 2
-                left += [part[middle:], part[:middle]]
+                left += _halves(part)
                 continue
         accepted = accepted or answer.verdict == "accepted"
-        yield part, answer
+        yield given, answer
         if answer.verdict == "later":
             for rest in reversed(left):
-                yield rest, answer
+                yield spans[rest.start : rest.stop], answer
             return
+
+
+def _with_names_beside(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
+    """Return requests with names beside ours, where nothing goes wrong with that."""
+    with guarded("writing another vocabulary's names beside ours"):
+        from agentool_otel.export.beside import with_names_beside  # few ask for it
+
+        return [with_names_beside(span, most) for span in spans]
+    return spans
+
+
+def _halves(part: range) -> list[range]:
+    """Return the halves of a part, the one that is next last."""
+    middle = part.start + len(part) // 2
+    return [range(middle, part.stop), range(part.start, middle)]
 
 
 def batches(spans: Iterable[bytes], limit: int) -> Iterator[list[bytes]]:
@@ -281,6 +315,7 @@ class OtlpExporter(SpanExporter):
 
     def __init__(self, target: OtlpTarget):
         self._sender = sender_of(target)
+        self._also = target.also
         self._where = str(target)
         self._timeout_s = timeout_s()
         self._told = False
@@ -292,7 +327,7 @@ class OtlpExporter(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         failed = 0
         for batch in batches(map(encode_span, spans), self._sender.limit):
-            for part, answer in attempts(self._sender, batch, self._timeout_s):
+            for part, answer in attempts(self._sender, batch, self._timeout_s, self._also):
                 lost = answer.rejected if answer.verdict == "accepted" else len(part)
                 if lost:
                     failed += lost

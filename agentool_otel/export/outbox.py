@@ -248,7 +248,8 @@ class Outbox:
                 return False
         if self._sender is None:
             self._sender = sender_of(self._target, self._signal)
-        for part, answer in attempts(self._sender, batch, timeout):
+        also = self._target.also if self._signal == "traces" else None
+        for part, answer in attempts(self._sender, batch, timeout, also):
             if answer.verdict == "later":
                 if answer.unknown and self._beside:
                     self._give_up(answer)

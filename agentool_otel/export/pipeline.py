@@ -129,7 +129,7 @@ class Pipeline(SpanProcessor):
             self._store = Outbox(target, None)
             return
         place = Place(folder)
-        journal = Journal(place, *target.destination)
+        journal = Journal(place, *target.destination, also=target.also)
         store = Outbox(target, place, journal)
         self._place, self._store, self._put_document = place, store, store.put_document
         self._journal = journal

@@ -213,6 +213,7 @@ def _send_one(
         remains.died_ns = max(remains.died_ns, os.lstat(waiting).st_mtime_ns)
     sender = senders[signal]
     size = min(sender.limit, _READ)
+    also = remains.also if signal == "traces" else None
     sent = left = 0
     reason = ""
     rejects: list[bytes] = []
@@ -224,7 +225,7 @@ def _send_one(
         if left or (deadline is not None and time.monotonic() > deadline):
             left += len(batch)
             continue
-        for part, answer in attempts(sender, batch, timeout_s):
+        for part, answer in attempts(sender, batch, timeout_s, also):
             if answer.verdict == "accepted" and not answer.rejected:
                 sent += len(part)
                 continue

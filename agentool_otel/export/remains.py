@@ -25,6 +25,7 @@ from agentool_otel.export import journal
 from agentool_otel.export._files import AppendFile, lock
 from agentool_otel.export.incomplete import close_document, span_id_in
 from agentool_otel.export.otlp import Destination
+from agentool_otel.semconv import agentool
 
 __all__ = ["RECORDING", "Damaged", "Remains", "Survey", "lines_of", "remains_in"]
 
@@ -131,9 +132,12 @@ class Remains:
                 str(said.get("signal", "traces")),
                 bool(said.get("exact", False)),
             )
+            also = said.get("also")
             self.ended_from = int(said["from"])
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             raise NotOurs(path, "it is no journal of a process of this user") from None
+        self.also: str | None = also if also in agentool.VOCABULARIES else None
+        """The vocabulary whose names the process was to send beside ours."""
         if not ours:
             raise NotOurs(path, "it is a copy of a journal, made elsewhere")
 

@@ -16,8 +16,10 @@ from opentelemetry.util.re import parse_env_headers
 
 from agentool_otel._urls import with_path
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.semconv import agentool
 
 __all__ = [
+    "ALSO",
     "Signal",
     "batch_size",
     "compression",
@@ -27,11 +29,17 @@ __all__ = [
     "headers",
     "setting",
     "timeout_s",
+    "vocabulary_beside",
+    "vocabulary_named",
 ]
 
 Signal = Literal["traces", "metrics", "logs"]
 Exporter = Literal["", "otlp", "console", "none"]
 
+ALSO = "AGENTOOL_ALSO"
+"""Names the vocabulary that is written beside ours on what is sent."""
+
+_NONE = "none"
 _TIMEOUT_S = 5.0
 _DELAY_S = 1.0
 _EXPORTERS: dict[str, Exporter] = {
@@ -43,6 +51,33 @@ _EXPORTERS: dict[str, Exporter] = {
     "none": "none",
 }
 _COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", "gzip")}
+
+
+def vocabulary_beside(environ: Mapping[str, str]) -> str | None:
+    """Return the vocabulary that `AGENTOOL_ALSO` names, whose names are sent beside ours, if any.
+
+    Raises:
+        ConfigurationError: there is none of that name.
+    """
+    return vocabulary_named(environ.get(ALSO, "").strip(), ALSO)
+
+
+def vocabulary_named(said: str, where: str) -> str | None:
+    """Return the vocabulary that somebody names; None for none.
+
+    Args:
+        said: what is named, as it was written.
+        where: by what it is named.
+
+    Raises:
+        ConfigurationError: there is none of that name.
+    """
+    if said in agentool.VOCABULARIES:
+        return said
+    if said in ("", _NONE):
+        return None
+    known = ", ".join(agentool.VOCABULARIES)
+    raise ConfigurationError(f"{where}={said} is not supported: use {known}, or {_NONE}")
 
 
 def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:

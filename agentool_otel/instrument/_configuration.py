@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.emit.content import Redact
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.export.variables import vocabulary_named
 
 __all__ = ["Configuration", "named", "overruled"]
 
@@ -25,6 +26,7 @@ class Configuration(NamedTuple):
     redact: Redact | None = None
     include: frozenset[str] | None = None
     exclude: frozenset[str] | None = None
+    also: str | None = None
 
     def changed_by(self, call: Configuration) -> Configuration:
         """Return the configuration that stands once a call has named what it names."""
@@ -38,14 +40,17 @@ def named(
     redact: Redact | None = None,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    also: str | None = None,
 ) -> Configuration:
     """Return what one call names.
 
     Raises:
-        ConfigurationError: `redact` is no function of two arguments.
+        ConfigurationError: `redact` is no function of two arguments, or `also` is not known.
     """
     if redact is not None:
         _check_redact(redact)
+    if also is not None:
+        vocabulary_named(also, "also")
     return Configuration(
         endpoint,
         service_name or None,
@@ -53,6 +58,7 @@ def named(
         redact,
         None if include is None else frozenset(include),
         None if exclude is None else frozenset(exclude),
+        also or None,
     )
 
 

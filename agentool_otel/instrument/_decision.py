@@ -5,6 +5,7 @@ All that can be refused is refused here: a call of `instrument()` that raises ha
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -66,7 +67,10 @@ def decide(
     generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
     dialect = GenAI(generation) if generation else None
     given = configuration.endpoint is not None
-    spans = _spans.plan(configuration.endpoint, theirs=joined == "first")
+    spans = _spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
+    if configuration.also and spans.way == "theirs":
+        unused = "is not used: spans are not sent by agentool_otel but by"
+        say("also", f"also={configuration.also!r} {unused} {_spans.THEIRS}", logging.WARNING)
     if before is not None and spans.leads_to(before.spans):
         spans = before.spans  # with the target that the pipeline knows
     elif spans.target is not None:

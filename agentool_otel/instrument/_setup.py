@@ -68,6 +68,7 @@ def instrument(
     redact: content_rules.Redact | None = None,
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
+    also: str | None = None,
 ) -> None:
     """Record every supported agent framework of this process, from here on.
 
@@ -109,14 +110,19 @@ def instrument(
         include: names of the frameworks to attach, all by default; the others are detached.
         exclude: names of frameworks to leave alone; `threads` leaves threads and pools alone, which
             otherwise work in the context of whoever gives them the work.
+        also: `openinference` writes its names beside ours on the spans that are sent to an
+            endpoint, so that the pages of Phoenix, MLflow, Langfuse and others are filled; `none`
+            writes none, and by default `AGENTOOL_ALSO` decides. They say only what the span says,
+            are added when it is sent, and this package reads it as if they were not there.
+            Recordings, and spans that the application's own provider sends, stay as they are.
 
     Raises:
         ConfigurationError: if the endpoint is not a URL, `redact` is no function of two arguments,
-            or a name, a generation or the value of a variable is not known.
+            or a name, a generation, a vocabulary or the value of a variable is not known.
         MissingDependencyError: if `AGENTOOL_OFFLOAD` names a URL and fsspec is not installed.
     """
     global _standing
-    call = _configuration.named(endpoint, service_name, content, redact, include, exclude)
+    call = _configuration.named(endpoint, service_name, content, redact, include, exclude, also)
     with _lock:
         standing = _standing.changed_by(call)
         if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":

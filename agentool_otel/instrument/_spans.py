@@ -30,10 +30,11 @@ class Plan(NamedTuple):
     def leads_to(self, other: Plan) -> bool:
         """Whether both lead to the same place. An endpoint with other credentials is another."""
         mine, its = self.target, other.target
-        return (self.way, self.said, mine and mine.endpoint) == (
+        return (self.way, self.said, mine and mine.endpoint, mine and mine.also) == (
             other.way,
             other.said,
             its and its.endpoint,
+            its and its.also,
         )
 
 
@@ -42,19 +43,21 @@ def folder_of(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("AGENTOOL_DIR") or ".agentool")
 
 
-def plan(endpoint: str | None, theirs: bool) -> Plan:
+def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
     """Decide where spans go.
 
     Args:
         endpoint: named in code.
+        also: the vocabulary to be written beside, as it is named in code.
         theirs: the application has set a tracer provider before us, and the variables with it.
 
     Raises:
         ConfigurationError: the endpoint is no URL, or a variable has a value that is not known.
     """
     from agentool_otel.export.otlp import OtlpTarget, target_from_environment
-    from agentool_otel.export.variables import exporter
+    from agentool_otel.export.variables import exporter, vocabulary_beside, vocabulary_named
 
+    vocabulary_beside(os.environ)
     if endpoint is None and theirs:
         return Plan("theirs", THEIRS)
     asked = exporter(os.environ, "traces")
@@ -63,6 +66,8 @@ def plan(endpoint: str | None, theirs: bool) -> Plan:
     else:
         target = OtlpTarget.at(endpoint, os.environ)
     if target is not None:
+        if also is not None:
+            target.also = vocabulary_named(also, "also")
         return Plan("send", f"{target} ({target.protocol})", target)
     if asked == "none":
         return Plan("nowhere", "nowhere (OTEL_TRACES_EXPORTER=none)")

@@ -17,7 +17,19 @@ from agentool_otel.rebuild.fidelity import Note, Outcome, SpanReading
 from agentool_otel.rebuild.tool_calls import call_above, call_beside
 from agentool_otel.rebuild.tree import Node
 
-__all__ = ["cut_or_hidden", "damaged", "reading_of", "repeated"]
+__all__ = [
+    "OF_COLLECTORS",
+    "cut_or_hidden",
+    "damaged",
+    "masked_on_the_way",
+    "reading_of",
+    "repeated",
+]
+
+_MASKED_KEYS = "redaction.masked.keys"
+"""On spans and events: names, joined by commas, of the attributes that a Collector has masked or
+hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summary: debug`."""
+OF_COLLECTORS = frozenset({_MASKED_KEYS, "redaction.masked.count"})
 
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
 """Placeholders of what was never there; all others hide a value."""
@@ -57,6 +69,14 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
             yield Note("truncated", key, None, span_id, key, f"it ends in {found[0]!r}")
         elif key in node.operation.extra and _is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
+
+
+def masked_on_the_way(node: Node) -> Iterator[Note]:
+    """Yield a note for each attribute, of a span or of its events, that a Collector has masked."""
+    for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
+        keys = attributes.get(_MASKED_KEYS)
+        for key in keys.split(",") if isinstance(keys, str) else ():
+            yield Note("redacted", key, None, node.span.span_id, key, "masked by a Collector")
 
 
 def damaged(nodes: list[Node]) -> Iterator[Note]:

@@ -28,7 +28,14 @@ from agentool_otel.rebuild.failures import Failure, failure_of, notes_on
 from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
 from agentool_otel.rebuild.labels import labels_of
 from agentool_otel.rebuild.marks import marks_in, shortened_on
-from agentool_otel.rebuild.observed import cut_or_hidden, damaged, reading_of, repeated
+from agentool_otel.rebuild.observed import (
+    OF_COLLECTORS,
+    cut_or_hidden,
+    damaged,
+    masked_on_the_way,
+    reading_of,
+    repeated,
+)
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_adopted, is_record
@@ -369,8 +376,9 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     for node in everything:
         report.notes += shortened_on(node)
         report.notes += cut_or_hidden(node)
+        report.notes += masked_on_the_way(node)
         for key in node.operation.extra:
-            if not key.startswith("agentool."):
+            if not key.startswith("agentool.") and key not in OF_COLLECTORS:
                 report.unread[key] = report.unread.get(key, 0) + 1
     return report
 

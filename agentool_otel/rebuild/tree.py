@@ -9,6 +9,7 @@ from operator import attrgetter
 import msgspec
 
 from agentool_otel.dialects import classify
+from agentool_otel.dialects.beside import without
 from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool
@@ -46,6 +47,8 @@ class Node:
     )
 
     def __init__(self, span: SpanRecord):
+        if agentool.ALSO in span.attributes:
+            span = without(span)
         attributes = span.attributes
         for event in span.events:
             if event.name == agentool.EVENT_DETAILS:  # content that was kept off the span

@@ -239,6 +239,8 @@ _OURS = {
     agentool.SPAN_PARENT_ID: Attribute("s", "ours"),
     agentool.SPAN_START_NS: Attribute("i", "ours"),
     agentool.SPAN_END_NS: Attribute("i", "ours"),
+    agentool.ALSO: Attribute("s", "ours"),
+    agentool.DIALECT: Attribute("s", "ours"),
     agentool.CONTENT_SHORTENED: Attribute("any", "ours"),
 }
 

@@ -109,6 +109,9 @@ class Generation(NamedTuple):
     """Attributes that are doubles here."""
     absent: frozenset[str] = frozenset()
     """Attributes, and prefixes of attributes, for which there is no name here."""
+    required: frozenset[str] = frozenset()
+    """Attributes that each metric which may have them must have here: a value without one has no
+    place."""
 
     def name_of(self, attribute: str) -> str:
         """Return the name of an attribute in this generation; where it has none, one of ours."""
@@ -236,6 +239,7 @@ GENERATIONS: Mapping[str, Generation] = {
         names={**_CACHE_WRITE, gen_ai.RETRIEVAL_TOP_K: gen_ai.REQUEST_TOP_K},
         doubles=frozenset({gen_ai.REQUEST_TOP_K, gen_ai.RETRIEVAL_TOP_K}),
         absent=_NOT_IN_1_41 - _CACHE_WRITE.keys(),
+        required=frozenset({gen_ai.PROVIDER_NAME}),
     ),
     "1.36": Generation(
         schema_url="https://opentelemetry.io/schemas/1.36.0",
@@ -250,6 +254,7 @@ GENERATIONS: Mapping[str, Generation] = {
         values={gen_ai.PROVIDER_NAME: {gen_ai.Provider.X_AI: "xai"}},
         doubles=frozenset({gen_ai.REQUEST_TOP_K}),
         absent=_NOT_IN_1_36,
+        required=frozenset({gen_ai.PROVIDER_NAME}),
     ),
 }
 """Those that can be written, the baseline first.

@@ -107,6 +107,18 @@ SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
 SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")
 SPAN_START_NS = _name("agentool.span.start_ns", "exact start, for stores that round times")
 SPAN_END_NS = _name("agentool.span.end_ns", "exact end, for stores that round times")
+ALSO = _name(
+    "agentool.also",
+    "vocabulary in whose names a span that was sent says again what it says, for backends that read"
+    " those; behind it, names of them that were there before",
+)
+DIALECT = _name(
+    "agentool.dialect",
+    "vocabulary that an exported span is written in, where its scope or other names speak for"
+    " another",
+)
+VOCABULARIES = ("openinference",)
+"""Those that can be written beside our own names."""
 COPIES = frozenset({SPAN_KIND, SPAN_PARENT_ID, SPAN_START_NS, SPAN_END_NS})
 """What repeats the span's own members: in recordings, and sent where `AGENTOOL_SPAN_COPIES=on`."""
 

@@ -15,7 +15,8 @@ __all__ = ["EVENT_KEEPS", "holds_content", "is_content_event", "is_content_membe
 _NAMES = frozenset(
     {
         *CONTENT,
-        *(f"{OURS}{name}" for name in CONTENT),  # in a generation that has no name for it
+        # In a generation that has no name for it
+        *(f"{OURS}{name}" for name in CONTENT if not name.startswith(OURS)),
         # GenAI conventions before 1.37, LangSmith
         *("gen_ai.prompt", "gen_ai.completion", "gen_ai.event.content", "gen_ai.tool.args"),
         *("gen_ai.output", "gen_ai.agent.task", "gen_ai.agent.instructions"),

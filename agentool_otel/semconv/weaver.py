@@ -9,7 +9,14 @@ import json
 from collections.abc import Iterator
 
 from agentool_otel.semconv import agentool
-from agentool_otel.semconv.table import ATTRIBUTES, EVENTS, Attribute
+from agentool_otel.semconv.table import (
+    ATTRIBUTES,
+    EVENTS,
+    GENERATIONS,
+    OURS,
+    PREFIXES,
+    Attribute,
+)
 
 __all__ = ["registry"]
 
@@ -28,18 +35,29 @@ groups:
 
 
 def registry() -> str:
-    """Return the attributes and events of `agentool.*` as one YAML file of a Weaver registry."""
+    """Return the attributes and events of `agentool.*` as one YAML file of a Weaver registry.
+
+    Among them are the names that stand for what an older generation has no word for.
+    """
     ours = {name: ATTRIBUTES[name] for name in agentool.MEANING if name in ATTRIBUTES}
-    lines = [line for name, what in ours.items() for line in _attribute(name, what)]
+    lines: list[str] = []
+    for name, what in ours.items():
+        lines += _attribute(name, what, agentool.MEANING[name])
+    for name in sorted(frozenset().union(*(it.absent for it in GENERATIONS.values()))):
+        meaning = f"{name}, in a generation of the conventions that has no such attribute"
+        if name in PREFIXES:
+            lines += _template(f"{OURS}{name}".rstrip("."), PREFIXES[name], meaning)
+        else:
+            lines += _attribute(f"{OURS}{name}", ATTRIBUTES[name], meaning)
     for event in agentool.MEANING:
         if event in EVENTS:
             lines += _event(event, [name for name in ours if name.startswith(_OF_STEPS)])
     return _HEAD + "\n".join(lines) + "\n"
 
 
-def _attribute(name: str, what: Attribute) -> Iterator[str]:
+def _attribute(name: str, what: Attribute, meaning: str) -> Iterator[str]:
     yield f"      - id: {name}"
-    if what.only:
+    if what.type == "e" and what.only:
         yield "        type:"
         yield "          members:"
         for value in what.only:
@@ -47,9 +65,17 @@ def _attribute(name: str, what: Attribute) -> Iterator[str]:
     else:
         yield f"        type: {_TYPES.get(what.type, 'any')}"
     yield "        stability: development"
-    yield f"        brief: {json.dumps(agentool.MEANING[name])}"
+    yield f"        brief: {json.dumps(meaning)}"
     if what.type in ("s", "s[]"):
         yield f"        examples: {json.dumps(['text'] if what.type == 's' else [['text']])}"
+
+
+def _template(name: str, what: Attribute, meaning: str) -> Iterator[str]:
+    yield f"      - id: {name}"
+    yield f"        type: template[{_TYPES.get(what.type, 'any')}]"
+    yield "        stability: development"
+    yield f"        brief: {json.dumps(meaning)}"
+    yield '        examples: ["text"]'
 
 
 def _event(name: str, attributes: list[str]) -> Iterator[str]:

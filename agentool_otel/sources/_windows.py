@@ -11,9 +11,6 @@ from typing import NamedTuple, TypeVar
 
 __all__ = ["Window", "searched"]
 
-_LONGEST_NS = 24 * 3600 * 1_000_000_000
-"""Of a window that is asked for at once: Tempo refuses above 168 hours by default."""
-
 T = TypeVar("T")
 
 
@@ -36,7 +33,11 @@ Search = Callable[[Window], Generator[T, None, bool]]
 
 
 def searched(
-    window: Window, step_ns: int, search: Search[T], not_whole: Callable[[Window], None]
+    window: Window,
+    step_ns: int,
+    search: Search[T],
+    not_whole: Callable[[Window], None],
+    longest_ns: int | None = None,
 ) -> Iterator[T]:
     """Yield all that `search` has for a window, oldest windows first.
 
@@ -47,9 +48,10 @@ def searched(
         step_ns: the shortest time that the search tells apart.
         search: asks for one window.
         not_whole: takes a window that cannot be halved and still may have more.
+        longest_ns: of a window that may be asked for at once, a number of steps.
     """
-    until = window.until_ns
-    starts = range(window.since_ns, until, max(_LONGEST_NS // step_ns, 1) * step_ns)
+    since, until = window
+    starts = range(since, until, longest_ns or until - since)
     waiting = [Window(a, min(a + starts.step, until)) for a in reversed(starts)]
     while waiting:
         asked = waiting.pop()

@@ -32,6 +32,8 @@ _PATHS = ("/api/v2/traces/", "/api/traces/")
 _PROTOBUF = "application/protobuf"
 _LIMIT = 1000
 """Traces of an answer to a search."""
+_LONGEST_WINDOW_NS = 168 * 3600 * SECOND_NS
+"""Of a search, by default: `query_frontend.search.max_duration`."""
 _HIDDEN_NS = 30 * SECOND_NS
 """Of the newest spans, which a search leaves out: `query_frontend.search.query_end_cutoff`."""
 _CUT_AT = 2048
@@ -114,7 +116,9 @@ class Tempo(ServerSource):
     # ------------------------------------------------------------------------------- searching
 
     def _found(self) -> Iterator[str]:
-        yield from searched(self.window, self.step_ns, self._search, self._not_whole)
+        yield from searched(
+            self.window, self.step_ns, self._search, self._not_whole, _LONGEST_WINDOW_NS
+        )
         hidden = time.time_ns() - _HIDDEN_NS
         if self.asked.until_ns > hidden:
             self.say(

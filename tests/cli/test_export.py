@@ -9,10 +9,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from opentelemetry.sdk.resources import Resource
 
+from agentool_otel.dialects import classify
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources import open_source
 from tests.cli.conftest import Invoke
 
-SPEC = Path(__file__).parent.parent / "fixtures" / "spec" / "reasoning-trace.json"
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+SPEC = FIXTURES / "spec" / "reasoning-trace.json"
+OPENAI = FIXTURES / "spans" / "openai-3.54.0.openinference.jsonl"
+EVENTS = FIXTURES / "spans" / "opentelemetry-instrumentation-genai-openai-1.3b0-events.gen_ai.jsonl"
 
 
 class _Collector(BaseHTTPRequestHandler):
@@ -111,7 +118,106 @@ def test_an_unreachable_endpoint_is_named_with_what_was_not_delivered(
     assert "hint:" in result.stderr
 
 
-def test_recorded_spans_are_refused_with_the_way_to_traces(invoke: Invoke, recording: Path) -> None:
-    result = invoke("export", recording)
-    assert result.exit_code == 3
-    assert "agentool-otel rebuild" in result.stderr
+# -------------------------------------------------------------------------------- recordings
+
+
+def spans_of(*places: Path | str) -> list[SpanRecord]:
+    return [span for place in places for span in open_source(place).spans()]
+
+
+@pytest.mark.parametrize("dialect", ["gen_ai", "openinference", "traceloop"])
+def test_a_recording_comes_back_from_its_spans_in_another_dialect(
+    invoke: Invoke, recording: Path, dialect: str
+) -> None:
+    result = invoke("export", recording, "--dialect", dialect, "-o", "there.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert "1 trace, 3 spans in there.jsonl" in result.stderr
+    assert ("cannot carry" in result.stderr) == (dialect != "gen_ai")
+    assert f"({len(spans_of(recording))} {dialect})" in invoke("validate", "there.jsonl").stdout
+    assert invoke("rebuild", "there.jsonl").stdout == invoke("rebuild", recording).stdout
+
+
+def test_spans_of_any_sdk_are_read_and_model_calls_stay(invoke: Invoke) -> None:
+    assert invoke("export", OPENAI, "-o", "there.jsonl").exit_code == 0
+    before, after = spans_of(OPENAI), spans_of("there.jsonl")
+    assert {classify(span)[0] for span in before} == {"openinference"}
+    assert {classify(span)[0] for span in after} == {"gen_ai"}
+    assert sorted(s.span_id for s in after) == sorted(s.span_id for s in before)
+    assert [s.resource for s in after] == [before[0].resource] * len(after)
+    assert invoke("rebuild", "there.jsonl").stdout == invoke("rebuild", OPENAI).stdout
+
+
+def test_documents_and_recordings_are_told_apart_in_one_call(
+    invoke: Invoke, recording: Path
+) -> None:
+    Path("both").mkdir()
+    recording.rename("both/recording.jsonl")
+    Path("both/document.json").write_text(SPEC.read_text())
+    assert invoke("export", "both", "-o", "there.jsonl").exit_code == 0
+    names = {
+        json.loads(line)["agent_id"]
+        for line in invoke("rebuild", "there.jsonl").stdout.splitlines()
+    }
+    assert names == {"adder", json.loads(SPEC.read_text())["agent_id"]}
+
+
+@pytest.mark.parametrize("document", [False, True])
+def test_standard_input_is_either(invoke: Invoke, recorded: bytes, document: bool) -> None:
+    data = SPEC.read_bytes() if document else recorded
+    result = invoke("export", "-", "--dialect", "openinference", input=data)
+    assert result.exit_code == 0, result.stderr
+    assert "openinference.span.kind" in result.stdout
+    assert "1 trace" in result.stderr
+
+
+def test_a_damaged_line_is_named_and_the_rest_is_delivered(invoke: Invoke, recording: Path) -> None:
+    lines = recording.read_bytes().splitlines(keepends=True)
+    recording.write_bytes(b"".join([lines[0], lines[1][:90] + b"\n", *lines[2:]]))
+    result = invoke("export", recording, "-o", "there.jsonl")
+    assert result.exit_code == 1
+    assert "spans.jsonl line 2" in result.stderr
+    assert len(spans_of("there.jsonl")) == len(lines) - 1
+
+
+def test_a_recording_is_never_written_over(invoke: Invoke, recording: Path) -> None:
+    before = recording.read_bytes()
+    result = invoke("export", recording, "--dialect", "openinference", "-o", recording)
+    assert result.exit_code == 2
+    assert recording.read_bytes() == before
+
+
+def test_log_records_beside_spans_are_told_on_them(invoke: Invoke) -> None:
+    result = invoke("export", EVENTS, "--dialect", "openinference", "-o", "there.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert "llm.input_messages.0.message.content" in Path("there.jsonl").read_text()
+
+
+def test_a_recording_goes_over_the_network_masked_and_with_other_names_beside(
+    invoke: Invoke, collector: HTTPServer, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTOOL_ALSO", "openinference")
+    secret = b"sk-proj-abcdefghijklmnopqrstuvwx"
+    recording.write_bytes(recording.read_bytes().replace(b"1 and 2?", secret))
+    url = f"http://127.0.0.1:{collector.server_port}"
+    result = invoke("export", recording, "--endpoint", url)
+    assert result.exit_code == 0, result.stderr
+    assert "1 trace, 3 spans" in result.stderr
+    sent = b"".join(_Collector.received)
+    assert secret not in sent
+    assert b"openinference.span.kind" in sent
+    assert b"agentool.span.start_ns" not in sent
+
+
+def test_a_document_has_the_resource_of_a_live_program(invoke: Invoke) -> None:
+    assert invoke("export", SPEC, "-o", "there.jsonl").exit_code == 0
+    for span in spans_of("there.jsonl"):
+        sdk = {name: str(value) for name, value in Resource.create().attributes.items()
+               if name.startswith("telemetry.sdk.")}  # fmt: skip
+        service = json.loads(SPEC.read_text())["agent_id"]
+        assert span.resource == {**sdk, "service.name": service}
+
+
+def test_where_nothing_is_recorded_that_is_said(invoke: Invoke) -> None:
+    Path("notes.json").write_text("nothing")
+    for place in ("notes.json", "nowhere"):
+        assert invoke("export", place).exit_code == 3

@@ -19,7 +19,7 @@ SEPARATORS = (
     *"-_.:=/@\"'\\ \n\t,;&(",
     *(": ", " = ", "=>", "\r\n", '":"', '\\":\\"', "='", " a ", ":a ", "=aaaa ", "\n  ", "://"),
 )
-STEPS = 150
+STEPS = 200
 """That a character may cost, in a text and in JSON together: some forty searches for single letters
 and words go over each text, and ten expressions."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentool_otel.cli._explain import explanation
 from agentool_otel.model.operations import AgentInvocation, Inference, McpRequest, ToolExecution
-from agentool_otel.model.spans import Damage
+from agentool_otel.model.spans import Damage, SpanEvent
 from agentool_otel.rebuild import Rebuilt, rebuild
 from tests.records import Collected, shape
 
@@ -40,6 +40,17 @@ def a_tool_call(arguments: str) -> Collected:
 def test_an_attribute_that_does_not_hold_the_value_is_named(arguments: str, outcome: str) -> None:
     notes = rebuilt(a_tool_call(arguments)).fidelity.notes
     assert [note.outcome for note in notes if note.attribute == ARGUMENTS] == [outcome]
+
+
+def test_what_a_collector_masked_is_redacted_on_spans_and_on_their_events() -> None:
+    seen = a_tool_call("****")
+    seen.spans[1].attributes |= {"redaction.masked.keys": ARGUMENTS, "redaction.masked.count": 1}
+    masked = {"agentool.step.content": "****", "redaction.masked.keys": "agentool.step.content"}
+    seen.spans[0].events.append(SpanEvent("agentool.step", attributes=masked))
+    report = rebuilt(seen).fidelity
+    redacted = {note.attribute for note in report.notes if note.outcome == "redacted"}
+    assert redacted == {ARGUMENTS, "agentool.step.content"}
+    assert not report.unread
 
 
 def test_a_value_that_a_store_cut_within_a_character_is_truncated() -> None:

@@ -50,7 +50,7 @@ def test_a_trace_is_read_by_its_id_in_every_spelling(speaks: str) -> None:
     trace = a_trace(7, PAST_NS, "bot", "tools")
     with Loopback(FakeJaeger(stored(trace), speaks)) as server:
         assert read(f"jaeger://{server.place}?trace=7") == (trace, [])
-        with pytest.raises(SourceError, match="trace 0+8 is not there"):
+        with pytest.raises(SourceError, match=r"trace 0+8 is not there"):
             read(f"jaeger://{server.place}?trace=8")
 
 

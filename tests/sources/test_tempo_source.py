@@ -210,7 +210,7 @@ def test_the_tenant_and_the_token_go_with_every_request(monkeypatch: pytest.Monk
 def test_an_unknown_trace_is_refused(reply: Reply) -> None:
     with (
         Loopback(lambda _: reply) as server,
-        pytest.raises(SourceError, match="trace 0+1 is not there: its id is unknown, or"),
+        pytest.raises(SourceError, match=r"trace 0+1 is not there: its id is unknown, or"),
     ):
         read(f"tempo://{server.place}?trace=1")
 

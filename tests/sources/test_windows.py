@@ -38,7 +38,7 @@ def test_every_trace_is_found_or_the_instant_is_named_in_which_there_are_too_man
         assert any(window.since_ns <= time <= window.until_ns for window in named)
 
 
-def test_a_quiet_window_is_asked_for_a_day_at_a_time() -> None:
+def test_a_quiet_window_is_asked_for_at_once_or_in_parts_that_are_allowed() -> None:
     asked: list[Window] = []
 
     def search(window: Window) -> Generator[int, None, bool]:
@@ -46,7 +46,12 @@ def test_a_quiet_window_is_asked_for_a_day_at_a_time() -> None:
         yield from ()
         return False
 
-    assert not list(searched(Window(5, 2 * DAY_NS + 6), 1, search, asked.append))
+    window = Window(5, 2 * DAY_NS + 6)
+    assert not list(searched(window, 1, search, asked.append))
+    assert not list(searched(window, 1, search, asked.append, DAY_NS))
     assert asked == [
-        (5, DAY_NS + 5), (DAY_NS + 5, 2 * DAY_NS + 5), (2 * DAY_NS + 5, 2 * DAY_NS + 6)
-    ]  # fmt: skip
+        window,
+        (5, DAY_NS + 5),
+        (DAY_NS + 5, 2 * DAY_NS + 5),
+        (2 * DAY_NS + 5, 2 * DAY_NS + 6),
+    ]

@@ -1,0 +1,132 @@
+"""What `export` writes: the spans of documents and of recordings, one trace after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+from agentool_otel.cli._output import Reading
+from agentool_otel.cli._reading import TraceFiles, files_of, open_spans, trace_files
+from agentool_otel.cli._text import known
+from agentool_otel.dialects import writing_dialect
+from agentool_otel.export.readable import Readable
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.rebuild.converting import converted
+from agentool_otel.rebuild.replay import replay
+from agentool_otel.sources import Source, open_source
+from agentool_otel.sources.grouping import whole
+
+__all__ = ["Exported"]
+
+_UNSET = SpanLimits.UNSET
+_NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
+_OF_THE_SDK = "telemetry.sdk."
+
+
+class Exported:
+    """The spans of some places in one vocabulary.
+
+    Args:
+        places: files and folders of documents, of recordings or of both, or URLs.
+        dialect: the vocabulary.
+        bar: whether reading recordings may show how far it is.
+
+    Raises:
+        ConfigurationError: there is no such vocabulary.
+        SourceError: a place cannot be read, or there is nothing in it.
+    """
+
+    def __init__(self, places: Sequence[str], dialect: str, bar: bool):
+        self._dialect = writing_dialect(dialect)
+        self._bar = bar
+        documents: list[Path | None] = []
+        recordings: list[str] = []
+        for place in places:
+            for part in _parts(place):
+                if trace_files(part) is None:
+                    recordings.append(part)
+                else:
+                    documents.append(None if part == "-" else Path(part))
+        self._documents = TraceFiles(documents) if documents else None
+        self._recordings: Source | None = open_spans(recordings) if recordings else None
+
+    @property
+    def files(self) -> list[Path | BinaryIO]:
+        """The files and streams that are read."""
+        documents = [] if self._documents is None else self._documents.files
+        recordings = [] if self._recordings is None else files_of(self._recordings)
+        return [*documents, *recordings]
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What could not be read so far."""
+        sources = (self._documents, self._recordings)
+        return [it for source in sources if source is not None for it in source.problems]
+
+    def traces(self) -> Iterator[list[ReadableSpan]]:
+        """Yield the spans of one trace after another. Memory holds one trace, or what grouping
+        takes.
+
+        Raises:
+            AgentoolError: as reading them does.
+        """
+        if self._documents is not None:
+            for trace in self._documents.traces():
+                yield self._replayed(trace)
+        if self._recordings is not None:
+            yield from self._converted(self._recordings)
+
+    def _converted(self, source: Source) -> Iterator[list[ReadableSpan]]:
+        found: list[ReasoningTrace] = []
+        source.document = found.append
+        readable = Readable()
+        with Reading(source, bar=self._bar) as reading:
+            for spans in map(whole, reading.groups()):
+                if spans:
+                    yield [readable(converted(span, self._dialect)) for span in spans]
+                while found:
+                    yield self._replayed(found.pop(0))
+        for trace in found:
+            yield self._replayed(trace)
+
+    def _replayed(self, trace: ReasoningTrace) -> list[ReadableSpan]:
+        """Return the spans of a trace, complete whatever the environment says about limits."""
+        kept = _Kept()
+        provider = TracerProvider(
+            ALWAYS_ON, _resource_of(trace), shutdown_on_exit=False, span_limits=_NO_LIMITS
+        )
+        provider.add_span_processor(kept)
+        replay(trace, provider, dialect=self._dialect.name)
+        return kept.spans
+
+
+def _parts(place: str) -> list[str]:
+    """Return the files that a place stands for, the place itself where it is no file."""
+    if place == "-":
+        return [place]
+    return [str(file) for file in files_of(open_source(place))] or [place]
+
+
+def _resource_of(trace: ReasoningTrace) -> Resource:
+    """Return the resource of a live program that is named after the trace's agent."""
+    of_the_sdk = {
+        name: value
+        for name, value in Resource.create().attributes.items()
+        if name.startswith(_OF_THE_SDK)
+    }
+    service = known(trace.agent_id)
+    return Resource({**of_the_sdk, "service.name": service} if service else of_the_sdk)
+
+
+class _Kept(SpanProcessor):
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+
+    def on_end(self, span: ReadableSpan) -> None:
+        self.spans.append(span)

@@ -1,0 +1,67 @@
+"""Spans as they were collected, as the SDK has them, to be written and sent like any other."""
+
+from __future__ import annotations
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from agentool_otel._json import canonical
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+
+__all__ = ["Readable"]
+
+_CACHED = 256
+_SAMPLED = TraceFlags(TraceFlags.SAMPLED)
+
+
+class Readable:
+    """Makes them, resources and scopes that are alike once."""
+
+    def __init__(self) -> None:
+        self._resources: dict[str, Resource] = {}
+        self._scopes: dict[str, InstrumentationScope] = {}
+
+    def __call__(self, span: SpanRecord) -> ReadableSpan:
+        """Return a span with all that OTLP says of it.
+
+        What a collected span does not have is left out: versions of scopes, the state of the trace.
+        A description of a status that is no error, which OpenTelemetry ignores, too.
+        """
+        described = span.status_message if span.status == STATUS_ERROR else None
+        return ReadableSpan(
+            span.name,
+            _context(span.trace_id, span.span_id),
+            _context(span.trace_id, span.parent_id) if span.parent_id else None,
+            self._resource(span.resource),
+            span.attributes,
+            [Event(it.name, it.attributes, it.time_ns or 0) for it in span.events],
+            [Link(_context(it.trace_id, it.span_id), it.attributes) for it in span.links],
+            SpanKind[span.kind],
+            status=Status(StatusCode[span.status], described),
+            start_time=span.start_ns,
+            end_time=span.end_ns,
+            instrumentation_scope=self._scope(span.scope),
+        )
+
+    def _resource(self, attributes: Attributes) -> Resource:
+        key = canonical(attributes)
+        found = self._resources.get(key)
+        if found is None:
+            if len(self._resources) >= _CACHED:
+                self._resources.clear()
+            found = self._resources[key] = Resource(attributes)
+        return found
+
+    def _scope(self, name: str) -> InstrumentationScope:
+        found = self._scopes.get(name)
+        if found is None:
+            if len(self._scopes) >= _CACHED:
+                self._scopes.clear()
+            found = self._scopes[name] = InstrumentationScope(name)
+        return found
+
+
+def _context(trace_id: str, span_id: str) -> SpanContext:
+    return SpanContext(int(trace_id, 16), int(span_id, 16), False, _SAMPLED)

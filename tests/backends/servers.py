@@ -1,0 +1,124 @@
+"""The Collector, Jaeger and Prometheus as processes on this machine, on ports of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.backends.built import built
+
+__all__ = ["CONFIGS", "Collector", "collector", "free_ports", "server"]
+
+CONFIGS = Path(__file__).parent.parent.parent / "collector-config"
+
+
+class Collector(NamedTuple):
+    """A running Collector."""
+
+    http: str
+    """Where it takes OTLP over HTTP, as a URL."""
+    grpc: str
+    """The same for gRPC, as `grpc://`."""
+    metrics: str
+    """Where its figures can be scraped, if its configuration has that."""
+    folder: Path
+    """What it writes lies here, in `archive/` and `queue/`."""
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nothing listens on."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+@contextmanager
+def collector(config: str, folder: Path, **environ: str) -> Generator[Collector]:
+    """Run the Collector with a file of `collector-config/` until the block ends.
+
+    Args:
+        config: name of the file.
+        folder: for what it writes.
+        environ: further variables that the file reads.
+    """
+    http, grpc, metrics = free_ports(3)
+    places = {
+        "OTLP_HTTP_PORT": str(http),
+        "OTLP_GRPC_PORT": str(grpc),
+        "METRICS_LISTEN": f"127.0.0.1:{metrics}",
+        "ARCHIVE_DIR": str(folder / "archive"),
+        "QUEUE_DIR": str(folder / "queue"),
+        **environ,
+    }
+    command = [str(built("collector")), f"--config={CONFIGS / config}"]
+    with server(command, folder, _listens_on(http), **places):
+        yield Collector(
+            f"http://127.0.0.1:{http}",
+            f"grpc://127.0.0.1:{grpc}",
+            f"http://127.0.0.1:{metrics}/metrics",
+            folder,
+        )
+
+
+@contextmanager
+def server(
+    command: list[str], folder: Path, ready: Callable[[], bool], **environ: str
+) -> Generator[None]:
+    """Run a server in a folder until the block ends; what it says is in `log` there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "log"
+    with open(log, "ab") as said:
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=said, stderr=said, env={**os.environ, **environ}
+        )
+    try:
+        until = time.monotonic() + 60
+        while not ready():
+            if process.poll() is not None or time.monotonic() > until:
+                pytest.fail(f"{command[0]} does not run:\n{log.read_text()[-4000:]}")
+            time.sleep(0.05)
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _listens_on(port: int) -> Callable[[], bool]:
+    def listens() -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+        except OSError:
+            return False
+        return True
+
+    return listens
+
+
+def answers(url: str) -> Callable[[], bool]:
+    """Return whether a URL is answered with success, as a function to wait for."""
+
+    def answered() -> bool:
+        try:
+            with urllib.request.urlopen(url, timeout=1) as response:
+                return bool(response.status == 200)
+        except (OSError, urllib.error.URLError):
+            return False
+
+    return answered

@@ -1,0 +1,184 @@
+"""What the files of `collector-config/` keep, drop, mask and count, in a real Collector."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agentool_otel.rebuild import rebuild
+from agentool_otel.semconv.foreign import _MEMBERS as MEMBERS
+from agentool_otel.semconv.foreign import _NAMES as NAMES
+from agentool_otel.semconv.foreign import _PREFIXES as PREFIXES
+from agentool_otel.sources import open_source
+from tests.backends.built import built
+from tests.backends.runs import DOCUMENTS, call, rebuilt, result, run, send
+from tests.backends.servers import CONFIGS, collector
+from tests.export.receiver import GrpcReceiver, HttpReceiver
+
+pytestmark = pytest.mark.backends
+FILES = ["local.yaml", "metrics.yaml", "redact.yaml", "tail-sampling.yaml"]
+CANARY = "what nobody may read"
+OTHER = "opentelemetry-instrumentation-botocore-0.66b2.gen_ai.jsonl"
+
+
+def arrived(receiver: HttpReceiver, folder: Path) -> Path:
+    """Write what a receiver got into files, and return their folder."""
+    for signal, bodies in receiver.bodies.items():
+        for n, body in enumerate(bodies):
+            (folder / f"{signal.rpartition('/')[2]}-{n}.pb").write_bytes(body)
+    return folder
+
+
+def scraped(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=5) as answer:
+        return str(answer.read().decode())
+
+
+def wait_for(what: Any, seconds: float = 20) -> Any:
+    until = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < until:
+        time.sleep(0.1)
+    return found
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_it_is_valid(file: str) -> None:
+    command = [str(built("collector")), "validate", f"--config={CONFIGS / file}"]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_local_sends_on_and_keeps_everything(protocol: str, tmp_path: Path) -> None:
+    documents = {it["trace_id"]: it for it in DOCUMENTS.values()}
+    with GrpcReceiver() as store:
+        place = store.endpoint.partition("//")[2]
+        with collector("local.yaml", tmp_path, STORE_ENDPOINT=place) as running:
+            send(running.http if protocol == "http" else running.grpc,
+                 *documents.values(), folder=tmp_path)  # fmt: skip
+        sent_on = tmp_path / "sent-on"
+        sent_on.mkdir()
+        for n, request in enumerate(store.requests):
+            assert len(request) < 4 << 20, "what gRPC receivers take"
+            (sent_on / f"{n}.pb").write_bytes(request)
+    assert rebuilt(tmp_path / "archive") == documents
+    assert rebuilt(sent_on) == documents
+
+
+def test_local_keeps_what_it_had_over_a_restart_and_sends_what_waited(tmp_path: Path) -> None:
+    first, second = run("first", call(0), result(0, 1)), run("second", call(0), result(0, 2))
+    with collector("local.yaml", tmp_path, STORE_ENDPOINT="127.0.0.1:9") as running:
+        send(running.http, first, folder=tmp_path)
+    with GrpcReceiver() as store:
+        place = store.endpoint.partition("//")[2]
+        with collector("local.yaml", tmp_path, STORE_ENDPOINT=place) as running:
+            send(running.http, second, folder=tmp_path)
+            assert wait_for(lambda: sum(b"invoke_agent" in it for it in store.requests) >= 1)
+            assert wait_for(lambda: len(b"".join(store.requests).split(b"invoke_agent bot")) >= 3)
+    assert rebuilt(tmp_path / "archive") == {"first": first, "second": second}
+
+
+def test_redact_lets_no_content_through_and_the_rebuild_says_so(tmp_path: Path) -> None:
+    document = run(
+        "secret",
+        {"type": "reasoning", "step_id": "t", "content": CANARY},
+        call(0, {"q": CANARY}),
+        result(0, [CANARY]),
+        {"type": "handoff", "step_id": "h", "to_agent": "b", "message": CANARY},
+        {"type": "memory_write", "step_id": "m", "key": "k", "content": CANARY},
+        {"type": "memory_read", "step_id": "n", "query": CANARY, "results": [CANARY]},
+        input=CANARY,
+        output={"said": CANARY},
+    )
+    with (
+        HttpReceiver() as next_one,
+        collector("redact.yaml", tmp_path, NEXT_ENDPOINT=next_one.endpoint) as running,
+    ):
+        send(running.http, document, folder=tmp_path)
+        assert wait_for(lambda: len(next_one.names()) >= 5)
+    for body in next_one.bodies["/v1/traces"]:
+        assert CANARY.encode() not in body
+    folder = tmp_path / "arrived"
+    folder.mkdir()
+    (made,) = rebuild(open_source(arrived(next_one, folder)).spans())
+    steps = [(step.type, step.step_id) for step in made.trace.steps]
+    assert steps == [(it["type"], it["step_id"]) for it in document["steps"]]
+    redacted = {note.attribute for note in made.fidelity.notes if note.outcome == "redacted"}
+    assert redacted >= {
+        *("gen_ai.input.messages", "agentool.output", "agentool.step.content"),
+        *("gen_ai.tool.call.arguments", "gen_ai.tool.call.result"),
+    }
+
+
+def test_redact_knows_every_name_that_this_package_knows_to_hold_content() -> None:
+    processor = yaml.safe_load((CONFIGS / "redact.yaml").read_text())["processors"]["redaction"]
+    patterns = [re.compile(it) for it in processor["blocked_key_patterns"]]
+    names = sorted(NAMES) + [f"{prefix}0.name" for prefix in PREFIXES] + sorted(MEMBERS)
+    assert [name for name in names if not any(it.search(name) for it in patterns)] == []
+    for name in ("gen_ai.prompt.name", "gen_ai.prompt.version", "gen_ai.operation.name"):
+        assert not any(it.search(name) for it in patterns)
+
+
+def test_tail_sampling_keeps_the_runs_worth_a_look_and_counts_all(tmp_path: Path) -> None:
+    metrics: dict[str, Any] = {"total_tokens": 10, "tool_call_count": 1}
+    times = {"started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:02:00Z"}
+    kept = {
+        "failed": run("failed", status="error"),
+        "out of time": run("out of time", status="timeout"),
+        "refused": run("refused", status="refusal"),
+        "slow": run("slow", **times),
+        "dear": run("dear", metrics={**metrics, "total_cost_usd": 2.5}),
+        "talkative": run("talkative", metrics={**metrics, "total_tokens": 300_000}),
+        "in a loop": run("in a loop", metrics={**metrics, "tool_call_count": 80}),
+    }
+    dropped = {name: run(name, metrics=metrics) for name in ("ordinary", "ordinary too")}
+    with HttpReceiver() as next_one:
+        environ = {"NEXT_ENDPOINT": next_one.endpoint, "DECISION_WAIT": "1s", "SHARE_PERCENT": "0",
+                   "FLUSH_INTERVAL": "1s"}  # fmt: skip
+        with collector("tail-sampling.yaml", tmp_path, **environ) as running:
+            send(running.http, *kept.values(), *dropped.values(), folder=tmp_path)
+            assert wait_for(lambda: len(next_one.names()) >= len(kept))
+            assert wait_for(lambda: calls(running.metrics) == len(kept) + len(dropped))
+    folder = tmp_path / "arrived"
+    folder.mkdir()
+    assert rebuilt(arrived(next_one, folder)).keys() == kept.keys()
+
+
+def calls(url: str, name: str = "traces_span_metrics_calls_total", **labels: str) -> float:
+    """The sum of a counter over all series that have the labels given."""
+    series = re.findall(rf"^{name}{{(.*)}} (\S+)", scraped(url), re.MULTILINE)
+    wanted = [f'{label}="{value}"' for label, value in labels.items()]
+    return sum(float(value) for have, value in series if all(it in have for it in wanted))
+
+
+def test_metrics_counts_calls_errors_and_tokens_of_another_sdk(tmp_path: Path) -> None:
+    recording = Path(__file__).parent.parent / "fixtures" / "spans" / OTHER
+    spans = [it for it in open_source(recording).spans() if it.end_ns]  # the others: log records
+    models = [it for it in spans if it.attributes.get("gen_ai.operation.name") == "chat"]
+    tokens = sum(int(it.attributes.get("gen_ai.usage.input_tokens", 0)) for it in models)
+    assert tokens > 0
+    with HttpReceiver() as next_one:
+        environ = {"NEXT_ENDPOINT": next_one.endpoint, "FLUSH_INTERVAL": "1s"}
+        with collector("metrics.yaml", tmp_path, **environ) as running:
+            for line in recording.read_bytes().splitlines():
+                if b'"resourceSpans"' in line:
+                    post(f"{running.http}/v1/traces", line)
+            assert wait_for(lambda: calls(running.metrics) == len(spans))
+            assert calls(running.metrics, gen_ai_operation_name="chat") == len(models)
+            assert (
+                calls(running.metrics, "gen_ai_client_inference_usage_input_tokens_total") == tokens
+            )
+        assert len(next_one.names()) == len(spans)
+
+
+def post(url: str, body: bytes) -> None:
+    request = urllib.request.Request(url, body, {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.status == 200

@@ -1,0 +1,71 @@
+"""Collected spans as the SDK's: written again, they say the same."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.export._otlp_json import encode_spans
+from agentool_otel.export._otlp_proto import encode_span, merged
+from agentool_otel.export.readable import Readable
+from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
+from agentool_otel.sources import open_source
+from agentool_otel.sources.span_files import SpanFiles
+
+SPANS = Path(__file__).parent.parent / "fixtures" / "spans"
+WHOLE = SpanRecord(
+    trace_id="0" * 31 + "7",
+    span_id="f" * 16,
+    parent_id="0" * 15 + "1",
+    name="chat m",
+    kind="CLIENT",
+    start_ns=1_790_000_000_000_000_001,
+    end_ns=1_790_000_000_000_000_999,
+    attributes={
+        "text": "ä\n",
+        "n": -(2**63),
+        "f": 0.5,
+        "b": True,
+        "list": [1, "a"],
+        "o": {"a": []},
+    },
+    events=[SpanEvent("step", 5, {"n": 1})],
+    links=[SpanLink("1" * 32, "2" * 16, {"why": "retry"})],
+    status="ERROR",
+    status_message="no luck",
+    scope="some.scope",
+    resource={"service.name": "bot", "telemetry.sdk.version": "1.45"},
+)
+BARE = SpanRecord("1" * 32, "2" * 16, name="bare")
+
+
+def test_spans_come_back_from_either_encoding() -> None:
+    made = [Readable()(span) for span in (WHOLE, BARE)]
+    for data in (encode_spans(made), merged(map(encode_span, made))):
+        assert list(SpanFiles([BytesIO(data)]).spans()) == [WHOLE, BARE]
+
+
+@pytest.mark.parametrize(
+    "fixture", ["openai-3.54.0.openinference", "strands-agents-1.62.0.strands", "mcp-2.3.0.gen_ai"]
+)
+def test_what_others_have_recorded_comes_back_too(fixture: str) -> None:
+    spans = list(open_source(SPANS / f"{fixture}.jsonl").spans())
+    readable = Readable()
+    data = b"\n".join(encode_spans([readable(span)]) for span in spans)
+    assert list(SpanFiles([BytesIO(data)]).spans()) == spans
+
+
+def test_resources_and_scopes_that_are_alike_are_made_once() -> None:
+    readable = Readable()
+    one, other = readable(WHOLE), readable(WHOLE)
+    assert one.resource is other.resource
+    assert one.instrumentation_scope is other.instrumentation_scope
+
+
+@pytest.mark.parametrize("odd", [{"a": b"\xff"}, {"a": float("nan")}, {"a": "\ud800"}, {"a": None}])
+def test_odd_resources_raise_nothing(odd: dict[str, Any]) -> None:
+    span = SpanRecord("1" * 32, "2" * 16, name="odd", resource=odd)
+    assert encode_spans([Readable()(span)])
