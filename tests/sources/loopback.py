@@ -17,10 +17,10 @@ from tests.sources.encoders.otlp import otlp, proto, varint
 from tests.sources.encoders.stores import jaeger
 
 SECOND_NS = 1_000_000_000
-NO_PATH = (404, {}, b"404 page not found\n")
-
 Reply = tuple[int, Mapping[str, str], bytes]
 """Status, headers and body."""
+
+NO_PATH: Reply = (404, {}, b"404 page not found\n")
 
 
 class Request(NamedTuple):
