@@ -151,8 +151,8 @@ class ServerSource:
         """Return an error for the answer that there is no such trace, and close it."""
         words = self.http.words(answer) if answer.status != 200 else ""
         said = SourceError(
-            f"{answer.name} is not there{words}: its id is unknown, or the trace "
-            "is older than the server keeps any, or larger than it takes, or another tenant's"
+            f"{answer.name} is not there{words}: its id is unknown, or the trace is older than the "
+            "server keeps any, or larger than it takes, or another tenant's"
         )
         answer.close()
         return said
@@ -174,7 +174,7 @@ class ServerSource:
         if isinstance(error, (SourceUnreachable, SourceDenied)):
             raise error
         self._refusals.append(error)
-        self.say(where, str(error))
+        self.say(where, str(error).removeprefix(where).lstrip(": "))
 
     def say(self, where: str, message: str) -> None:
         """Note a problem."""

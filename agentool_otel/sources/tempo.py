@@ -31,7 +31,9 @@ _PATHS = ("/api/v2/traces/", "/api/traces/")
 """Where traces are, the better one first."""
 _PROTOBUF = "application/protobuf"
 _LIMIT = 1000
-"""Traces of an answer to a search."""
+"""Traces of an answer to a search,"""
+_MOST = 64_000
+"""and of one second."""
 _LONGEST_WINDOW_NS = 168 * 3600 * SECOND_NS
 """Of a search, by default: `query_frontend.search.max_duration`."""
 _HIDDEN_NS = 30 * SECOND_NS
@@ -69,7 +71,7 @@ class Tempo(ServerSource):
         """What the store does not bring back, and how many texts look as if they were cut."""
         if not self._of_full_length:
             return super().loses
-        count = f"{self._of_full_length:,} texts have exactly {_CUT_AT:,} bytes and may be cut"
+        count = f"texts of exactly {_CUT_AT:,} bytes, which may be cut: {self._of_full_length:,}"
         return (*super().loses, count)
 
     def read(self) -> Iterator[SpanRecord]:
@@ -132,7 +134,7 @@ class Tempo(ServerSource):
         """Yield the ids of traces in a window, and return whether there may be more."""
         where = window_text(*window)
         try:
-            found = self._ids(window, where)
+            found, full = self._all_ids(window, where)
         except SourceError as error:
             self.refused(f"{self.name} {where}", error)
             return False
@@ -141,28 +143,40 @@ class Tempo(ServerSource):
                 yield trace_id.lower().zfill(32)
             else:
                 self.say(f"{self.name} {where}", f"a trace was found under no id: {trace_id!r:.80}")
-        return len(found) >= self._limit
+        return full
 
-    def _ids(self, window: Window, where: str) -> list[object]:
-        """Return the ids that a search gives.
+    def _all_ids(self, window: Window, where: str) -> tuple[list[object], bool]:
+        """Return the ids in a window, and whether there may be more; of one that cannot be halved
+        as many as the server gives."""
+        while (found := self._ids(window, where, self._limit)) is None:
+            self._limit = max(self._limit // 4, 1)
+        limit = self._limit
+        while len(found) >= limit and limit < _MOST and len(window.halves(self.step_ns)) == 1:
+            more = self._ids(window, where, 4 * limit)
+            if more is None:
+                break
+            found, limit = more, 4 * limit
+        return found, len(found) >= limit
+
+    def _ids(self, window: Window, where: str, limit: int) -> list[object] | None:
+        """Return the ids that a search gives; None if it does not take the limit, as set by
+        `query_frontend.search.max_result_limit`.
 
         Raises:
-            SourceError: it gives no answer to that.
+            SourceError: it gives no answer.
         """
-        answer = self.http.get("/api/search", self._query(window), more=where)
-        while answer.status == 400 and b"limit" in answer.head() and self._limit > 1:
+        query = [*self._query(window), ("limit", str(limit))]
+        answer = self.http.get("/api/search", query, more=where)
+        if answer.status == 400 and b"limit" in answer.head() and limit > 1:
             answer.close()
-            # It may allow less: `query_frontend.search.max_result_limit`.
-            self._limit = max(self._limit // 4, 1)
-            answer = self.http.get("/api/search", self._query(window), more=where)
+            return None
         said = answer.json() if answer.status == 200 else None
         if not isinstance(said, dict) or not isinstance(found := said.get("traces", []), list):
             raise self.http.refusal(answer)
         answer.close()
         if said.get("status") == "PARTIAL":
-            self.say(
-                f"{self.name} {where}", f"only a part was searched: {said.get('message')!s:.200}"
-            )
+            message = f"only a part was searched: {said.get('message')!s:.200}"
+            self.say(f"{self.name} {where}", message)
         return [it.get("traceID") if isinstance(it, dict) else it for it in found]
 
     def _query(self, window: Window) -> list[tuple[str, str]]:
@@ -170,15 +184,14 @@ class Tempo(ServerSource):
             ("q", traceql(self.asked.services, self.asked.attributes)),
             ("start", str(window.since_ns // SECOND_NS)),
             ("end", str(window.until_ns // SECOND_NS)),
-            ("limit", str(self._limit)),
             ("spss", "1"),
         ]
 
     def _not_whole(self, window: Window) -> None:
         self.say(
             f"{self.name} {window_text(*window)}",
-            f"there are more traces in this second than the {self._limit} that a search gives; the "
-            "others are missing; hint: ask for one service= or attribute= at a time",
+            "there are more traces in this second than a search gives; the others are missing; "
+            "hint: ask for one service= or attribute= at a time",
         )
 
 

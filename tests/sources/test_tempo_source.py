@@ -90,7 +90,7 @@ def test_what_the_store_loses_is_declared_and_texts_that_may_be_cut_are_counted(
         source = open_source(f"tempo://{server.place}?trace={'6a' * 16}")
         assert list(source.spans()) == [span]
     assert "attributes are cut at 2,048 bytes" in source.loses[0]
-    assert source.loses[-1] == "1 texts have exactly 2,048 bytes and may be cut"
+    assert source.loses[-1] == "texts of exactly 2,048 bytes, which may be cut: 1"
 
 
 def test_the_ids_of_a_recorded_search_are_asked_for_with_their_leading_zeros() -> None:
@@ -134,6 +134,21 @@ def test_every_trace_is_read_once_or_its_second_is_named(
     for missing in traces.keys() - set(ids):
         second = from_ns((traces[missing][0].start_ns or 0) // SECOND_NS * SECOND_NS)
         assert any(f" {second} to " in problem for problem in problems)
+
+
+def test_a_busy_second_is_read_as_far_as_the_server_lets_it() -> None:
+    found = [{"traceID": f"{n + 1:x}"} for n in range(1500)]
+
+    def reply(request: Request) -> Reply:
+        if request.path == "/api/search":
+            return as_json({"traces": found[: int(request.query["limit"])]})
+        spans = dict([a_trace(int(request.path.removeprefix("/api/v2/traces/"), 16), PAST_NS)])
+        return FakeTempo(spans)(request)
+
+    with Loopback(reply) as server:
+        second = "since=2026-01-01T00:00:00Z&until=2026-01-01T00:00:01Z"
+        spans, problems = read(f"tempo://{server.place}?{second}")
+    assert (len(spans), problems) == (1500, [])
 
 
 def test_that_the_newest_are_hidden_is_said() -> None:
@@ -227,7 +242,7 @@ def test_one_unknown_trace_costs_only_itself() -> None:
     with Loopback(FakeTempo(dict([a_trace(1, PAST_NS)]))) as server:
         spans, (problem,) = read(f"tempo://{server.place}?trace=2&trace=1")
     assert len(spans) == 1
-    assert "trace 00000000000000000000000000000002 is not there" in problem
+    assert "trace 00000000000000000000000000000002: is not there" in problem
 
 
 def test_a_trace_that_was_found_and_has_been_dropped_is_a_problem() -> None:
