@@ -31,6 +31,15 @@ _COMMANDS = {
 }
 """Command to its line in `--help`, which is shown without importing any of them."""
 
+_SOURCE = (
+    "SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs record "
+    "into, .agentool/ or AGENTOOL_DIR. Or it is a server: tempo://HOST:3200, jaeger://HOST:16686, "
+    "over TLS tempo+https:// and jaeger+https://, with a base path and, after `?`, what to read: "
+    "trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, or a time; the "
+    "last hour by default), timeout=60s. AGENTOOL_TEMPO_TOKEN and AGENTOOL_JAEGER_TOKEN are sent "
+    "as Bearer, AGENTOOL_TEMPO_TENANT and AGENTOOL_JAEGER_TENANT as the tenant, user:password@ in "
+    "the URL as Basic. Servers need the extra `servers`."
+)
 _UNREADABLE = 3
 _USAGE = 2
 _INTERRUPTED = 130
@@ -166,8 +175,7 @@ def _forgive_encodings() -> None:
     cls=_Commands,
     name="agentool-otel",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs "
-    "record into, .agentool/ or AGENTOOL_DIR.",
+    epilog=_SOURCE,
 )
 @click.version_option(__version__, prog_name="agentool-otel")
 def main() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from agentool_otel import _json
+from agentool_otel._urls import without_credentials
 from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
@@ -57,14 +58,15 @@ class Sources:
     """Several sources read as one, so that a run that is spread over them comes out whole."""
 
     def __init__(self, places: Sequence[str]):
-        self.name = ", ".join(places)
         self._refused: list[tuple[str, AgentoolError]] = []
         self._sources: list[tuple[str, Source]] = []
-        for place in places:
+        shown = [without_credentials(it) if "://" in it else it for it in places]
+        self.name = ", ".join(shown)
+        for place, name in zip(places, shown, strict=True):
             try:
-                self._sources.append((place, open_source(place)))
+                self._sources.append((name, open_source(place)))
             except AgentoolError as error:
-                self._refused.append((place, error))
+                self._refused.append((name, error))
         if not self._sources:
             raise self._refused[0][1]
         self.problems = [Problem(place, str(error)) for place, error in self._refused]

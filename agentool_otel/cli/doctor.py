@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.text import Text
 
 from agentool_otel import _json
+from agentool_otel._urls import without_credentials
 from agentool_otel._version import __version__
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
@@ -33,7 +34,6 @@ from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.recording import RecordingExporter
-from agentool_otel.export.urls import without_credentials
 from agentool_otel.export.variables import exporter
 from agentool_otel.instrument import _logs, _metrics
 from agentool_otel.instrument._setup import instrumentors

@@ -138,7 +138,7 @@ def _keep_apart(options: dict[str, Any], notes: Path) -> None:
 
     They are in a file that only this user can read, for as long as the program runs.
     """
-    from agentool_otel.export.urls import without_credentials
+    from agentool_otel._urls import without_credentials
 
     whole = options["instrument"].get("endpoint")
     if whole is None or whole == (shown := without_credentials(whole)):

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from agentool_otel._urls import with_path, without_credentials, without_path
 from agentool_otel.emit.session import guarded
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export._connecting import split
 from agentool_otel.export._otlp_proto import encode_span, merged
 from agentool_otel.export.sending import Answer, GrpcSender, HttpSender, Sender
-from agentool_otel.export.urls import with_path, without_credentials, without_path
 from agentool_otel.export.variables import (
     ALSO,
     Signal,

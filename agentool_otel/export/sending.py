@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from urllib.parse import SplitResult
 
 from agentool_otel._ownership import Identity, identity
+from agentool_otel._urls import without_credentials
 from agentool_otel._version import __version__
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import variables
 from agentool_otel.export._connecting import Route, Tls, basic, connect, split
-from agentool_otel.export.urls import without_credentials
 from agentool_otel.export.variables import Signal
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Literal
 
 from opentelemetry.util.re import parse_env_headers
 
+from agentool_otel._urls import with_path
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.urls import with_path
 from agentool_otel.semconv import agentool
 
 __all__ = [
@@ -50,6 +50,8 @@ _EXPORTERS: dict[str, Exporter] = {
     "console": "console",
     "none": "none",
 }
+_OURS = "agentool"
+"""The name of `sdk.AgentoolSpanExporter`: where we decide by ourselves, it asks for what we do."""
 _COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", "gzip")}
 
 
@@ -88,6 +90,8 @@ def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
     """
     name = f"OTEL_{signal.upper()}_EXPORTER"
     value = environ.get(name, "").strip()
+    if value == _OURS and signal == "traces":
+        return ""
     if value in _EXPORTERS:
         return _EXPORTERS[value]
     raise ConfigurationError(

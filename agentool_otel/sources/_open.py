@@ -46,14 +46,17 @@ def open_source(where: str | Path | None = None) -> Source:
 
 
 def _remote(scheme: str, where: str) -> Source:
+    """Return the source that an entry point is named for; what follows `+` in a scheme, such as
+    `https`, is how the source gets there, and its own matter."""
     known = found("agentool_otel.sources")
-    if scheme not in known:
-        schemes = ", ".join(f"{name}://" for name in sorted(known)) or "none yet"
+    name = scheme.lower().partition("+")[0]
+    if name not in known:
+        schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
         raise SourceError(
             f"no source for {scheme + '://'!r}; schemes known: {schemes}"
             "; hint: name a file, a folder or `-` for standard input"
         )
-    source: Source = known[scheme].load()(where)
+    source: Source = known[name].load()(where)
     return source
 
 

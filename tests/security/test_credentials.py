@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentool_otel._urls import with_path, without_credentials, without_path
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.otlp import OtlpTarget
-from agentool_otel.export.urls import with_path, without_credentials, without_path
 from tests.cli.conftest import AGENT
 from tests.export.proxy import Proxy
 from tests.export.receiver import GrpcReceiver, HttpReceiver

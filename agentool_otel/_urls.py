@@ -1,4 +1,4 @@
-"""URLs of receivers: with a path put on, and without what only the receiver is to know.
+"""URLs of servers: with a path put on, and without what only the server is to know.
 
 A user name, a password and query parameters are credentials, or may be: they are used, and neither
 shown nor stored.
@@ -16,13 +16,17 @@ _PLACE = re.compile(r"[^/@:]*(:\d*)?|\[[^\]/@]*\](:\d*)?")
 
 def without_credentials(url: str) -> str:
     """Return a URL without user name, password, query and fragment, however it is written."""
-    head = re.split(r"[?#]", url, maxsplit=1)[0]
+    head, *behind = re.split(r"[?#]", url, maxsplit=1)
     scheme, sign, rest = head.partition("://")
     if not sign:
         scheme, rest = "", head
-    # A password may hold a slash, unquoted by mistake: it is none of the path's then.
-    if "@" in rest and not _PLACE.fullmatch(rest.partition("/")[0]):
-        rest = rest.rpartition("@")[2]
+    if not _PLACE.fullmatch(rest.partition("/")[0]):
+        # A password may hold a slash, unquoted by mistake: it is none of the path's then,
+        if "@" in rest:
+            rest = rest.rpartition("@")[2]
+        # nor is a mark of the query's.
+        elif behind and "@" in behind[0]:
+            rest = without_credentials(behind[0].rpartition("@")[2])
     return f"{scheme}{sign}{rest}"
 
 

@@ -1,0 +1,59 @@
+"""Commands that read a server: they show where, say what is missing, and keep who we are."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agentool_otel.sources import _http
+from tests.cli.conftest import Invoke
+from tests.sources.loopback import Loopback, Reply, Request
+
+STORED = Path(__file__).parent.parent / "fixtures" / "tempo" / "defaults"
+CUT = "1e50dfa4b04451a681956db3621a1a28"
+
+
+def stored(request: Request) -> Reply:
+    trace_id = request.path.rpartition("/")[2]
+    return 200, {}, (STORED / f"{trace_id}.v2.pb").read_bytes() if trace_id == CUT else b""
+
+
+def test_rebuild_reads_a_server_and_reports_what_its_store_loses(invoke: Invoke) -> None:
+    with Loopback(stored) as server:
+        result = invoke("rebuild", f"tempo://{server.place}?trace={CUT}", "--fidelity", "f.jsonl")
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 1)
+    assert "1 trace, 2 spans, no problems" in result.stderr
+    report = json.loads(Path("f.jsonl").read_text())
+    assert report["summary"]["truncated"] > 0
+    assert "attributes are cut at 2,048 bytes" in report["store_loses"][0]
+
+
+def test_show_reads_a_server_and_beside_it_a_file(invoke: Invoke, recording: Path) -> None:
+    with Loopback(stored) as server:
+        place = f"tempo://{server.place}?trace={CUT}"
+        assert "medium" in invoke("show", place).stdout
+        assert "2 traces" in invoke("rebuild", place, recording).stderr
+
+
+def test_what_is_missing_is_a_problem_and_an_exit_code(invoke: Invoke) -> None:
+    with Loopback(stored) as server:
+        some = invoke("rebuild", f"tempo://{server.place}?trace={CUT}&trace=2")
+        none = invoke("rebuild", f"tempo://{server.place}?trace=2")
+    assert (some.exit_code, none.exit_code) == (1, 3)
+    for result in (some, none):
+        assert re.search(r"trace 0{31}2:? is not there", result.stderr)
+
+
+@pytest.mark.parametrize("flag", [[], ["--debug"]])
+def test_no_password_is_shown_whatever_is_wrong(
+    invoke: Invoke, recording: Path, monkeypatch: pytest.MonkeyPatch, flag: list[str]
+) -> None:
+    monkeypatch.setattr(_http, "_WAITS_S", ())
+    for wrong in ("127.0.0.1:1?trace=1", "127.0.0.1:1?tracee=1", "h:port", "127.0.0.1:1?trace=x"):
+        for sources in ([f"tempo://me:s3cret@{wrong}"], [f"tempo://me:s3cret@{wrong}", recording]):
+            result = invoke("rebuild", *sources, *flag)
+            assert result.exit_code != 0
+            assert "s3cret" not in result.output + repr(result.exception)

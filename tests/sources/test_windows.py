@@ -1,0 +1,57 @@
+"""All of a window of time is read through a search that gives the first few, or it is said which
+part is not."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.sources._windows import Window, searched
+
+DAY_NS = 86_400 * 10**9
+STEP_NS = 1000
+
+
+@given(
+    times=st.lists(st.integers(0, 3 * DAY_NS) | st.integers(0, 9 * STEP_NS), max_size=40),
+    cap=st.integers(1, 9),
+)
+def test_every_trace_is_found_or_the_instant_is_named_in_which_there_are_too_many(
+    times: list[int], cap: int
+) -> None:
+    named: list[Window] = []
+
+    def search(window: Window) -> Generator[int, None, bool]:
+        found = [
+            n for n, time in enumerate(times)
+            if window.since_ns <= time // STEP_NS * STEP_NS <= window.until_ns
+        ][:cap]  # fmt: skip
+        yield from found
+        return len(found) == cap
+
+    found = set(searched(Window(0, 3 * DAY_NS), STEP_NS, search, named.append))
+    missing = [time for n, time in enumerate(times) if n not in found]
+    assert all(window.until_ns - window.since_ns == STEP_NS for window in named)
+    for time in missing:
+        assert any(window.since_ns <= time <= window.until_ns for window in named)
+
+
+def test_a_quiet_window_is_asked_for_at_once_or_in_parts_that_are_allowed() -> None:
+    asked: list[Window] = []
+
+    def search(window: Window) -> Generator[int, None, bool]:
+        asked.append(window)
+        yield from ()
+        return False
+
+    window = Window(5, 2 * DAY_NS + 6)
+    assert not list(searched(window, 1, search, asked.append))
+    assert not list(searched(window, 1, search, asked.append, DAY_NS))
+    assert asked == [
+        window,
+        (5, DAY_NS + 5),
+        (DAY_NS + 5, 2 * DAY_NS + 5),
+        (2 * DAY_NS + 5, 2 * DAY_NS + 6),
+    ]
