@@ -64,6 +64,8 @@ class Asked(NamedTuple):
     until_ns: int
     usual: bool
     """Whether nobody named the beginning: it is an hour before the end."""
+    until_now: bool
+    """Whether nobody named the end."""
     timeout_s: float
     """How long the server may be silent."""
 
@@ -98,7 +100,8 @@ def asked(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> As
             f"; hint: leave out one of the two"
         )
     now = now_ns()
-    until = _time(one("until") or "now", "until", name, now)
+    until_text = one("until")
+    until = _time(until_text or "now", "until", name, now)
     since_text = one("since")
     since = until - _HOUR_NS if since_text is None else _time(since_text, "since", name, now)
     if since >= until:
@@ -115,6 +118,7 @@ def asked(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> As
         since,
         until,
         since_text is None and not traces,
+        not until_text,
         _seconds(one("timeout"), name),
     )
 

@@ -11,6 +11,7 @@ is.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Generator, Iterator
@@ -27,6 +28,7 @@ from agentool_otel.sources._windows import Window, searched
 
 __all__ = ["Tempo"]
 
+_log = logging.getLogger(__name__)
 _PATHS = ("/api/v2/traces/", "/api/traces/")
 """Where traces are, the better one first."""
 _PROTOBUF = "application/protobuf"
@@ -123,12 +125,15 @@ class Tempo(ServerSource):
         )
         hidden = time.time_ns() - _HIDDEN_NS
         if self.asked.until_ns > hidden:
-            self.say(
-                self.name,
+            message = (
                 f"traces since {from_ns(hidden // SECOND_NS * SECOND_NS)} are missing: Tempo's "
                 "search does not show the newest 30 s; hint: ask again in 30 s, ask for trace=ID, "
-                "or leave them out by until=30s",
+                "or leave them out by until=30s"
             )
+            if self.asked.until_now:  # whoever asks for all there is gets all that can be had
+                _log.warning("%s: %s", self.name, message)
+            else:
+                self.say(self.name, message)
 
     def _search(self, window: Window) -> Generator[str, None, bool]:
         """Yield the ids of traces in a window, and return whether there may be more."""
