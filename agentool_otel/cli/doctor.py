@@ -29,6 +29,7 @@ from agentool_otel._urls import without_credentials
 from agentool_otel._version import __version__
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
+from agentool_otel.cli._round_trip import round_trip
 from agentool_otel.emit.content import CAPTURE_VARIABLE, places, requested
 from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
 from agentool_otel.errors import AgentoolError
@@ -79,17 +80,24 @@ _EFFECTS = {
     "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
     "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
 }
+_NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
 _GOOD = frozenset({"attached", "absent", "inherited"})
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
 @click.option("--endpoint", help="Try this OTLP endpoint instead of the configured destination.")
-def command(as_json: bool, endpoint: str | None) -> int:
+@click.option(
+    "--source",
+    metavar="SOURCE",
+    help="Ask there for what was sent: jaeger://localhost:16686, tempo://localhost:3200.",
+)
+def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
     """Report what is attached and whether spans arrive.
 
     Frameworks are imported to see what attaches to them, and one span is sent to where spans would
-    go and, where that is a recording, read back.
+    go and, where that is a recording, read back. With --source a whole run is sent, asked for
+    there, and compared.
     """
     found: dict[str, Any] = {
         "versions": _versions(),
@@ -97,7 +105,7 @@ def command(as_json: bool, endpoint: str | None) -> int:
         "other_tracing": _other_tracing(),
         "tracer_provider": _provider(),
         "environment": _environment(os.environ),
-        **_destination(endpoint),
+        **_destination(endpoint, source),
     }
     if as_json:
         sys.stdout.buffer.write(_json.dumps(found).encode() + b"\n")
@@ -222,7 +230,7 @@ def _shown(value: str) -> str:
     return without_credentials(value) if "://" in value else value
 
 
-def _destination(endpoint: str | None) -> dict[str, Any]:
+def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
     """Return where spans would go, what goes along, and how a test span fared."""
     test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
     network = False
@@ -236,7 +244,9 @@ def _destination(endpoint: str | None) -> dict[str, Any]:
         elif target is not None:
             network, spans = True, target
             where = f"{target} ({target.protocol})"
-            test = _try_endpoint(target)
+            test = _try_endpoint(target) if source is None else round_trip(target, source)
+        elif source is not None:
+            where, test = "not at a server", {"ok": False, "said": _NO_SERVER}
         elif exporting == "none":
             where = "nowhere: OTEL_TRACES_EXPORTER=none"
         elif exporting == "console":
@@ -295,7 +305,8 @@ def _try_endpoint(target: OtlpTarget) -> dict[str, Any]:
         return {"ok": False, "said": f"the endpoint did not take a span: {exporter.reason}"}
     return {
         "ok": True,
-        "said": f"the endpoint accepted span {span_id} 'agentool-otel doctor' in {took}",
+        "said": f"the endpoint accepted span {span_id} 'agentool-otel doctor' in {took}; --source "
+        "jaeger://HOST:16686 or tempo://HOST:3200 asks for it there",
     }
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from agentool_otel.cli.doctor import command as doctor
 from tests.backends.servers import jaeger
 from tests.pages._model import the_model
 from tests.pages.sending import PROGRAMS
@@ -23,6 +25,18 @@ def tags_in(api: str, service: str) -> list[str]:
         found: list[dict[str, Any]] = json.load(answer)["data"]
     spans = [span for trace in found for span in trace["spans"]]
     return [tag["key"] for span in spans for tag in span["tags"]]
+
+
+def test_the_doctor_sends_a_run_and_finds_it_there(tmp_path: Path) -> None:
+    with jaeger(tmp_path) as running:
+        source = running.query.replace("http", "jaeger", 1)
+        done = CliRunner().invoke(
+            doctor, ["--json", "--endpoint", running.http, "--source", source]
+        )
+    test = json.loads(done.stdout)["self_test"]
+    assert test["ok"], test
+    assert "5 of 5 spans of a run were found" in test["said"]
+    assert "its trajectory is the same" in test["said"]
 
 
 def test_at_most_a_tenth_of_the_tags_are_ours(tmp_path: Path) -> None:

@@ -1,0 +1,146 @@
+"""A run that is sent to an endpoint and then asked for: what of it arrived, and how."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import collected
+from agentool_otel.errors import AgentoolError, SourceDenied, SourceUnreachable
+from agentool_otel.export.otlp import OtlpExporter, OtlpTarget
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.times import from_ns
+from agentool_otel.rebuild import rebuild
+from agentool_otel.rebuild.replay import replay
+from agentool_otel.sources import open_source
+
+__all__ = ["round_trip"]
+
+_PATIENCE_S = 15.0
+"""How long a server may take to show what it has taken."""
+_PAUSE_S = 0.5
+_LONG = 20_000
+"""Characters of the longest text: an ordinary prompt, and ten times what Tempo keeps by default."""
+_UNSET = SpanLimits.UNSET
+_NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
+
+
+def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
+    """Send a run and read it back, and return whether it is the same, with words for people.
+
+    Args:
+        target: where it is sent.
+        where: SOURCE of the server that is asked for it, without a query.
+
+    Raises:
+        SourceError: the SOURCE cannot be understood.
+        MissingDependencyError: what reads it is not installed.
+    """
+    document = _document()
+    spans = _spans_of(document)
+    exporter = OtlpExporter(target)
+    with collected("agentool_otel.export.otlp"):
+        exporter.export(spans)
+        exporter.shutdown()
+    if exporter.failed:
+        return {"ok": False, "said": f"the endpoint did not take a run: {exporter.reason}"}
+    context = spans[0].context
+    assert context is not None
+    place = f"{where.partition('?')[0]}?trace={context.trace_id:032x}"
+    began = time.monotonic()
+    found, reason = _asked(place, len(spans))
+    if not found:
+        return {
+            "ok": False,
+            "said": f"a run of {len(spans)} spans was taken and not found: {reason}",
+        }
+    took = _text.duration((time.monotonic() - began) * 1000)
+    differences = list(_differences(document, _rebuilt(found)))
+    sent = f"{len(found)} of {len(spans)} spans of a run were found after {took}"
+    if not differences:
+        return {"ok": True, "said": f"{sent}; its trajectory is the same, a text of 20 kB included"}
+    return {"ok": False, "said": f"{sent}; not as they were sent: {'; '.join(differences)}"}
+
+
+def _asked(place: str, expected: int) -> tuple[list[SpanRecord], str]:
+    """Return the spans as soon as all are there; after a while those that are, or why none is."""
+    until = time.monotonic() + _PATIENCE_S
+    found: list[SpanRecord] = []
+    reason = ""
+    while len(found) < expected and time.monotonic() < until:
+        if reason or found:
+            time.sleep(_PAUSE_S)
+        try:
+            found = list(open_source(place).spans())
+        except (SourceUnreachable, SourceDenied) as error:
+            return [], str(error)
+        except AgentoolError as error:  # not there yet
+            reason = str(error)
+    return found, reason
+
+
+def _rebuilt(spans: list[SpanRecord]) -> dict[str, Any]:
+    made = [it.trace.to_dict() for it in rebuild(spans)]
+    return made[0] if made else {}
+
+
+def _differences(document: dict[str, Any], made: dict[str, Any]) -> Iterator[str]:
+    """Yield what is missing or other, in words."""
+    for key in sorted((document.keys() | made.keys()) - {"steps"}):
+        if document.get(key) != made.get(key):
+            yield f"{key} is {'missing' if key not in made else 'other'}"
+    there = {step.get("step_id"): step for step in made.get("steps", ())}
+    for step in document["steps"]:
+        got = there.get(step["step_id"])
+        if got is None:
+            yield f"the step {step['type']} is missing"
+        elif got != step:
+            members = [key for key in step if step[key] != got.get(key)]
+            yield f"of the step {step['type']}, {', '.join(members) or 'something'} is other"
+
+
+def _document() -> dict[str, Any]:
+    """Return a run with every kind of step, values that stores mangle, and a long text."""
+    call = {
+        "id": "c1",
+        "name": "look_up",
+        "arguments": {"q": "Grüße ☃", "limit": 0, "exact": False},
+    }
+    result = {"call_id": "c1", "output": [None, "", {}, 0.1, "x" * _LONG], "success": True}
+    steps: list[dict[str, Any]] = [
+        {"type": "reasoning", "content": "Let us see."},
+        {"type": "memory_read", "query": "last time", "results": ["it did"]},
+        {"type": "tool_call", "tool_call": call},
+        {"type": "tool_result", "tool_result": result},
+        {"type": "memory_write", "key": "today", "content": {"seen": True}},
+        {"type": "handoff", "to_agent": "writer", "message": "Write that down."},
+    ]
+    now_ns = time.time_ns()
+    for n, step in enumerate(steps):
+        step |= {"step_id": f"step_{n}", "timestamp": from_ns(now_ns + n)}
+    return {
+        "trace_id": f"doctor-{uuid.uuid4().hex}",
+        "agent_id": "agentool-otel doctor",
+        "input": "Does everything arrive?",
+        "output": {"answer": "…"},
+        "status": "success",
+        "steps": steps,
+    }
+
+
+def _spans_of(document: dict[str, Any]) -> list[ReadableSpan]:
+    kept = InMemorySpanExporter()
+    resource = Resource({"service.name": "agentool-otel-doctor"})
+    provider = TracerProvider(ALWAYS_ON, resource, shutdown_on_exit=False, span_limits=_NO_LIMITS)
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    replay(document, provider)
+    return list(kept.get_finished_spans())

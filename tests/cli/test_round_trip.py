@@ -1,0 +1,53 @@
+"""What the doctor says of a run that came back other than it was sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from click.testing import CliRunner
+
+from agentool_otel.cli._round_trip import _differences, _document, _rebuilt, _spans_of
+from agentool_otel.cli.doctor import command
+from agentool_otel.export._otlp_json import encode_spans
+from agentool_otel.sources.span_files import SpanFiles
+from tests.export.receiver import HttpReceiver
+
+
+def self_test(*arguments: str) -> dict[str, Any]:
+    done = CliRunner().invoke(command, ["--json", *arguments])
+    found: dict[str, Any] = json.loads(done.stdout)["self_test"]
+    return found
+
+
+def test_a_run_that_arrives_whole_is_the_same() -> None:
+    from io import BytesIO
+
+    document = _document()
+    sent = SpanFiles([BytesIO(encode_spans(_spans_of(document)))])
+    assert list(_differences(document, _rebuilt(list(sent.spans())))) == []
+
+
+def test_what_is_missing_or_other_is_named() -> None:
+    document = _document()
+    made = json.loads(json.dumps(document))
+    del made["output"], made["steps"][0]
+    made["steps"][2]["tool_result"]["output"] = "cut"
+    assert list(_differences(document, made)) == [
+        "output is missing",
+        "the step reasoning is missing",
+        "of the step tool_result, tool_result is other",
+    ]
+
+
+def test_a_server_that_cannot_be_asked_is_named() -> None:
+    with HttpReceiver() as receiver:
+        found = self_test("--endpoint", receiver.endpoint, "--source", "jaeger://127.0.0.1:9")
+    assert found["ok"] is False
+    assert "was taken and not found: jaeger://127.0.0.1:9" in found["said"]
+
+
+def test_where_nothing_is_sent_there_is_nothing_to_ask_for() -> None:
+    found = self_test("--source", "jaeger://127.0.0.1:9")
+    assert found["ok"] is False
+    assert "hint: name --endpoint" in found["said"]
