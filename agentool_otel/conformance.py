@@ -37,6 +37,7 @@ import msgspec
 from agentool_otel._json import loads
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
 from agentool_otel.semconv import core, gen_ai, mcp, table
+from agentool_otel.semconv.marks import MARK_TRUNCATED
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     EVENTS,
@@ -367,7 +368,10 @@ def _check_shape(name: str, value: Any, shape: Schema) -> Iterator[_Finding]:
 
 
 def _misfits(value: Any, schema: Schema, path: str) -> Iterator[str]:
-    """Say where a JSON value does not satisfy a schema of `SHAPES`."""
+    """Say where a JSON value does not satisfy a schema of `SHAPES`; a mark in place of what had no
+    room is no value."""
+    if isinstance(value, dict) and MARK_TRUNCATED in value:
+        return
     types: str | list[str] = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
     if types and not any(_JSON_TYPES[it](value) for it in types):

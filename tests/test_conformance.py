@@ -449,3 +449,16 @@ def test_neither_the_plugin_nor_the_check_loads_the_sdk() -> None:
         "assert not any(name.startswith('opentelemetry.sdk') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_mark_in_place_of_what_had_no_room_is_no_record() -> None:
+    def shapes_broken_by(*records: Any) -> list[str]:
+        said = {"gen_ai.operation.name": "search_memory"}
+        said["gen_ai.memory.records"] = json.dumps(records)
+        found = check(span("search_memory", "INTERNAL", said))
+        return [it.message for it in found if it.rule == "shape"]
+
+    mark = {"$truncated": "bytes", "$length": 9}
+    assert shapes_broken_by({"content": "a"}, mark) == []
+    (message,) = shapes_broken_by({}, mark)
+    assert "'content' is missing - at $[0]" in message
