@@ -3,7 +3,8 @@
     python collector-config/grafana/make_boards
 
 Every expression runs in `poe backends` against a real Prometheus, with the metrics of real
-programs. How Grafana draws them is not checked: no Grafana can be had there.
+programs. How Grafana draws them is not checked: no Grafana can be had there. `boards/*.json` can be
+imported into any Grafana that has a Prometheus and a Tempo: it asks for neither by name.
 
 No panel shows what models cost: the conventions have no metric for that, and few programs say it.
 """

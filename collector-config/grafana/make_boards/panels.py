@@ -102,7 +102,11 @@ def table(
     made = _panel("table", title, description, (width, 8), targets, options)
     values = [f"Value #{it['refId']}" for it in made["targets"]]
     named = dict(zip(values if len(values) > 1 else ["Value"], columns, strict=True))
-    organise = {"excludeByName": {"Time": True}, "renameByName": {**rows, **named}}
+    organise = {
+        "excludeByName": {"Time": True},
+        "indexByName": {it: n for n, it in enumerate([*rows, *named])},
+        "renameByName": {**rows, **named},
+    }
     made["transformations"] = [
         {"id": "merge", "options": {}},
         {"id": "organize", "options": organise},
