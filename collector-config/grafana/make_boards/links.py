@@ -1,7 +1,8 @@
 """What is asked of Tempo, and links that ask it.
 
-Only forms of TraceQL that were run on a real Tempo 3: comparisons of attributes by `=` and `=~`,
-`status = error`, `&&`, and `select` behind them.
+All of it was run by hand on a real Tempo of August 2026 that had the spans of real programs; tests
+hold it to these forms: comparisons of attributes by `=` and `=~`, `status = error`, `&&`, and
+`select` behind them.
 """
 
 from __future__ import annotations
