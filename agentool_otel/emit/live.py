@@ -145,6 +145,8 @@ class LiveSpan:
             span.end()
             return
         end_ns = time_ns() if end_ns is None else end_ns
+        if error is not None and operation.error_type is None:
+            operation = replace(operation, error_type=error_type_of(error))
         if isinstance(operation, (AgentInvocation, Inference)) and operation.output:
             cut = error is not None or agentool.INTERRUPTED in (extra or ())
             said = finished(operation.output, cut or operation.error_type is not None)

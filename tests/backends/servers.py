@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import urllib.request
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -21,12 +22,21 @@ from tests.backends.built import built
 __all__ = [
     "CONFIGS",
     "Collector",
+<<<<<<< HEAD
     "Jaeger",
     "answers",
     "collector",
     "free_ports",
     "jaeger",
     "server",
+=======
+    "answers",
+    "collector",
+    "free_ports",
+    "prometheus",
+    "server",
+    "wait_for",
+>>>>>>> h-grafana
 ]
 
 CONFIGS = Path(__file__).parent.parent.parent / "collector-config"
@@ -113,6 +123,37 @@ def jaeger(folder: Path) -> Generator[Jaeger]:
 
 
 @contextmanager
+def prometheus(folder: Path, scraped: str = "http://127.0.0.1:9/metrics") -> Generator[str]:
+    """Run Prometheus with its file of `collector-config/` and the alerts, and give its URL; it
+    takes OTLP too.
+
+    Args:
+        folder: for what it writes.
+        scraped: URL of the Collector's figures; nothing is there unless given. Asked, as the rules
+            are, every second and not every 15.
+    """
+    (port,) = free_ports(1)
+    url = f"http://127.0.0.1:{port}"
+    folder.mkdir(parents=True, exist_ok=True)
+    said = (CONFIGS / "prometheus.yaml").read_text()
+    for ours, theirs in (("collector:8889", scraped.split("/")[2]), (": 15s", ": 1s")):
+        assert ours in said
+        said = said.replace(ours, theirs)
+    (folder / "prometheus.yaml").write_text(said)
+    shutil.copy(CONFIGS / "grafana" / "alerts.yaml", folder)
+    command = [
+        str(built("prometheus")),
+        f"--config.file={folder / 'prometheus.yaml'}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address=127.0.0.1:{port}",
+        "--web.enable-otlp-receiver",
+        "--enable-feature=exemplar-storage",
+    ]
+    with server(command, folder, answers(f"{url}/-/ready")):
+        yield url
+
+
+@contextmanager
 def server(
     command: list[str], folder: Path, ready: Callable[[], bool], **environ: str
 ) -> Generator[None]:
@@ -161,3 +202,11 @@ def answers(url: str) -> Callable[[], bool]:
             return False
 
     return answered
+
+
+def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
+    """Return what a function gives, as soon as that is true, or after a while whatever it is."""
+    until = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < until:
+        time.sleep(0.1)
+    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from agentool_otel.semconv.foreign import _PREFIXES as PREFIXES
 from agentool_otel.sources import open_source
 from tests.backends.built import built
 from tests.backends.runs import DOCUMENTS, call, rebuilt, result, run, send
-from tests.backends.servers import CONFIGS, collector
+from tests.backends.servers import CONFIGS, collector, wait_for
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 
 pytestmark = pytest.mark.backends
@@ -39,13 +38,6 @@ def arrived(receiver: HttpReceiver, folder: Path) -> Path:
 def scraped(url: str) -> str:
     with urllib.request.urlopen(url, timeout=5) as answer:
         return str(answer.read().decode())
-
-
-def wait_for(what: Any, seconds: float = 20) -> Any:
-    until = time.monotonic() + seconds
-    while not (found := what()) and time.monotonic() < until:
-        time.sleep(0.1)
-    return found
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -24,6 +24,7 @@ from agentool_otel.model.operations import (
     MemoryOperation,
     Operation,
     Retrieval,
+    ToolExecution,
     Usage,
     WorkflowInvocation,
 )
@@ -337,6 +338,28 @@ def test_a_failure_is_told_by_its_error_type(spans: Any, collect: Any) -> None:
         fails()
     [point] = collected.points()["gen_ai.execute_tool.duration"].data.data_points
     assert dict(point.attributes)["error.type"] == "ValueError"
+
+
+@pytest.mark.parametrize(
+    "operation", [*OTHERS, ToolExecution(name="t")], ids=lambda it: type(it).__name__
+)
+def test_an_exception_has_the_same_name_on_the_metric_as_on_the_span(
+    spans: Any, collect: Any, operation: Operation
+) -> None:
+    class Refused(Exception):
+        pass
+
+    collected = collect()
+    live = begin(operation)
+    assert live is not None
+    live.end(operation, Refused("too soon"))
+    names = {
+        point.attributes.get("error.type")
+        for name, metric in collected.points().items()
+        if "error.type" in METRICS[name].attributes
+        for point in metric.data.data_points
+    }
+    assert names == {spans.only().attributes["error.type"]}
 
 
 def test_nothing_is_recorded_where_nobody_collects(spans: Any) -> None:

@@ -1,0 +1,22 @@
+"""Writes `boards/*.json`:
+
+    python collector-config/grafana/make_boards
+
+Every expression runs in `poe backends` against a real Prometheus, with the metrics of real
+programs. How Grafana draws them is not checked: no Grafana can be had there. `boards/*.json` can be
+imported into any Grafana that has a Prometheus and a Tempo: it asks for neither by name.
+
+No panel shows what models cost: the conventions have no metric for that, and few programs say it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from agents import AGENTS
+from models import MODELS
+
+boards = Path(__file__).parent.parent / "boards"
+for name, it in {"agents.json": AGENTS, "models.json": MODELS}.items():
+    (boards / name).write_text(json.dumps(it, indent=2) + "\n")
