@@ -22,21 +22,14 @@ from tests.backends.built import built
 __all__ = [
     "CONFIGS",
     "Collector",
-<<<<<<< HEAD
     "Jaeger",
     "answers",
     "collector",
     "free_ports",
     "jaeger",
-    "server",
-=======
-    "answers",
-    "collector",
-    "free_ports",
     "prometheus",
     "server",
     "wait_for",
->>>>>>> h-grafana
 ]
 
 CONFIGS = Path(__file__).parent.parent.parent / "collector-config"
