@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from agentool_otel.cli.doctor import command as doctor
-from tests.backends.servers import jaeger
+from tests.backends.servers import jaeger, wait_for
 from tests.pages._model import the_model
 from tests.pages.sending import PROGRAMS
 from tests.pages.sending import send as run_program
@@ -45,6 +45,7 @@ def test_at_most_a_tenth_of_the_tags_are_ours(tmp_path: Path) -> None:
         asked = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "none"}
         for program in PROGRAMS:
             run_program(program, running.http, asked)
+        wait_for(lambda: all(tags_in(running.query, program) for program in PROGRAMS))
         tags = [tag for program in PROGRAMS for tag in tags_in(running.query, program)]
     assert len(tags) > 200
     assert sum(tag.startswith("agentool.") for tag in tags) <= len(tags) / 10

@@ -9,7 +9,7 @@ import pytest
 from agentool_otel.errors import SourceError
 from agentool_otel.sources import open_source
 from tests.backends.runs import DOCUMENTS, rebuilt, send
-from tests.backends.servers import jaeger
+from tests.backends.servers import jaeger, wait_for
 
 pytestmark = pytest.mark.backends
 
@@ -26,7 +26,9 @@ def place(
     with jaeger(folder) as running:
         endpoint = running.http if request.param == "http" else running.grpc
         send(endpoint, *DOCUMENTS.values(), folder=folder)
-        yield running.query.replace("http", "jaeger", 1)
+        source = running.query.replace("http", "jaeger", 1)
+        wait_for(lambda: len(rebuilt(f"{source}?{SINCE}")) == len(DOCUMENTS))
+        yield source
 
 
 def test_every_trace_comes_back(place: str) -> None:
