@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -109,6 +110,17 @@ class Rebuilt:
             self._fidelity = _report(self._report(), self.document)
             self._fidelity.notes += self._cost
         return self._fidelity
+
+    def models(self) -> list[str]:
+        """Return the names of the models that were called, the most often called first.
+
+        Those that answered, or where a span does not say, those that were asked for. Links the
+        spans of the run once more.
+        """
+        calls = leaf_inferences(self._report().nodes)
+        operations = [it.operation for it in calls if isinstance(it.operation, Inference)]
+        names = [it.response_model or it.request_model for it in operations]
+        return [name for name, _ in Counter(name for name in names if name).most_common()]
 
     def to_json(self) -> str:
         """Return the trace as one line of JSON."""
