@@ -22,6 +22,8 @@ ARGUMENTS = "tool_call.arguments"
 _RESULT = "tool_result.output"
 _CALLS = "calls"
 """Stands for the calls that an attribute would have told of, had it been whole."""
+_ANSWERS = {"output", ARGUMENTS}
+"""What an attribute tells of that holds a model's answers, and so its calls."""
 _HIDING = {
     "redacted": "is redacted",
     "truncated": "is truncated",
@@ -157,12 +159,14 @@ class JudgedTrace:
             said = _words(note)
             if note.field in _CONTENT:
                 gaps.setdefault((note.step_id, note.field), said)
-            elif note.attribute is not None and note.attribute not in self.fidelity.unread:
-                for field in _told_by(note.attribute):
-                    for owner in owners[note.span_id]:
+            elif note.attribute is not None:
+                fields = _told_by(note.attribute, note.attribute in self.fidelity.unread)
+                for owner in owners[note.span_id]:
+                    for field in fields:
                         gaps.setdefault((owner, field), said)
-                    if field == _CALLS and note.outcome in ("truncated", "damaged"):
-                        gaps.setdefault((None, _CALLS), f"{note.attribute} {said}")
+                # What hides content is no reason to think that calls had no spans of their own.
+                if {*fields} >= _ANSWERS and note.outcome in ("truncated", "damaged"):
+                    gaps.setdefault((None, _CALLS), f"{note.attribute} {said}")
         return gaps
 
     def output(self) -> tuple[Any, str | None]:
@@ -177,10 +181,10 @@ def _words(note: Note) -> str:
     return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
 
 
-def _told_by(attribute: str) -> tuple[str, ...]:
+def _told_by(attribute: str, unread: bool) -> tuple[str, ...]:
     """Return the members that an attribute may have told of, by what vocabularies call such ones.
 
-    One that none of the words fits may tell of anything.
+    One that none of the words fits may tell of anything, or of nothing where nobody reads it.
     """
     name = attribute.lower()
     if "argument" in name:
@@ -190,5 +194,5 @@ def _told_by(attribute: str) -> tuple[str, ...]:
     if "input" in name or "prompt" in name or "request" in name:
         return ("input", _RESULT) if "message" in name else ("input", _RESULT, ARGUMENTS)
     if "output" in name or "completion" in name or "response" in name:
-        return ("output", _RESULT, ARGUMENTS, "content", _CALLS)
-    return (*_CONTENT, _CALLS)
+        return ("output", _RESULT, ARGUMENTS, "content")
+    return () if unread else _CONTENT

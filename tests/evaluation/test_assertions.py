@@ -181,6 +181,11 @@ UNSEEN: list[tuple[Object, Object, str]] = [
         "is redacted",
     ),
     ({"type": "no_loop"}, looping({"q": MASKED}), "arguments that cannot all be seen"),
+    (
+        {"type": "handoff", "to_agent": "a"},
+        changed(steps=[{"type": "handoff", "to_agent": MASKED}]),
+        "to whom",
+    ),
     ({"type": "output_equals", "value": "x"}, changed(output=MASKED), "is redacted"),
     (OUTPUT, changed(output=MASKED), "is redacted"),
     ({"type": "output_matches", "pattern": "^Brain"}, changed(output=MASKED), "is redacted"),

@@ -34,8 +34,9 @@ class ExpectedArguments(NamedTuple):
         if call.arguments is UNSET:
             return Match(None, f"arguments that cannot be seen ({call.gap})")
         if not isinstance(call.arguments, dict):
-            holds = None if call.gap else False
-            return Match(holds, f"{short(call.arguments)}, which is no object of arguments")
+            unseen = call.gap or gap_in(call.arguments)
+            why = unseen or "is no object of arguments"
+            return Match(None if unseen else False, f"{short(call.arguments)}, which {why}")
         matches = list(self._each(call, names))
         wrong = [match for match in matches if match.holds is False]
         unclear = [match for match in matches if match.holds is None]

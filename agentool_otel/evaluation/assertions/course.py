@@ -34,7 +34,7 @@ class Handoff(Check, frozen=True, kw_only=True):
         ids = [step_id for step_id, _ in handoffs]
         where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
         said = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
-        if any(agent is None for _, agent in handoffs):
+        if any(agent is None or gap_in(agent) for _, agent in handoffs):
             return not_evaluated(f"{said}; to whom is not in this store", ids)
         if trace.unseen_calls:
             return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
