@@ -104,7 +104,7 @@ class JudgedTrace:
 
     def _why_unseen(self, step_id: str, arguments: Any) -> str | None:
         if arguments is UNSET:
-            return self.gap(ARGUMENTS, step_id) or "are not in this store"
+            return self.why_missing(ARGUMENTS, step_id)
         return self.gap(ARGUMENTS, step_id)
 
     def calls_of(self, tool_name: str | None) -> list[Call]:
@@ -142,7 +142,17 @@ class JudgedTrace:
                 `tool_result.output`.
             step_id: the step it is a member of.
         """
-        return self._gaps.get((step_id, field))
+        return self._gaps.get((step_id, field)) if self._may_hide else None
+
+    def why_missing(self, field: str, step_id: str | None = None) -> str:
+        """Return why a member is not there, as `gap` does."""
+        return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
+
+    @cached_property
+    def _may_hide(self) -> bool:
+        """Whether there is a reason to make the fidelity report, which takes as long as the trace
+        did."""
+        return self._rebuilt is not None and self._rebuilt.may_hide()
 
     @cached_property
     def _gaps(self) -> dict[tuple[str | None, str], str]:
@@ -173,7 +183,7 @@ class JudgedTrace:
         """Return the output, and why it is not, or not all of, what the agent answered."""
         value = self.trace.output
         if value is UNSET:
-            return value, self.gap("output") or self.unfinished or "is not in this store"
+            return value, self.why_missing("output")
         return value, gap_in(value) or self.gap("output") or self.unfinished
 
 
