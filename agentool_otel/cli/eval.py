@@ -132,9 +132,7 @@ def command(
         data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
         outcome = _Outcome(evaluation, Summary(by or "agent"), data.get("--output"))
         outcome.junit = JUnit() if junit is not None else None
-        reading = open_files.enter_context(
-            Reading(spans, bar=target is not STDOUT or not for_people)
-        )
+        reading = open_files.enter_context(Reading(spans))
         _judge_all(spans, reading, prices, outcome.judge)
         outcome.finish(data.get("--junit"))
     _print(outcome, for_people, asked=by is not None)
