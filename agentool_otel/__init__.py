@@ -9,6 +9,7 @@
     with agentool_otel.model_call("model", messages=...) as call: ...
 
     for trace in agentool_otel.load(".agentool"): ...
+    for result in agentool_otel.evaluate(cases, traces): ...
 
 Importing this package loads no framework, no SDK and no exporter; names load when first used.
 """
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from agentool_otel.capture.retrievals import RetrievalCall as RetrievalCall
     from agentool_otel.capture.retrievals import retrieval as retrieval
     from agentool_otel.errors import AgentoolError as AgentoolError
+    from agentool_otel.evaluation import evaluate as evaluate
     from agentool_otel.instrument import flush as flush
     from agentool_otel.instrument import instrument as instrument
     from agentool_otel.instrument import status as status
@@ -64,6 +66,7 @@ _HOMES = {
     "capture.retrievals": ("RetrievalCall", "retrieval"),
     "rebuild.replay": ("replay",),
     "errors": ("AgentoolError",),
+    "evaluation": ("evaluate",),
     "instrument": ("flush", "instrument", "status", "uninstrument"),
     "model": (
         "Assertion",
@@ -105,6 +108,7 @@ __all__ = [
     "__version__",
     "agent",
     "embeddings",
+    "evaluate",
     "flush",
     "instrument",
     "load",

@@ -23,6 +23,7 @@ _COMMANDS = {
     "demo": "Run a small agent here and now and show what is recorded.",
     "show": "Show the steps of recorded runs.",
     "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
+    "eval": "Hold recorded runs against cases.",
     "export": "Turn ReasoningTrace documents into spans.",
     "validate": "Check documents and recordings.",
     "recover": "Close and re-send what a dead process left.",

@@ -15,7 +15,7 @@ from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE, MASK, TRUNCATED_TEXT
 
-__all__ = ["marks_in", "shortened_on"]
+__all__ = ["marks_in", "marks_on", "shortened_on"]
 
 _SHORTENED = re.compile(re.escape(TRUNCATED_TEXT).replace(r"\{\}", r"\d+") + r"\Z")
 
@@ -23,10 +23,10 @@ _SHORTENED = re.compile(re.escape(TRUNCATED_TEXT).replace(r"\{\}", r"\d+") + r"\
 def marks_in(document: dict[str, Any]) -> Iterator[Note]:
     """Yield a note for each mark in a trace document, by the step it is in."""
     for field in ("input", "output", "metadata"):
-        yield from _marks(document.get(field), field, None)
+        yield from marks_on(document.get(field), field, None)
     for step in document.get("steps", ()):
         for field, value in step.items():
-            yield from _marks(value, field, step.get("step_id"))
+            yield from marks_on(value, field, step.get("step_id"))
 
 
 def shortened_on(node: Node) -> Iterator[Note]:
@@ -42,7 +42,8 @@ def shortened_on(node: Node) -> Iterator[Note]:
         yield Note("truncated", name, None, node.span.span_id, name, rule)
 
 
-def _marks(root: Any, field: str, step_id: str | None) -> Iterator[Note]:
+def marks_on(root: Any, field: str, step_id: str | None) -> Iterator[Note]:
+    """Yield a note for each mark in a value, which is a member of a trace or of a step."""
     pending = [(field, root)]
     while pending:
         path, value = pending.pop()

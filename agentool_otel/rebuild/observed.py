@@ -12,16 +12,18 @@ from collections.abc import Iterator
 from agentool_otel.dialects import judge
 from agentool_otel.dialects._reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
-from agentool_otel.model.spans import Damage
+from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.rebuild.fidelity import Note, Outcome, SpanReading
 from agentool_otel.rebuild.tool_calls import call_above, call_beside
 from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import agentool
 
 __all__ = [
     "OF_COLLECTORS",
     "cut_or_hidden",
     "damaged",
     "masked_on_the_way",
+    "may_hide",
     "reading_of",
     "repeated",
 ]
@@ -69,6 +71,20 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
             yield Note("truncated", key, None, span_id, key, f"it ends in {found[0]!r}")
         elif key in node.operation.extra and _is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
+
+
+def may_hide(span: SpanRecord) -> bool:
+    """Whether a span could have a note that an attribute's value is not the value, or not all of
+    it. A look at the span alone, for those who would save themselves a report."""
+    if span.damaged or agentool.CONTENT_SHORTENED in span.attributes:
+        return True
+    if any(_MASKED_KEYS in it for it in (span.attributes, *(e.attributes for e in span.events))):
+        return True
+    return any(
+        value in PLACEHOLDERS or _is_cut_json(value) or _CUT.search(value[-_LONGEST_END:])
+        for value in span.attributes.values()
+        if type(value) is str
+    )
 
 
 def masked_on_the_way(node: Node) -> Iterator[Note]:

@@ -113,7 +113,7 @@ def rebuild_trace(
         for run in runs:
             for call in answered_in(run):
                 aside(call)
-            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices)
+            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices, spans)
         if loose:
             aside(Loose(loose, spans, bool(runs)))
     else:
@@ -133,7 +133,7 @@ def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
     spans = [unpacked(call) for call in calls.calls]
     run = _bare_again(spans, calls.copies)
     run.trace_id = calls.trace_id
-    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans, calls.copies), prices)
+    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans, calls.copies), prices, spans)
     for node in run.nodes:
         node.unlink()
     return rebuilt

@@ -14,8 +14,8 @@ import agentool_otel
 TOP = """
     AgentRun AgentoolError Assertion AssertionResult EmbeddingsCall EvalCase EvalResult ModelCall
     ReasoningTrace Rebuilt RegisteredTool RetrievalCall Step ToolCall ToolRegistry ToolResult
-    ToolSpec TraceMetrics __version__ agent embeddings flush instrument load model_call rebuild
-    replay retrieval run session status step tool uninstrument
+    ToolSpec TraceMetrics __version__ agent embeddings evaluate flush instrument load model_call
+    rebuild replay retrieval run session status step tool uninstrument
 """
 FOLDERS = {
     "capture": "AgentRun agent carry child_environment run session step tool tool_spec",
@@ -24,6 +24,7 @@ FOLDERS = {
         Confidence Deferred Dialect GatheringDialect Judgement Reader Signs Ties WritingDialect
         Written classify dialects gathering_dialects judge writing_dialect
     """,
+    "evaluation": "Call Check JudgedTrace Verdict evaluate failed not_evaluated passed",
     "formats": "Converted Format Framing Loss Writer format_named formats words",
     "instrument": "flush instrument status uninstrument",
     "rebuild": "Fidelity Prices Rebuilt load rebuild",

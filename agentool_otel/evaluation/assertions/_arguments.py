@@ -1,0 +1,89 @@
+"""The arguments that a call is expected to have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from agentool_otel.evaluation._schemas import violation
+from agentool_otel.evaluation.comparing import Match, gap_in, same, short
+from agentool_otel.evaluation.judged import Call
+from agentool_otel.model.documents import UNSET
+
+__all__ = ["ArgumentMode", "ExpectedArguments", "told"]
+
+ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
+_MOST = 100_000
+"""Characters of an argument that a regex is given."""
+
+
+class ExpectedArguments(NamedTuple):
+    """What is expected of the arguments of a call, by name: values, JSON Schemas, regexes."""
+
+    values: dict[str, Any]
+    schemas: dict[str, dict[str, Any]]
+    patterns: dict[str, str]
+    mode: ArgumentMode = "subset"
+
+    def match(self, call: Call) -> Match:
+        """Hold a call's arguments against them."""
+        names = [*self.values, *self.schemas, *self.patterns]
+        if self.mode == "ignore" or (not names and self.mode == "subset"):
+            return Match(True)
+        if call.arguments is UNSET:
+            return Match(None, f"arguments that cannot be seen ({call.gap})")
+        if not isinstance(call.arguments, dict):
+            unseen = call.gap or gap_in(call.arguments)
+            why = unseen or "is no object of arguments"
+            return Match(None if unseen else False, f"{short(call.arguments)}, which {why}")
+        matches = list(self._each(call, names))
+        wrong = [match for match in matches if match.holds is False]
+        unclear = [match for match in matches if match.holds is None]
+        holds = False if wrong else None if unclear else True
+        return Match(holds, "; ".join(match.found for match in wrong or unclear))
+
+    def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
+        marked = gap_in(call.arguments) if "$truncated" in call.arguments else None
+        gap = call.gap or marked
+        for name in names:
+            if name in call.arguments:
+                yield self._one(name, call.arguments[name], gap)
+            elif self.mode != "superset":
+                yield Match(None if gap else False, f"no {name}{_expected(self._words(name))}")
+        if self.mode in ("exact", "superset"):
+            for name in call.arguments.keys() - set(names):
+                if not name.startswith("$"):
+                    yield Match(False, f"{name}={short(call.arguments[name])}, expected no {name}")
+
+    def _one(self, name: str, value: Any, gap: str | None) -> Match:
+        if name in self.values:
+            holds = same(self.values[name], value)
+        elif name in self.schemas:
+            holds = violation(self.schemas[name], value) is None
+        else:
+            text = value if isinstance(value, str) else short(value)
+            holds = re.search(self.patterns[name], text[:_MOST]) is not None
+        if holds:
+            return Match(True)
+        unseen = gap_in(value) or gap
+        if unseen:
+            return Match(None, f"{name}={short(value)}, which {unseen}")
+        return Match(False, f"{name}={short(value)}{_expected(self._words(name))}")
+
+    def _words(self, name: str) -> str:
+        if name in self.values:
+            return f"{name}={short(self.values[name])}"
+        if name in self.schemas:
+            return f"{name} to match the schema {short(self.schemas[name])}"
+        return f"{name} to match the regex {short(self.patterns[name])}"
+
+
+def _expected(words: str) -> str:
+    return f", expected {words}"
+
+
+def told(call: Call, match: Match) -> str:
+    """Return where a call was made and what was found of it, for a reason."""
+    found = f" with {match.found}" if match.found else ""
+    return f"{call.name} was called at {call.step_id}{found}"

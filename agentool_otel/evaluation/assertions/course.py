@@ -1,0 +1,135 @@
+"""How a run went: handoffs, its end, loops and failing tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from agentool_otel import _json
+from agentool_otel.evaluation.check import Check, counted, listed
+from agentool_otel.evaluation.comparing import gap_in, short
+from agentool_otel.evaluation.judged import Call, JudgedTrace, known
+from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.model.documents import UNSET, EvalCase
+
+__all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
+
+
+class Handoff(Check, frozen=True, kw_only=True):
+    """The agent handed over, where one is named, to that agent."""
+
+    to_agent: str | None = None
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        handoffs = [
+            (step_id, known(step.to_agent))
+            for step_id, step in trace.steps
+            if step.type == "handoff"
+        ]
+        good = [step_id for step_id, agent in handoffs if self.to_agent in (None, agent)]
+        expected = f"a handoff to {self.to_agent}" if self.to_agent else "a handoff"
+        if good:
+            return passed(f"{expected} at {listed(good)}", good)
+        ids = [step_id for step_id, _ in handoffs]
+        where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
+        said = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
+        if any(agent is None or gap_in(agent) for _, agent in handoffs):
+            return not_evaluated(f"{said}; to whom is not in this store", ids)
+        if trace.unseen_calls:
+            return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
+        return failed(said, ids)
+
+
+class StatusIs(Check, frozen=True, kw_only=True):
+    """The run ended with a status, or with one of several."""
+
+    status: str | list[str] = "success"
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        expected = [self.status] if isinstance(self.status, str) else self.status
+        found = known(trace.trace.status)
+        if found is None:
+            return not_evaluated("the trace has no status")
+        if found in expected:
+            return passed(f"the status is {found}")
+        if trace.unfinished:
+            return not_evaluated(trace.unfinished)
+        error = trace.metadata.get("error")
+        words = error.get("message") or error.get("type") if isinstance(error, dict) else None
+        why = f" ({short(words)})" if words else ""
+        return failed(f"the status is {found}{why}, expected {listed(expected)}")
+
+
+class NoLoop(Check, frozen=True, kw_only=True):
+    """No tool was called with equal arguments more than so many times in a row.
+
+    The default of 4 makes the fifth call a loop, as Gemini CLI's own detector has it.
+    """
+
+    max_repeats: int = 4
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        if known(trace.trace.status) == "loop_detected":
+            return failed("the status is loop_detected")
+        loops = [run for run in _equal_in_a_row(trace.calls) if len(run) > self.max_repeats]
+        if loops:
+            worst = max(loops, key=len)
+            ids = [call.step_id for call in worst]
+            said = f"{worst[0].name} was called {len(worst)} times in a row with equal arguments"
+            return failed(f"{said} ({listed(ids)}), expected at most {self.max_repeats}", ids)
+        for name, alike in groupby(trace.calls, key=lambda call: call.name):
+            run = list(alike)
+            ids = [call.step_id for call in run]
+            if len(run) > self.max_repeats and any(map(_unclear, run)):
+                said = f"{name} was called {len(run)} times in a row ({listed(ids)})"
+                return not_evaluated(f"{said} with arguments that cannot all be seen", ids)
+        if trace.unseen_calls:
+            return not_evaluated(trace.unseen_calls)
+        return passed(f"no call was made more than {self.max_repeats} times in a row")
+
+
+class NoToolError(Check, frozen=True, kw_only=True):
+    """No tool call, of the tool where one is named, ended in an error."""
+
+    tool_name: str | None = None
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        calls = trace.calls_of(self.tool_name)
+        errors = [(call, call.result.error) for call in calls if call.result and _is_error(call)]
+        if errors:
+            ids = [call.result_step_id or call.step_id for call, _ in errors]
+            where = listed(
+                f"{call.name} at {call.result_step_id} with {short(error)}"
+                for call, error in errors
+            )
+            return failed(f"failed: {where}", ids)
+        silent = [call.step_id for call in calls if call.result is None]
+        if silent:
+            said = f"no result of the calls at {listed(silent)} is in this store"
+            return not_evaluated(said, silent)
+        if trace.unseen_calls:
+            return not_evaluated(trace.unseen_calls)
+        return passed(
+            f"{counted(len(calls), 'call')} without an error", [call.step_id for call in calls]
+        )
+
+
+def _equal_in_a_row(calls: list[Call]) -> Iterator[list[Call]]:
+    for _, alike in groupby(enumerate(calls), key=_same_call):
+        yield [call for _, call in alike]
+
+
+def _same_call(place: tuple[int, Call]) -> tuple[Any, ...]:
+    at, call = place
+    if _unclear(call):
+        return (at,)  # equal to none, itself apart
+    return call.name, _json.canonical(call.arguments)
+
+
+def _unclear(call: Call) -> bool:
+    return call.arguments is UNSET or bool(call.gap) or gap_in(call.arguments) is not None
+
+
+def _is_error(call: Call) -> bool:
+    return call.result.error is not UNSET and call.result.error is not None

@@ -1,0 +1,63 @@
+"""What a run took: time, tokens, money."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.evaluation.check import Check
+from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.model.documents import EvalCase
+from agentool_otel.model.times import to_ns
+
+__all__ = ["ContextEfficiency", "Latency", "MaxCostUsd"]
+
+
+class Latency(Check, frozen=True, kw_only=True):
+    """The run took no longer than this, in milliseconds: by its metrics, else by its times."""
+
+    max_ms: int | float
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        found = known(trace.metrics.total_duration_ms)
+        if found is None:
+            found = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
+        return _within(trace, found, self.max_ms, "ms", "how long the run took")
+
+
+class ContextEfficiency(Check, frozen=True, kw_only=True):
+    """The model calls of the run used no more tokens than this, input and output."""
+
+    max_tokens: int | float
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        found = known(trace.metrics.total_tokens)
+        return _within(trace, found, self.max_tokens, "tokens", "how many tokens the run used")
+
+
+class MaxCostUsd(Check, frozen=True, kw_only=True):
+    """The run cost no more than this, in US dollars."""
+
+    max_usd: int | float
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        found = known(trace.metrics.total_cost_usd)
+        return _within(trace, found, self.max_usd, "US dollars", "what the run cost")
+
+
+def _between(start: Any, end: Any) -> float | None:
+    times = [to_ns(text) if isinstance(text, str) else None for text in (start, end)]
+    if times[0] is None or times[1] is None:
+        return None
+    return (times[1] - times[0]) / 1e6
+
+
+def _within(trace: JudgedTrace, found: Any, most: float, unit: str, what: str) -> Verdict:
+    if found is None:
+        return not_evaluated(f"{what} is not in this store")
+    said = f"{found} {unit}, expected at most {most}"
+    if found > most:
+        return failed(said)
+    if trace.unfinished:
+        return not_evaluated(f"{said}; it may be more: {trace.unfinished}")
+    return passed(said)

@@ -1,0 +1,112 @@
+"""What a run answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel import _json
+from agentool_otel.evaluation._schemas import violation
+from agentool_otel.evaluation.assertions.tool_calls import compiled
+from agentool_otel.evaluation.check import Check, listed
+from agentool_otel.evaluation.comparing import same, short
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.model.documents import UNSET, EvalCase
+
+__all__ = ["OutputContains", "OutputEquals", "OutputMatches", "ResponseFormat"]
+
+_MOST = 100_000
+"""Characters of an output that a regex is given: it is the user's own, and may be slow."""
+
+
+class OutputEquals(Check, frozen=True, kw_only=True):
+    """The output is this JSON value."""
+
+    value: Any
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        output, gap = trace.output()
+        if gap:
+            return not_evaluated(f"the output {gap}")
+        if same(self.value, output):
+            return passed("the output is as expected")
+        return failed(f"the output is {short(output)}, expected {short(self.value)}")
+
+
+class OutputContains(Check, frozen=True, kw_only=True):
+    """The output contains a text, or each of several."""
+
+    text: str | list[str]
+    ignore_case: bool = False
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        output, gap = trace.output()
+        if output is UNSET:
+            return not_evaluated(f"the output {gap}")
+        wanted = [self.text] if isinstance(self.text, str) else self.text
+        within = self._folded(_text(output))
+        missing = [text for text in wanted if self._folded(text) not in within]
+        if not missing:
+            return passed(f"the output contains {listed(map(short, wanted))}")
+        said = f"{listed(map(short, missing))} is not in the output"
+        if gap:
+            return not_evaluated(f"{said}, which {gap}")
+        return failed(f"{said} {short(output)}")
+
+    def _folded(self, text: str) -> str:
+        return text.casefold() if self.ignore_case else text
+
+
+class OutputMatches(Check, frozen=True, kw_only=True):
+    """A regular expression of Python is found in the output."""
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        compiled(self.pattern, "pattern")
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        output, gap = trace.output()
+        if output is UNSET:
+            return not_evaluated(f"the output {gap}")
+        text = _text(output)
+        found = compiled(self.pattern, "pattern").search(text[:_MOST])
+        if gap or len(text) > _MOST:
+            # The end of what is left need not be the end: only what is found before it counts.
+            if found and found.end() < min(len(text), _MOST):
+                return passed(f"the output has {short(found[0])}")
+            why = gap or f"has {len(text):,} characters, of which {_MOST:,} were searched"
+            return not_evaluated(f"the output, in which {short(self.pattern)} is not found, {why}")
+        if found:
+            return passed(f"the output has {short(found[0])}")
+        return failed(f"{short(self.pattern)} is not found in the output {short(output)}")
+
+
+class ResponseFormat(Check, frozen=True, kw_only=True):
+    """The output matches a JSON Schema: as the JSON that its text is, or as the text."""
+
+    schema: dict[str, Any]
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        output, gap = trace.output()
+        if gap:
+            return not_evaluated(f"the output {gap}")
+        wrong = violation(self.schema, output)
+        if wrong is not None and isinstance(output, str):
+            wrong = self._as_json(output)
+        if wrong is None:
+            return passed("the output matches the schema")
+        return failed(f"the output does not match the schema: {wrong}")
+
+    def _as_json(self, output: str) -> str | None:
+        try:
+            value = _json.loads(output)
+        except ValueError:
+            return f"it is no JSON: {short(output)}"
+        return violation(self.schema, value)
+
+
+def _text(output: Any) -> str:
+    if output is None:
+        return ""
+    return output if isinstance(output, str) else _json.dumps(output)

@@ -1,0 +1,151 @@
+"""Whether a tool was called, with which arguments, and how often."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import field
+
+from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments, told
+from agentool_otel.evaluation.check import Check, counted, listed
+from agentool_otel.evaluation.judged import Call, JudgedTrace
+from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.model.documents import EvalCase
+
+__all__ = ["ArgsMatch", "ContainsToolCall", "NoToolCall", "ToolCallCount"]
+
+
+class ContainsToolCall(Check, frozen=True, kw_only=True):
+    """A tool was called at least once, where arguments are named, with these among its own."""
+
+    tool_name: str
+    tool_args: dict[str, Any] = field(default_factory=dict)
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        expected = ExpectedArguments(self.tool_args, {}, {})
+        return _some_call(trace, self.tool_name, expected, trace.calls_of(self.tool_name))
+
+
+class ArgsMatch(Check, frozen=True, kw_only=True):
+    """A tool was called with the arguments named: values, JSON Schemas and regexes, by argument.
+
+    Modes: `exact`, these and no others; `subset`, these are among the call's, which may have more;
+    `superset`, the call has none beside these, and may leave some out; `ignore`, any arguments.
+    """
+
+    tool_name: str
+    tool_args: dict[str, Any] = field(default_factory=dict)
+    arg_schemas: dict[str, dict[str, Any]] = field(default_factory=dict)
+    arg_patterns: dict[str, str] = field(default_factory=dict)
+    mode: ArgumentMode = "subset"
+
+    def __post_init__(self) -> None:
+        named = [*self.tool_args, *self.arg_schemas, *self.arg_patterns]
+        twice = {name for name in named if named.count(name) > 1}
+        if twice:
+            raise ValueError(
+                f"argument {min(twice)!r} is named by two of tool_args, arg_schemas, arg_patterns"
+            )
+        for name, pattern in self.arg_patterns.items():
+            compiled(pattern, f"arg_patterns.{name}")
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        expected = ExpectedArguments(self.tool_args, self.arg_schemas, self.arg_patterns, self.mode)
+        return _some_call(trace, self.tool_name, expected, trace.calls_of(self.tool_name))
+
+
+class NoToolCall(Check, frozen=True, kw_only=True):
+    """A tool was not called, or not with these arguments; without a name, no tool was."""
+
+    tool_name: str | None = None
+    tool_args: dict[str, Any] = field(default_factory=dict)
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        expected = ExpectedArguments(self.tool_args, {}, {})
+        matches = [(call, expected.match(call)) for call in trace.calls_of(self.tool_name)]
+        called = [call for call, match in matches if match.holds]
+        if called:
+            ids = [call.step_id for call in called]
+            where = listed(f"{call.name} at {call.step_id}" for call in called)
+            return failed(f"called: {where}, expected no such call", ids)
+        unclear = [(call, match) for call, match in matches if match.holds is None]
+        if unclear:
+            ids = [call.step_id for call, _ in unclear]
+            return not_evaluated(listed(told(*it) for it in unclear), ids)
+        if trace.unseen_calls:
+            return not_evaluated(trace.unseen_calls)
+        other = _called(trace.calls)
+        return passed(f"{self.tool_name or 'no tool'} was {_never(self.tool_name)}called; {other}")
+
+
+class ToolCallCount(Check, frozen=True, kw_only=True):
+    """The number of calls, of a tool where one is named, lies between two bounds, inclusive."""
+
+    tool_name: str | None = None
+    min_calls: int | float | None = None
+    max_calls: int | float | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_calls is None and self.max_calls is None:
+            raise ValueError("neither min_calls nor max_calls is given")
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        calls = trace.calls_of(self.tool_name)
+        ids = [call.step_id for call in calls]
+        at = f" ({listed(ids)})" if ids else ""
+        number = counted(len(calls), "call")
+        found = f"{number} of {self.tool_name or 'any tool'}{at}, expected {self._bounds()}"
+        if self.max_calls is not None and len(calls) > self.max_calls:
+            return failed(found, ids)
+        enough = self.min_calls is None or len(calls) >= self.min_calls
+        if trace.unseen_calls and not (enough and self.max_calls is None):
+            return not_evaluated(f"{found}; there may be more: {trace.unseen_calls}", ids)
+        return passed(found, ids) if enough else failed(found, ids)
+
+    def _bounds(self) -> str:
+        words: list[str] = []
+        if self.min_calls is not None:
+            words.append(f"at least {self.min_calls}")
+        if self.max_calls is not None:
+            words.append(f"at most {self.max_calls}")
+        return " and ".join(words)
+
+
+def compiled(pattern: str, name: str) -> re.Pattern[str]:
+    """Return a regex of a case, ready to use.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"{name} is no regular expression: {error}") from None
+
+
+def _some_call(
+    trace: JudgedTrace, tool_name: str, expected: ExpectedArguments, calls: list[Call]
+) -> Verdict:
+    matches = [(call, expected.match(call)) for call in calls]
+    good = [call.step_id for call, match in matches if match.holds]
+    if good:
+        return passed(f"{tool_name} called at {listed(good)}", good)
+    ids = [call.step_id for call, _ in matches]
+    unclear = [(call, match) for call, match in matches if match.holds is None]
+    if unclear:
+        return not_evaluated(listed(told(*it) for it in unclear), ids)
+    said = listed(told(*it) for it in matches) or f"{tool_name} was not called"
+    if trace.unseen_calls:
+        return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
+    return failed(said if matches else f"{said}; {_called(trace.calls)}", ids)
+
+
+def _called(calls: list[Call]) -> str:
+    if not calls:
+        return "no tool was called"
+    return "called: " + listed(f"{call.name} at {call.step_id}" for call in calls)
+
+
+def _never(tool_name: str | None) -> str:
+    return "not " if tool_name else ""

@@ -1,0 +1,86 @@
+"""The assertion of a case to its check, and the check to its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from agentool_otel._registry import found
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.model.documents import Assertion, EvalCase
+
+__all__ = ["assertion_types", "judging"]
+
+_GROUP = "agentool_otel.assertions"
+_FOR_PEOPLE = ("type", "description")
+"""Members of an assertion that are no parameters."""
+
+
+class _Checking(Protocol):
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict: ...
+
+
+def assertion_types() -> list[str]:
+    """Return the assertion types that are known, ours and those of plug-ins."""
+    return sorted(_points())
+
+
+def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
+    """Return what gives an assertion's verdict on a trace. It raises nothing: what cannot be
+    evaluated is not, and says why."""
+    try:
+        check = _built(assertion)
+    except _NotUsable as error:
+        reason = str(error)
+        return lambda trace, case: not_evaluated(reason)
+
+    def judge(trace: JudgedTrace, case: EvalCase) -> Verdict:
+        try:
+            return check.check(trace, case)
+        except Exception as error:  # a check may be anybody's, and its own crash is no low score
+            return not_evaluated(f"the check could not be made: {error or type(error).__name__}")
+
+    return judge
+
+
+class _NotUsable(Exception):
+    """An assertion of a type or with parameters that nobody knows."""
+
+
+def _built(assertion: Assertion) -> _Checking:
+    kind = _kind(assertion.type)
+    parameters = {
+        name: value
+        for name, value in assertion.to_dict().items()
+        if name not in _FOR_PEOPLE and (value is not None or name == "value")
+    }
+    try:
+        return cast("_Checking", msgspec.convert(parameters, kind))
+    except msgspec.ValidationError as error:
+        known = ", ".join(getattr(kind, "__struct_fields__", ())) or "no parameters"
+        raise _NotUsable(f"{error}; {assertion.type} takes {known}") from None
+
+
+@cache
+def _points() -> dict[str, Any]:
+    return dict(found(_GROUP))
+
+
+@cache
+def _loaded(name: str) -> type:
+    return cast("type", _points()[name].load())
+
+
+def _kind(name: str) -> type:
+    if name not in _points():
+        raise _NotUsable(
+            f"the assertion type {name!r} is not known; known are {', '.join(assertion_types())}"
+        )
+    try:
+        return _loaded(name)
+    except Exception as error:  # of a plug-in that does not load
+        raise _NotUsable(f"the assertion type {name!r} cannot be loaded: {error}") from error

@@ -1,0 +1,45 @@
+"""What every assertion type is: a record of its parameters that can look at a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.verdicts import Verdict
+from agentool_otel.model.documents import EvalCase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Check", "counted", "listed"]
+
+_LISTED = 5
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An assertion type. Its fields are the parameters, by the names they have in a case.
+
+    A parameter that is missing, not known or of another type makes the assertion not evaluated, as
+    does a `ValueError` or `TypeError` of `__post_init__` about the values.
+    """
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        """Return whether the assertion holds of a trace.
+
+        An exception is caught by the caller and makes the assertion not evaluated.
+        """
+        raise NotImplementedError
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words one after another, the first few and how many more there are."""
+    found = list(words)
+    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return ", ".join(found[:_LISTED]) + more
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: `1 call`, `2 calls`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,50 @@
+"""An expected value against one that was found, which may be masked or shortened."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from agentool_otel import _json
+from agentool_otel.rebuild.marks import marks_on
+
+__all__ = ["Match", "gap_in", "same", "short"]
+
+_SHORT = 80
+
+
+class Match(NamedTuple):
+    """Whether something was as expected."""
+
+    holds: bool | None
+    """None where what was found cannot tell."""
+    found: str = ""
+    """What was found, in the words of a reason."""
+
+
+def same(expected: Any, found: Any) -> bool:
+    """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(expected, bool) or isinstance(found, bool):
+        return expected is found
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return expected.keys() == found.keys() and all(
+            same(value, found[key]) for key, value in expected.items()
+        )
+    if isinstance(expected, (list, tuple)) and isinstance(found, (list, tuple)):
+        return len(expected) == len(found) and all(map(same, expected, found))
+    return bool(expected == found)
+
+
+def gap_in(value: Any) -> str | None:
+    """Return what a value's own marks say is missing of it: masked, shortened, not encodable."""
+    for note in marks_on(value, "", None):
+        return f"is {note.outcome}: {note.rule}"
+    return None
+
+
+def short(value: Any) -> str:
+    """Return a value as JSON for a reason, its beginning where it is long."""
+    try:
+        text = _json.dumps(value)
+    except (TypeError, ValueError):
+        text = repr(type(value))
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}… ({len(text)} characters)"

@@ -1,0 +1,208 @@
+"""A trace as checks see it: its tool calls with their results, and what of it cannot be seen.
+
+What cannot be seen is known from two places. Content tells by itself that it was masked or
+shortened, by the marks of `semconv.marks`. Where the trace was rebuilt from spans, its fidelity
+report tells the rest: attributes that a Collector masked, a store cut or an SDK never captured.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from agentool_otel.evaluation.comparing import gap_in
+from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
+from agentool_otel.rebuild import Fidelity, Rebuilt
+from agentool_otel.rebuild.fidelity import Note
+
+__all__ = ["ARGUMENTS", "Call", "JudgedTrace", "known"]
+
+ARGUMENTS = "tool_call.arguments"
+_RESULT = "tool_result.output"
+_CALLS = "calls"
+"""Stands for the calls that an attribute would have told of, had it been whole."""
+_ANSWERS = {"output", ARGUMENTS}
+"""What an attribute tells of that holds a model's answers, and so its calls."""
+_HIDING = {
+    "redacted": "is redacted",
+    "truncated": "is truncated",
+    "damaged": "is damaged",
+    "lost": "is lost",
+    "not_captured": "was not captured",
+}
+_CONTENT = ("input", "output", ARGUMENTS, _RESULT, "content")
+
+
+def known(value: Any) -> Any:
+    """Return a member of a document, None where it is absent."""
+    return None if value is UNSET else value
+
+
+class Call(NamedTuple):
+    """A tool call of a trace, and what came of it."""
+
+    step_id: str
+    name: str
+    arguments: Any
+    """`UNSET` where they are not in this store."""
+    gap: str | None
+    """Why the arguments may not be all there; None where nothing says so."""
+    result: Any
+    """A ToolResult; None where there is none."""
+    result_step_id: str | None
+
+
+class JudgedTrace:
+    """A trace, and what is known about how true it is."""
+
+    def __init__(self, source: ReasoningTrace | Rebuilt):
+        """Wrap a trace, best as it was rebuilt: a document alone knows only its marks."""
+        self._rebuilt = source if isinstance(source, Rebuilt) else None
+        self.trace = source.trace if isinstance(source, Rebuilt) else source
+        """The document."""
+
+    @property
+    def fidelity(self) -> Fidelity | None:
+        """The fidelity report, made when first asked for; None where there were no spans."""
+        return self._rebuilt.fidelity if self._rebuilt is not None else None
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata of the trace, empty where it has none."""
+        return known(self.trace.metadata) or {}
+
+    @cached_property
+    def metrics(self) -> TraceMetrics:
+        """The totals of the trace; all its members are absent where it has none."""
+        return known(self.trace.metrics) or TraceMetrics()
+
+    @cached_property
+    def steps(self) -> list[tuple[str, Step]]:
+        """The steps with their ids; one without an id is called by its place."""
+        return [
+            (step.step_id if isinstance(step.step_id, str) else f"step {n}", step)
+            for n, step in enumerate(self.trace.steps, 1)
+        ]
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """The tool calls in order, each with its result, as `ReasoningTrace.pairs` pairs them."""
+        answers: defaultdict[str, deque[tuple[str, Any]]] = defaultdict(deque)
+        for step_id, step in self.steps:
+            if (result := known(step.tool_result)) and isinstance(result.call_id, str):
+                answers[result.call_id].append((step_id, result))
+        calls: list[Call] = []
+        for step_id, step in self.steps:
+            if (call := known(step.tool_call)) is None:
+                continue
+            waiting = answers.get(call.id) if isinstance(call.id, str) else None
+            at, result = waiting.popleft() if waiting else (None, None)
+            gap = self._why_unseen(step_id, call.arguments)
+            calls.append(Call(step_id, call.name, call.arguments, gap, result, at))
+        return calls
+
+    def _why_unseen(self, step_id: str, arguments: Any) -> str | None:
+        if arguments is UNSET:
+            return self.why_missing(ARGUMENTS, step_id)
+        return self.gap(ARGUMENTS, step_id)
+
+    def calls_of(self, tool_name: str | None) -> list[Call]:
+        """Return the calls of a tool, all calls where none is named."""
+        return [call for call in self.calls if tool_name in (None, call.name)]
+
+    # ------------------------------------------------------------------------ what is not seen
+
+    @cached_property
+    def unfinished(self) -> str | None:
+        """Why more may have happened than the trace shows; None where nothing says so."""
+        if self.metadata.get("incomplete"):
+            return "the run is not whole in this store"
+        if known(self.trace.status) == "in_progress":
+            return "the run has not ended"
+        return None
+
+    @cached_property
+    def unseen_calls(self) -> str | None:
+        """Why there may be tool calls that the trace does not show; None where it shows all."""
+        if self.unfinished is not None:
+            return self.unfinished
+        told = known(self.metrics.tool_call_count)
+        if isinstance(told, (int, float)) and told > len(self.calls):
+            return f"its metrics tell of {told} tool calls, {len(self.calls)} are in this store"
+        if not self.calls and self.trace.output is UNSET:
+            return "neither tool calls nor an output were captured"
+        return self.gap(_CALLS)
+
+    def gap(self, field: str, step_id: str | None = None) -> str | None:
+        """Return why a member may not be what it was; None where nothing says so.
+
+        Args:
+            field: `input`, `output`, or of a step `content`, `tool_call.arguments`,
+                `tool_result.output`.
+            step_id: the step it is a member of.
+        """
+        return self._gaps.get((step_id, field)) if self._may_hide else None
+
+    def why_missing(self, field: str, step_id: str | None = None) -> str:
+        """Return why a member is not there, as `gap` does."""
+        return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
+
+    @cached_property
+    def _may_hide(self) -> bool:
+        """Whether there is a reason to make the fidelity report, which takes as long as the trace
+        did."""
+        return self._rebuilt is not None and self._rebuilt.may_hide()
+
+    @cached_property
+    def _gaps(self) -> dict[tuple[str | None, str], str]:
+        if self.fidelity is None:
+            return {}
+        gaps: dict[tuple[str | None, str], str] = {}
+        owners: defaultdict[str | None, set[str | None]] = defaultdict(set)
+        for note in self.fidelity.notes:
+            if note.step_id is not None or note.field in ("input", "output"):
+                owners[note.span_id].add(note.step_id)
+        for note in self.fidelity.notes:
+            if note.outcome not in _HIDING:
+                continue
+            said = _words(note)
+            if note.field in _CONTENT:
+                gaps.setdefault((note.step_id, note.field), said)
+            elif note.attribute is not None:
+                fields = _told_by(note.attribute, note.attribute in self.fidelity.unread)
+                for owner in owners[note.span_id]:
+                    for field in fields:
+                        gaps.setdefault((owner, field), said)
+                # What hides content is no reason to think that calls had no spans of their own.
+                if {*fields} >= _ANSWERS and note.outcome in ("truncated", "damaged"):
+                    gaps.setdefault((None, _CALLS), f"{note.attribute} {said}")
+        return gaps
+
+    def output(self) -> tuple[Any, str | None]:
+        """Return the output, and why it is not, or not all of, what the agent answered."""
+        value = self.trace.output
+        if value is UNSET:
+            return value, self.why_missing("output")
+        return value, gap_in(value) or self.gap("output") or self.unfinished
+
+
+def _words(note: Note) -> str:
+    return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
+
+
+def _told_by(attribute: str, unread: bool) -> tuple[str, ...]:
+    """Return the members that an attribute may have told of, by what vocabularies call such ones.
+
+    One that none of the words fits may tell of anything, or of nothing where nobody reads it.
+    """
+    name = attribute.lower()
+    if "argument" in name:
+        return (ARGUMENTS,)
+    if "tool" in name and ("result" in name or "output" in name or "response" in name):
+        return (_RESULT,)
+    if "input" in name or "prompt" in name or "request" in name:
+        return ("input", _RESULT) if "message" in name else ("input", _RESULT, ARGUMENTS)
+    if "output" in name or "completion" in name or "response" in name:
+        return ("output", _RESULT, ARGUMENTS, "content")
+    return () if unread else _CONTENT

@@ -1,0 +1,36 @@
+"""What a check says about a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+__all__ = ["Verdict", "failed", "not_evaluated", "passed"]
+
+
+class Verdict(NamedTuple):
+    """The outcome of one assertion on one trace."""
+
+    passed: bool | None
+    """None where it could not be evaluated."""
+    score: float | None
+    """0 to 1; None where it could not be evaluated."""
+    reason: str
+    """Why, naming the steps it rests on and what was found there."""
+    step_ids: tuple[str, ...] = ()
+    """The steps it rests on."""
+
+
+def passed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
+    """Return that an assertion holds."""
+    return Verdict(True, 1.0, reason, tuple(step_ids))
+
+
+def failed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
+    """Return that an assertion does not hold."""
+    return Verdict(False, 0.0, reason, tuple(step_ids))
+
+
+def not_evaluated(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
+    """Return that nobody can tell whether an assertion holds."""
+    return Verdict(None, None, reason, tuple(step_ids))

@@ -1,0 +1,206 @@
+"""`eval`: recorded runs and documents held against cases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import Result
+
+from tests.cli.conftest import Invoke
+
+SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
+TRACE = json.loads((SPEC / "reasoning-trace.json").read_text())
+OK = {"type": "status"}
+WRONG = {"type": "latency", "max_ms": 1}
+UNKNOWN = {"type": "rubric", "rubric": "is polite"}
+IS_GOOD = {"case_id": "good", "input": TRACE["input"], "assertions": [OK]}
+
+
+def write(name: str, *values: Any) -> str:
+    Path(name).write_text("\n".join(map(json.dumps, values)))
+    return name
+
+
+def traces(*changes: dict[str, Any]) -> str:
+    return write("traces.jsonl", *({**TRACE, **change} for change in changes or ({},)))
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_results_are_json_lines_where_nobody_looks(invoke: Invoke, recording: Path) -> None:
+    held = {"type": "contains_tool_call", "tool_name": "add", "tool_args": {"a": 1, "b": 2}}
+    result = invoke("eval", write("a.json", held), recording)
+    assert result.exit_code == 0, result.stderr
+    (made,) = lines(result)
+    assert made["passed"] is True
+    assert made["assertion_results"][0]["reason"].startswith("add called at step_")
+    assert "1 passed, 0 failed, 0 not known; 1 trace" in result.stderr
+
+
+def test_a_tool_that_fails_in_a_recording_fails(invoke: Invoke, recording: Path) -> None:
+    result = invoke("eval", write("a.json", {"type": "no_tool_error"}), recording)
+    assert result.exit_code == 1
+    assert "nothing to add" in lines(result)[0]["assertion_results"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(IS_GOOD),
+        json.dumps([IS_GOOD]),
+        json.dumps(IS_GOOD, indent=2),
+        json.dumps(IS_GOOD) + "\n" + json.dumps({**IS_GOOD, "case_id": "other"}) + "\n",
+        json.dumps({"assertions": [OK]}),
+        json.dumps(OK),
+        json.dumps([OK, OK]),
+    ],
+)
+def test_cases_are_one_a_list_or_lines_and_assertions_may_stand_alone(
+    invoke: Invoke, text: str
+) -> None:
+    Path("cases").write_text(text)
+    result = invoke("eval", "cases", traces())
+    assert result.exit_code == 0, result.stderr
+    assert all(made["passed"] for made in lines(result))
+
+
+def test_cases_come_from_standard_input_too(invoke: Invoke) -> None:
+    place = traces()
+    assert invoke("eval", "-", place, input=json.dumps(OK).encode()).exit_code == 0
+    assert invoke("eval", "-", "-").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("held", "codes"),
+    [
+        ([OK], {"any": 0, "failed": 0, "never": 0}),
+        ([OK, WRONG], {"any": 1, "failed": 1, "never": 0}),
+        ([OK, UNKNOWN], {"any": 1, "failed": 0, "never": 0}),
+    ],
+)
+def test_what_makes_the_exit_code_is_chosen(
+    invoke: Invoke, held: list[Any], codes: dict[str, int]
+) -> None:
+    place, cases = traces(), write("a.json", held)
+    assert invoke("eval", cases, place).exit_code == codes["any"]
+    for fail_on, code in codes.items():
+        assert invoke("eval", cases, place, "--fail-on", fail_on).exit_code == code
+
+
+def test_a_share_that_is_enough_makes_a_pass(invoke: Invoke) -> None:
+    place, cases = traces(), write("a.json", [OK, UNKNOWN])
+    assert invoke("eval", cases, place, "--min-evaluated", 0.5).exit_code == 0
+    assert invoke("eval", cases, place, "--min-evaluated", 0.6).exit_code == 1
+    assert invoke("eval", cases, place, "--min-evaluated", 2).exit_code == 2
+
+
+def test_a_case_without_a_trace_and_a_trace_without_a_case_are_told(invoke: Invoke) -> None:
+    cases = write("cases.jsonl", IS_GOOD, {**IS_GOOD, "case_id": "lost", "input": "else"})
+    result = invoke("eval", cases, traces({}, {"trace_id": "odd", "input": "who?"}))
+    assert result.exit_code == 1
+    assert [(made["case_id"], made["passed"]) for made in lines(result)] == [
+        ("good", True),
+        ("lost", None),
+    ]
+    assert "not evaluated: trace odd: its run names no case, and no case has" in result.stderr
+    assert "1 case without a trace" in result.stderr
+
+
+def test_a_case_that_cannot_be_read_is_named_and_the_others_are_evaluated(invoke: Invoke) -> None:
+    bad = {"case_id": "bad", "assertions": [{"type": 3}]}
+    result = invoke("eval", write("cases.jsonl", bad, IS_GOOD), traces())
+    assert result.exit_code == 1
+    assert [made["case_id"] for made in lines(result)] == ["good"]
+    assert "cases.jsonl line 1 (case 'bad'): expected string" in result.stderr
+    assert "at $.assertions[0].type" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "a case or an assertion, got nothing - at $ in cases"),
+        ("dear diary", "this is not JSON"),
+        ("[3]", "expected an object (EvalCase or Assertion), got int"),
+        ('{"colour": 1}', "an object with members colour"),
+    ],
+)
+def test_a_file_without_cases_is_unreadable(invoke: Invoke, text: str, said: str) -> None:
+    Path("cases").write_text(text)
+    result = invoke("eval", "cases", traces())
+    assert result.exit_code == 3
+    assert said in result.stderr
+
+
+def test_a_file_that_is_not_there_is_unreadable(invoke: Invoke) -> None:
+    assert invoke("eval", "nowhere.json", traces()).exit_code == 3
+    assert invoke("eval", write("a.json", OK), "nowhere").exit_code == 3
+
+
+def test_input_that_is_partly_unreadable_is_no_success(invoke: Invoke) -> None:
+    place = traces()
+    with Path(place).open("a") as file:
+        file.write("\n{broken\n")
+    result = invoke("eval", write("a.json", OK), place)
+    assert result.exit_code == 1
+    assert [made["passed"] for made in lines(result)] == [True]
+    assert "problem:" in result.stderr
+
+
+def test_no_trace_at_all_is_no_success(invoke: Invoke) -> None:
+    Path("empty.jsonl").write_text("")
+    result = invoke("eval", write("a.json", OK), "empty.jsonl")
+    assert result.exit_code == 1
+    assert "0 traces" in result.stderr
+
+
+def test_the_table_is_sliced_worst_first(invoke: Invoke) -> None:
+    place = traces(
+        {"agent_id": "fine"},
+        {"agent_id": "poor", "status": "error", "metadata": {"tags": ["x", "y"]}},
+        {"agent_id": "poor"},
+    )
+    cases = write("a.json", OK)
+    shown = invoke("eval", cases, place, "--by", "agent").stderr
+    assert "✗ every trace  tr_7f3a9b  score 0.0  1 of 1 evaluated" in shown
+    assert "✗ status: the status is error, expected success" in shown
+    table = [line.split() for line in shown.splitlines() if line[:4] in ("fine", "poor")]
+    assert table == [["poor", "2", "1", "1", "0", "0.500"], ["fine", "1", "1", "0", "0", "1.000"]]
+    by_tag = invoke("eval", cases, place, "--by", "tag").stderr
+    assert [line.split()[0] for line in by_tag.splitlines()[-4:-1]] == ["x", "y", "(unknown)"]
+    by_day = invoke("eval", cases, place, "--by", "day").stderr
+    assert by_day.splitlines()[-2].split()[:2] == ["2026-03-01", "3"]
+
+
+def test_models_are_those_of_the_spans(invoke: Invoke) -> None:
+    (place,) = sorted((SPEC.parent / "spans").glob("anthropic-*.anthropic.jsonl"))[-1:]
+    shown = invoke("eval", write("a.json", OK), place, "--by", "model").stderr
+    assert "claude" in shown
+
+
+def test_results_go_to_a_file_and_never_to_an_input(invoke: Invoke) -> None:
+    place, cases = traces(), write("a.json", OK)
+    result = invoke("eval", cases, place, "-o", "results.jsonl")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert json.loads(Path("results.jsonl").read_text())["passed"] is True
+    for input_file in (place, cases):
+        before = Path(input_file).read_text()
+        assert invoke("eval", cases, place, "-o", input_file).exit_code == 2
+        assert Path(input_file).read_text() == before
+
+
+def test_junit_has_a_test_case_for_each_assertion(invoke: Invoke) -> None:
+    cases = write("a.json", [OK, WRONG, UNKNOWN])
+    invoke("eval", cases, traces({"trace_id": "tr\u0001"}), "--junit", "report.xml")
+    (suite,) = ElementTree.parse("report.xml").getroot()
+    assert suite.get("name") == "every trace [tr\ufffd]"
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["3", "1", "1"]
+    outcomes = [[child.tag for child in case] for case in suite.iter("testcase")]
+    assert outcomes == [[], ["failure"], ["skipped"]]
+    (failure,) = suite.iter("failure")
+    assert failure.get("message") == "15000 ms, expected at most 1"

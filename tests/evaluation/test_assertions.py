@@ -1,0 +1,270 @@
+"""Each assertion type on a run that meets it, one that does not, and stores that keep less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentool_otel.evaluation.building import assertion_types
+from tests.evaluation.runs import RUN, Object, changed, each_argument, verdict, without_calls
+
+SCHEMA = {"type": "object", "required": ["answer"]}
+MASKED = "token [masked]"
+CUT = "LangSm… [truncated: 40000 characters]"
+NEVER_SEEN = changed(status="in_progress")
+SEARCH = {"type": "contains_tool_call", "tool_name": "search_web"}
+ARGS = {"type": "args_match", "tool_name": "search_web"}
+COUNT = {"type": "tool_call_count"}
+OUTPUT = {"type": "output_contains", "text": "Braintrust"}
+
+
+def with_error(error: Any) -> Object:
+    run = changed()
+    steps = [dict(step) for step in run["steps"]]
+    steps[3]["tool_result"] = {"call_id": "c2", "output": None, "error": error}
+    return {**run, "steps": steps}
+
+
+def looping(arguments: Any) -> Object:
+    call = {"id": "c", "name": "search_web", "arguments": arguments}
+    steps = [{"step_id": f"s{n}", "type": "tool_call", "tool_call": call} for n in range(5)]
+    return changed(steps=steps)
+
+
+PASS: list[tuple[Object, Object]] = [
+    (SEARCH, RUN),
+    ({**SEARCH, "tool_args": {"limit": 3}}, RUN),
+    ({**SEARCH, "tool_args": {"limit": 3.0}}, RUN),
+    ({"type": "no_tool_call", "tool_name": "delete_file"}, RUN),
+    ({"type": "no_tool_call", "tool_name": "search_web", "tool_args": {"limit": 9}}, RUN),
+    ({**COUNT, "min_calls": 2, "max_calls": 2}, RUN),
+    ({**COUNT, "tool_name": "search_web", "max_calls": 1}, RUN),
+    ({**COUNT, "min_calls": 1}, NEVER_SEEN),
+    ({"type": "tool_sequence", "tools": ["search_web", "read_page"], "mode": "exact"}, RUN),
+    ({"type": "tool_sequence", "tools": ["read_page"]}, RUN),
+    ({"type": "tool_sequence", "tools": ["read_page", "search_web"], "mode": "any_order"}, RUN),
+    ({"type": "tool_sequence", "tools": ["search_web"], "mode": "superset"}, RUN),
+    ({"type": "tool_sequence", "tools": ["read_page", "search_web", "x"], "mode": "subset"}, RUN),
+    ({**ARGS, "tool_args": {"limit": 3}}, RUN),
+    ({**ARGS, "tool_args": {"limit": 3, "query": "agent tools"}, "mode": "exact"}, RUN),
+    ({**ARGS, "tool_args": {"limit": 3, "query": "agent tools", "x": 1}, "mode": "superset"}, RUN),
+    ({**ARGS, "tool_args": {"limit": 9}, "mode": "ignore"}, each_argument(...)),
+    ({**ARGS, "arg_schemas": {"limit": {"minimum": 1}}, "arg_patterns": {"query": "^agent"}}, RUN),
+    ({"type": "handoff", "to_agent": "writer"}, RUN),
+    ({"type": "handoff"}, RUN),
+    ({"type": "status"}, RUN),
+    ({"type": "status", "status": ["refusal", "success"]}, RUN),
+    ({"type": "no_loop"}, RUN),
+    ({"type": "no_loop", "max_repeats": 5}, looping({"q": 1})),
+    ({"type": "no_tool_error"}, RUN),
+    ({"type": "no_tool_error", "tool_name": "search_web"}, with_error("timeout")),
+    ({"type": "output_equals", "value": RUN["output"]}, RUN),
+    ({"type": "output_equals", "value": None}, changed(output=None)),
+    (OUTPUT, RUN),
+    ({"type": "output_contains", "text": ["LANGSMITH", "sources"], "ignore_case": True}, RUN),
+    ({"type": "output_matches", "pattern": r'"sources": \d'}, RUN),
+    ({"type": "response_format", "schema": SCHEMA}, RUN),
+    ({"type": "response_format", "schema": SCHEMA}, changed(output={"answer": 1})),
+    ({"type": "response_format", "schema": {"type": "string"}}, RUN),
+    ({"type": "latency", "max_ms": 15000}, RUN),
+    ({"type": "context_efficiency", "max_tokens": 3200}, RUN),
+    ({"type": "max_cost_usd", "max_usd": 0.01}, RUN),
+    # What was looked for stands in what is left.
+    ({"type": "output_contains", "text": "LangSm"}, changed(output=CUT)),
+    ({"type": "output_contains", "text": "token"}, changed(output=MASKED)),
+    ({"type": "output_matches", "pattern": "Lang"}, changed(output=CUT)),
+]
+FAIL: list[tuple[Object, Object, str]] = [
+    (
+        {**SEARCH, "tool_args": {"limit": 5}},
+        RUN,
+        "search_web was called at step_001 with limit=3, expected limit=5",
+    ),
+    (
+        {**SEARCH, "tool_name": "ask"},
+        RUN,
+        "ask was not called; called: search_web at step_001, read_page at step_003",
+    ),
+    ({**SEARCH, "tool_args": {"limit": True}}, RUN, "expected limit=true"),
+    (
+        {"type": "no_tool_call", "tool_name": "read_page"},
+        RUN,
+        "called: read_page at step_003, expected no such call",
+    ),
+    ({"type": "no_tool_call", "tool_name": "read_page"}, NEVER_SEEN, "read_page at step_003"),
+    ({"type": "no_tool_call"}, RUN, "search_web at step_001"),
+    (
+        {**COUNT, "max_calls": 1},
+        RUN,
+        "2 calls of any tool (step_001, step_003), expected at most 1",
+    ),
+    ({**COUNT, "max_calls": 1}, NEVER_SEEN, "2 calls"),
+    ({**COUNT, "tool_name": "ask", "min_calls": 1}, RUN, "0 calls of ask, expected at least 1"),
+    (
+        {"type": "tool_sequence", "tools": ["read_page", "search_web"]},
+        RUN,
+        "called: search_web at step_001, read_page at step_003; "
+        "expected read_page, search_web in this order",
+    ),
+    ({"type": "tool_sequence", "tools": ["read_page"], "mode": "exact"}, RUN, "exactly read_page"),
+    ({"type": "tool_sequence", "tools": ["x"], "mode": "any_order"}, RUN, "missing: x"),
+    ({"type": "tool_sequence", "tools": ["x"], "mode": "superset"}, RUN, "missing: x"),
+    ({"type": "tool_sequence", "tools": ["x"], "mode": "subset"}, RUN, "not expected: search_web"),
+    ({**ARGS, "tool_args": {"limit": 3}, "mode": "exact"}, RUN, 'query="agent tools", expected no'),
+    ({**ARGS, "tool_args": {"site": "x"}}, RUN, 'with no site, expected site="x"'),
+    ({**ARGS, "tool_args": {"limit": 3}, "mode": "superset"}, RUN, "expected no query"),
+    ({**ARGS, "arg_schemas": {"limit": {"minimum": 5}}}, RUN, "limit=3, expected limit to match"),
+    ({**ARGS, "arg_patterns": {"query": "^news"}}, RUN, "expected query to match the regex"),
+    (
+        {"type": "handoff", "to_agent": "editor"},
+        RUN,
+        "handed over to writer at step_005, expected a handoff to editor",
+    ),
+    ({"type": "status"}, changed(status="refusal"), "the status is refusal, expected success"),
+    (
+        {"type": "no_loop"},
+        looping({"q": 1}),
+        "search_web was called 5 times in a row with equal arguments (s0, s1, s2, s3, s4)",
+    ),
+    ({"type": "no_loop"}, changed(status="loop_detected"), "loop_detected"),
+    ({"type": "no_tool_error"}, with_error("timeout"), 'read_page at step_004 with "timeout"'),
+    ({"type": "no_tool_error"}, with_error(MASKED), "read_page at step_004"),
+    ({"type": "output_equals", "value": "42"}, RUN, 'expected "42"'),
+    ({"type": "output_contains", "text": "Phoenix"}, RUN, '"Phoenix" is not in the output'),
+    (OUTPUT, changed(output=None), "not in the output null"),
+    ({"type": "output_matches", "pattern": "^LangSmith"}, RUN, "is not found in the output"),
+    ({"type": "response_format", "schema": {"type": "array"}}, RUN, "not of type 'array' - at $"),
+    ({"type": "response_format", "schema": SCHEMA}, changed(output="Hello"), "it is no JSON"),
+    ({"type": "latency", "max_ms": 14999}, RUN, "15000 ms, expected at most 14999"),
+    ({"type": "latency", "max_ms": 1}, NEVER_SEEN, "15000 ms"),
+    ({"type": "context_efficiency", "max_tokens": 3000}, RUN, "3200 tokens"),
+    ({"type": "max_cost_usd", "max_usd": 0.003}, RUN, "0.0032 US dollars"),
+]
+UNSEEN: list[tuple[Object, Object, str]] = [
+    # Missing.
+    (SEARCH, without_calls(), "its metrics tell of 2 tool calls, 0 are in this store"),
+    (SEARCH, changed(steps=[], metrics=..., output=...), "neither tool calls nor an output"),
+    ({**SEARCH, "tool_name": "ask"}, changed(metadata={"incomplete": True}), "not whole"),
+    ({**SEARCH, "tool_args": {"limit": 3}}, each_argument(...), "is not in this store"),
+    ({"type": "no_tool_call"}, without_calls(), "its metrics tell of 2 tool calls"),
+    ({**COUNT, "max_calls": 3}, NEVER_SEEN, "there may be more: the run has not ended"),
+    ({**COUNT, "min_calls": 1}, without_calls(), "its metrics tell of 2 tool calls"),
+    ({"type": "tool_sequence", "tools": ["x"]}, NEVER_SEEN, "the run has not ended"),
+    ({"type": "tool_sequence", "tools": [], "mode": "subset"}, without_calls(), "its metrics"),
+    ({**ARGS, "tool_args": {"limit": 3}}, each_argument(...), "is not in this store"),
+    ({"type": "handoff", "to_agent": "editor"}, NEVER_SEEN, "the run has not ended"),
+    ({"type": "handoff", "to_agent": "a"}, changed(steps=[{"type": "handoff"}]), "to whom"),
+    ({"type": "status"}, changed(status=...), "no status"),
+    ({"type": "status"}, NEVER_SEEN, "the run has not ended"),
+    ({"type": "no_loop"}, without_calls(), "its metrics tell of 2 tool calls"),
+    ({"type": "no_tool_error"}, changed(steps=RUN["steps"][:3]), "no result of the calls at"),
+    ({"type": "output_equals", "value": "x"}, changed(output=...), "is not in this store"),
+    (OUTPUT, changed(output=...), "is not in this store"),
+    ({"type": "output_matches", "pattern": "x"}, changed(output=...), "is not in this store"),
+    ({"type": "response_format", "schema": {}}, changed(output=...), "is not in this store"),
+    ({"type": "latency", "max_ms": 1}, changed(metrics=...), "is not in this store"),
+    ({"type": "latency", "max_ms": 99999}, NEVER_SEEN, "it may be more"),
+    ({"type": "context_efficiency", "max_tokens": 1}, changed(metrics=...), "is not in this store"),
+    ({"type": "max_cost_usd", "max_usd": 1}, changed(metrics=...), "is not in this store"),
+    # Redacted.
+    ({**SEARCH, "tool_args": {"limit": 3}}, each_argument(MASKED), "is redacted: masked"),
+    (
+        {"type": "no_tool_call", "tool_name": "search_web", "tool_args": {"limit": 3}},
+        each_argument(MASKED),
+        "is redacted",
+    ),
+    ({**ARGS, "tool_args": {"limit": 3}}, each_argument(MASKED), "is redacted"),
+    (
+        {**ARGS, "arg_schemas": {"limit": {"minimum": 1, "type": "number"}}},
+        each_argument(MASKED),
+        "is redacted",
+    ),
+    ({"type": "no_loop"}, looping({"q": MASKED}), "arguments that cannot all be seen"),
+    (
+        {"type": "handoff", "to_agent": "a"},
+        changed(steps=[{"type": "handoff", "to_agent": MASKED}]),
+        "to whom",
+    ),
+    ({"type": "output_equals", "value": "x"}, changed(output=MASKED), "is redacted"),
+    (OUTPUT, changed(output=MASKED), "is redacted"),
+    ({"type": "output_matches", "pattern": "^Brain"}, changed(output=MASKED), "is redacted"),
+    ({"type": "response_format", "schema": SCHEMA}, changed(output=MASKED), "is redacted"),
+    # Truncated.
+    ({**SEARCH, "tool_args": {"query": "LangSmith"}}, each_argument(CUT), "is truncated"),
+    ({**ARGS, "arg_patterns": {"query": "Smith$"}}, each_argument(CUT), "is truncated"),
+    ({"type": "no_loop"}, looping({"q": CUT}), "arguments that cannot all be seen"),
+    ({"type": "output_equals", "value": "LangSmith"}, changed(output=CUT), "is truncated"),
+    (OUTPUT, changed(output=CUT), "is truncated"),
+    ({"type": "output_matches", "pattern": "Braintrust"}, changed(output=CUT), "is truncated"),
+    ({"type": "output_matches", "pattern": "z"}, changed(output="a" * 100_001), "were searched"),
+    ({"type": "response_format", "schema": SCHEMA}, changed(output=CUT), "is truncated"),
+    # For a judge.
+    ({"type": "output_property", "property": "is polite"}, RUN, "no judge"),
+    ({"type": "no_hallucination"}, RUN, "no judge"),
+    ({"type": "rubric", "rubric": "names its sources"}, RUN, "no judge"),
+    # Wrong types and parameters.
+    ({"type": "is_nice"}, RUN, "the assertion type 'is_nice' is not known; known are args_match"),
+    ({"type": "contains_tool_call"}, RUN, "missing required field `tool_name`"),
+    ({**SEARCH, "tool_arguments": {}}, RUN, "unknown field `tool_arguments`; contains_tool_call"),
+    ({"type": "no_tool_call", "tools": "x"}, RUN, "unknown field `tools`"),
+    (COUNT, RUN, "neither min_calls nor max_calls is given"),
+    ({"type": "tool_sequence", "tools": ["x"], "mode": "sorted"}, RUN, "'sorted'"),
+    ({**ARGS, "mode": "some"}, RUN, "'some'"),
+    ({**ARGS, "arg_patterns": {"query": "("}}, RUN, "arg_patterns.query is no regular expression"),
+    ({**ARGS, "tool_args": {"q": 1}, "arg_patterns": {"q": "1"}}, RUN, "'q' is named by two of"),
+    ({"type": "handoff", "to": "writer"}, RUN, "unknown field `to`"),
+    ({"type": "status", "status": 3}, RUN, "`$.status`"),
+    ({"type": "no_loop", "max_repeats": "4"}, RUN, "`$.max_repeats`"),
+    ({"type": "no_tool_error", "name": "x"}, RUN, "unknown field `name`"),
+    ({"type": "output_equals"}, RUN, "missing required field `value`"),
+    ({"type": "output_contains", "text": 3}, RUN, "`$.text`"),
+    ({"type": "output_matches", "pattern": "["}, RUN, "pattern is no regular expression"),
+    ({"type": "response_format"}, RUN, "missing required field `schema`"),
+    ({"type": "response_format", "schema": {"type": 3}}, RUN, "this is no JSON Schema"),
+    (
+        {"type": "response_format", "schema": {"$ref": "http://127.0.0.1:1/schema"}},
+        RUN,
+        "the check could not be made",
+    ),
+    ({"type": "latency"}, RUN, "missing required field `max_ms`"),
+    ({"type": "context_efficiency"}, RUN, "missing required field `max_tokens`"),
+    ({"type": "max_cost_usd", "max_cost_usd": 1}, RUN, "max_cost_usd takes max_usd"),
+    ({"type": "output_property"}, RUN, "missing required field `property`"),
+    ({"type": "rubric"}, RUN, "missing required field `rubric`"),
+    ({"type": "no_hallucination", "sources": 1}, RUN, "takes no parameters"),
+]
+
+
+def named(table: list[Any]) -> list[str]:
+    return [f"{n}-{row[0]['type']}" for n, row in enumerate(table)]
+
+
+@pytest.mark.parametrize(("assertion", "run"), PASS, ids=named(PASS))
+def test_it_holds(assertion: Object, run: Object) -> None:
+    found = verdict(assertion, run)
+    assert (found.passed, found.score) == (True, 1.0), found.reason
+
+
+@pytest.mark.parametrize(("assertion", "run", "reason"), FAIL, ids=named(FAIL))
+def test_it_does_not_hold(assertion: Object, run: Object, reason: str) -> None:
+    found = verdict(assertion, run)
+    assert (found.passed, found.score) == (False, 0.0), found.reason
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(("assertion", "run", "reason"), UNSEEN, ids=named(UNSEEN))
+def test_it_cannot_be_told(assertion: Object, run: Object, reason: str) -> None:
+    found = verdict(assertion, run)
+    assert (found.passed, found.score) == (None, None), found.reason
+    assert reason in found.reason
+
+
+def test_the_table_knows_every_type() -> None:
+    assert {row[0]["type"] for row in UNSEEN} - {"is_nice"} == set(assertion_types())
+
+
+def test_a_verdict_names_the_steps_it_rests_on() -> None:
+    assert verdict(SEARCH, RUN).step_ids == ("step_001",)
+    assert verdict({"type": "no_tool_error"}, with_error("x")).step_ids == ("step_004",)
+    assert verdict({"type": "handoff"}, RUN).step_ids == ("step_005",)

@@ -1,0 +1,176 @@
+"""`agentool_otel.evaluate`: which traces are held against which cases, and what comes out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel import EvalCase, EvalResult, ReasoningTrace, evaluate
+from agentool_otel.errors import DecodeError, EvaluationError
+from agentool_otel.evaluation import Check, JudgedTrace, Verdict, building
+from tests.evaluation.runs import Object, changed, said, verdict
+
+SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
+STATUS = {"type": "status"}
+
+
+def trace(**members: Any) -> ReasoningTrace:
+    return ReasoningTrace.from_dict(changed(**members))
+
+
+def case(case_id: str, *assertions: Object, **members: Any) -> EvalCase:
+    held = list(assertions) or [STATUS]
+    return EvalCase.from_dict({"case_id": case_id, "assertions": held, **members})
+
+
+def pairs(results: Iterator[EvalResult]) -> list[tuple[str, Any]]:
+    return [(it.case_id, it.to_dict().get("trace_id")) for it in results]
+
+
+def test_the_example_of_the_spec_has_its_result_where_no_judge_is_needed() -> None:
+    example = json.loads((SPEC / "eval-case.json").read_text())
+    document = json.loads((SPEC / "reasoning-trace.json").read_text())
+    document["metadata"] = {"case_id": example["case_id"]}
+    expected = json.loads((SPEC / "eval-result.json").read_text())
+    (result,) = evaluate(example, [ReasoningTrace.from_dict(document)])
+    made = result.to_dict()
+    for name in ("eval_id", "case_id", "trace_id"):
+        assert made[name] == expected[name]
+    first, *rest = made["assertion_results"]
+    assert first == {**expected["assertion_results"][0], "step_ids": ["step_002"]}
+    kinds = [it["assertion_type"] for it in expected["assertion_results"][1:]]
+    assert rest == [{"assertion_type": it, "passed": None, "reason": "no judge"} for it in kinds]
+    assert made["passed"] is None
+    assert (made["composite_score"], made["evaluated"], made["total"]) == (1.0, 1, 4)
+
+
+def test_a_trace_is_a_try_of_the_case_its_run_names() -> None:
+    cases = [case("a", input="What is new?"), case("b")]
+    assert pairs(evaluate(cases, [trace(metadata={"case_id": "b"})])) == [
+        ("b", "tr_1"),
+        ("a", None),
+    ]
+
+
+def test_else_of_the_cases_with_its_input() -> None:
+    cases = [case("a", input="What is new?"), case("b", input="What is old?")]
+    assert pairs(evaluate(cases, [trace()])) == [("a", "tr_1"), ("b", None)]
+
+
+def test_several_traces_of_a_case_are_its_repetitions() -> None:
+    tries = [trace(trace_id=f"tr_{n}", metadata={"case_id": "a"}) for n in range(3)]
+    assert pairs(evaluate(case("a"), tries)) == [("a", "tr_0"), ("a", "tr_1"), ("a", "tr_2")]
+
+
+def test_a_case_without_a_trace_is_not_evaluated() -> None:
+    (result,) = evaluate([case("a")], [])
+    assert result.passed is None
+    assert said(result.assertion_results) == [("status", None, "no trace of this case")]
+    assert "composite_score" not in result.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({}, "its run names no case, and no case has its input"),
+        ({"input": "x [masked]"}, "its run names no case, and its input is redacted"),
+        ({"input": ...}, "its input is not in this store"),
+        ({"metadata": {"case_id": "z"}}, "no case is called 'z', which its run names"),
+    ],
+)
+def test_a_trace_without_a_case_is_told_with_the_reason(members: Object, why: str) -> None:
+    told: list[tuple[str, str]] = []
+    results = evaluate(
+        [case("a", input="?")],
+        [trace(**members)],
+        unmatched=lambda t, w: told.append((t.trace_id, w)),
+    )
+    assert pairs(results) == [("a", None)]
+    assert [trace_id for trace_id, _ in told] == ["tr_1"]
+    assert why in told[0][1]
+
+
+def test_else_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        list(evaluate(case("a"), [trace()]))
+    assert "1 traces are a try of no case" in caplog.text
+
+
+def test_assertions_alone_hold_for_every_trace() -> None:
+    results = evaluate([STATUS], [trace(trace_id="x"), trace(trace_id="y", status="error")])
+    assert [(it.trace_id, it.passed) for it in results] == [("x", True), ("y", False)]
+
+
+def test_the_score_is_the_mean_of_what_was_evaluated() -> None:
+    held: list[Object] = [
+        STATUS,
+        STATUS,
+        {"type": "latency", "max_ms": 1},
+        {"type": "no_hallucination"},
+    ]
+    (result,) = evaluate(case("a", *held, input="What is new?"), [trace()])
+    assert (result.passed, result.composite_score) == (False, 0.667)
+
+
+def test_a_case_without_assertions_is_no_pass() -> None:
+    empty = EvalCase(case_id="a", assertions=[], input="What is new?")
+    (result,) = evaluate(empty, [trace()])
+    assert result.passed is None
+
+
+def test_results_come_before_the_traces_have_ended() -> None:
+    def traces() -> Iterator[ReasoningTrace]:
+        yield trace()
+        raise AssertionError("nobody asked for a second one")
+
+    assert next(evaluate(STATUS, traces())).passed is True
+
+
+def test_a_result_is_a_document_that_round_trips() -> None:
+    (result,) = evaluate([STATUS, {"type": "rubric", "rubric": "x"}], [trace()])
+    assert EvalResult.from_json(result.to_json()) == result
+
+
+class Crashing(Check, frozen=True, kw_only=True):
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        raise ZeroDivisionError("division by zero")
+
+
+def test_a_check_that_crashes_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_kind", lambda name: Crashing)
+    found = verdict({"type": "crashing"}, changed())
+    assert found == (None, None, "the check could not be made: division by zero", ())
+
+
+def test_a_missing_library_is_named_with_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "jsonschema", None)
+    found = verdict({"type": "response_format", "schema": {"title": "unseen"}}, changed())
+    assert found.passed is None
+    assert "pip install 'agentool-otel[eval]'" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("cases", "share", "message"),
+    [
+        ([], 1, "there are no cases and no assertions"),
+        ([case("a"), STATUS], 1, "cases and assertions are mixed"),
+        ([STATUS], 2, "min_evaluated is a share from 0 to 1, not 2"),
+    ],
+)
+def test_what_cannot_be_evaluated_by_is_an_error_at_once(
+    cases: list[Any], share: float, message: str
+) -> None:
+    with pytest.raises(EvaluationError, match=message):
+        evaluate(cases, [], min_evaluated=share)
+
+
+def test_a_case_that_is_none_is_an_error_with_its_path() -> None:
+    with pytest.raises(DecodeError, match=r"expected string.* - at \$\.assertions\[0\]\.type"):
+        evaluate([{"case_id": "a", "assertions": [{"type": 3}]}], [])
