@@ -115,7 +115,7 @@ class Summary:
         """Return the table: a line for each agent, model, tag or day, the worst first."""
         table = Table(box=None, header_style="bold", pad_edge=False)
         table.add_column(self._by)
-        for heading in ("results", "✓ passed", "✗ failed", "- not known", "score"):
+        for heading in ("results", "✓ passed", "✗ failed", "- not evaluated", "score"):
             table.add_column(heading, justify="right")
         for name, found in sorted(self._slices.items(), key=lambda it: (it[1].badness, it[0])):
             counts = [found.outcomes[outcome] for outcome in (True, False, None)]

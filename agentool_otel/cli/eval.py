@@ -171,7 +171,11 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
     if outcome.untried:
         say(f"{_text.count(outcome.untried, 'case')} without a trace")
     found = outcome.summary.outcomes
-    words = [f"{found[True]:,} passed", f"{found[False]:,} failed", f"{found[None]:,} not known"]
+    words = [
+        f"{found[True]:,} passed",
+        f"{found[False]:,} failed",
+        f"{found[None]:,} not evaluated",
+    ]
     of = f"{_text.count(outcome.traces, 'trace')}"
     said = f", {_text.count(problems, 'problem')}" if problems else ""
     say(f"{', '.join(words)}; {of}{said}")

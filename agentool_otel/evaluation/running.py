@@ -103,7 +103,7 @@ class Evaluation:
                 if unmatched is not None:
                     unmatched(source.trace if isinstance(source, Rebuilt) else source, why)
         if left_out and unmatched is None:
-            _log.warning("%d traces are a try of no case and were not evaluated", left_out)
+            _log.warning("not evaluated: traces that are a try of no case: %d", left_out)
         yield from self.untried()
 
     def of(self, source: _Trace) -> tuple[list[EvalResult], str | None]:

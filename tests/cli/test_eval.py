@@ -40,7 +40,7 @@ def test_results_are_json_lines_where_nobody_looks(invoke: Invoke, recording: Pa
     (made,) = lines(result)
     assert made["passed"] is True
     assert made["assertion_results"][0]["reason"].startswith("add called at step_")
-    assert "1 passed, 0 failed, 0 not known; 1 trace" in result.stderr
+    assert "1 passed, 0 failed, 0 not evaluated; 1 trace" in result.stderr
 
 
 def test_a_tool_that_fails_in_a_recording_fails(invoke: Invoke, recording: Path) -> None:

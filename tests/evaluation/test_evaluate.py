@@ -98,7 +98,7 @@ def test_a_trace_without_a_case_is_told_with_the_reason(members: Object, why: st
 def test_else_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         list(evaluate(case("a"), [trace()]))
-    assert "1 traces are a try of no case" in caplog.text
+    assert "traces that are a try of no case: 1" in caplog.text
 
 
 def test_assertions_alone_hold_for_every_trace() -> None:
