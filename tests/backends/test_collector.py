@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from agentool_otel.sources import open_source
 from tests.backends.built import built
 from tests.backends.runs import DOCUMENTS, call, rebuilt, result, run, send
 from tests.backends.servers import CONFIGS, collector, wait_for
-from tests.export.receiver import GrpcReceiver, HttpReceiver
+from tests.export.receiver import GrpcReceiver, HttpReceiver, spans_in
 
 pytestmark = pytest.mark.backends
 FILES = ["local.yaml", "metrics.yaml", "redact.yaml", "tail-sampling.yaml"]
@@ -107,6 +109,57 @@ def test_redact_lets_no_content_through_and_the_rebuild_says_so(tmp_path: Path) 
         *("gen_ai.input.messages", "agentool.output", "agentool.step.content"),
         *("gen_ai.tool.call.arguments", "gen_ai.tool.call.result"),
     }
+
+
+PROGRAM = f"""
+import agentool_otel
+agentool_otel.instrument()
+SAID = {CANARY!r}
+
+@agentool_otel.tool
+def fails(query):
+    raise ValueError(SAID)
+
+@agentool_otel.agent
+def bot(question):
+    with agentool_otel.model_call("gpt-5", messages=question, provider="openai") as call:
+        call.output(SAID)
+    try:
+        fails(SAID)
+    except ValueError:
+        return SAID
+
+bot(SAID)
+"""
+
+
+@pytest.mark.parametrize("generation", ["2026-10", "1.36"])
+def test_redact_masks_log_records_too_and_of_an_error_only_its_status_passes(
+    generation: str, tmp_path: Path
+) -> None:
+    (tmp_path / "app.py").write_text(PROGRAM)
+    environ = {
+        **os.environ,
+        "AGENTOOL_DIR": str(tmp_path / "kept"),
+        "AGENTOOL_SEMCONV": generation,
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "SPAN_AND_EVENT",
+        "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": "logs/dup",
+    }
+    with (
+        HttpReceiver() as next_one,
+        collector("redact.yaml", tmp_path, NEXT_ENDPOINT=next_one.endpoint) as running,
+    ):
+        command = [sys.executable, "-m", "agentool_otel", "run", "-q", "--endpoint", running.http]
+        program = ["--", sys.executable, str(tmp_path / "app.py")]
+        subprocess.run([*command, *program], env=environ, check=True)
+        assert wait_for(lambda: len(next_one.names()) >= 3 and next_one.logs())
+    for body in next_one.bodies["/v1/logs"]:
+        assert CANARY.encode() not in body
+    for body in next_one.bodies["/v1/traces"]:
+        spans = spans_in(body)
+        for span in spans:
+            span.status.message = ""
+            assert CANARY.encode() not in span.SerializeToString(), span.name
 
 
 def test_redact_knows_every_name_that_this_package_knows_to_hold_content() -> None:

@@ -106,6 +106,7 @@ def test_answers_may_be_packed() -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [(b"no gzip", "its gzip is damaged"), (gzip.compress(b"x" * 999)[:-9], "ends in the middle")],
+    ids=["no gzip", "half of it"],  # the time stands in its header
 )
 def test_a_packed_answer_that_is_damaged_is_given_up(body: bytes, words: str) -> None:
     assert words in str(refusal((200, {"content-encoding": "gzip"}, body)))
