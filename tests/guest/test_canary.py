@@ -53,12 +53,8 @@ def around(data: bytes, what: bytes) -> bytes:
     return b"" if at < 0 else data[max(0, at - 300) : at + 60]
 
 
-MODES = (
-    "SPAN_AND_EVENT",
-    "NO_CONTENT",
-    pytest.param("SPAN_ONLY", marks=pytest.mark.thorough),
-    pytest.param("EVENT_ONLY", marks=pytest.mark.thorough),
-)
+pytestmark = pytest.mark.thorough
+MODES = ("SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT", "NO_CONTENT")
 IN_LOGS = {"OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN": "logs/dup"}
 
 

@@ -85,6 +85,7 @@ NESTED = [
 """An agent below an agent, each with a call of its own."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(document=traces)

@@ -164,12 +164,13 @@ def test_instrument_sends_what_is_for_its_endpoint_and_names_the_rest() -> None:
 
 
 URLS = [
-    pytest.param("http://user:{secret}@127.0.0.1:{port}", marks=pytest.mark.thorough),
-    pytest.param("http://127.0.0.1:{port}/?api_key={secret}", marks=pytest.mark.thorough),
+    "http://user:{secret}@127.0.0.1:{port}",
+    "http://127.0.0.1:{port}/?api_key={secret}",
     "http://user:{secret}@127.0.0.1:{port}/base?api_key={secret}#{secret}",
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("url", URLS)
 def test_secrets_of_a_url_are_used_and_shown_and_stored_nowhere(url: str) -> None:
     with HttpReceiver() as receiver:

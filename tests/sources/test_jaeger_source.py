@@ -79,6 +79,7 @@ def test_attributes_are_searched_even_where_the_server_passes_over_them(speaks: 
 
 
 @pytest.mark.parametrize("speaks", SPELLINGS)
+@pytest.mark.thorough
 @settings(max_examples=4)
 @given(
     starts=st.lists(st.integers(0, HOURS_NS) | st.integers(0, 5000), max_size=20),

@@ -112,6 +112,7 @@ def test_the_ids_of_a_recorded_search_are_asked_for_with_their_leading_zeros() -
 # ------------------------------------------------------------------------------------- searching
 
 
+@pytest.mark.thorough
 @settings(max_examples=15)
 @given(
     starts=st.lists(
