@@ -7,6 +7,7 @@ was read until then stays read. An error is raised only where nothing could be r
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, ClassVar, cast
 
@@ -34,7 +35,7 @@ _log = logging.getLogger(__name__)
 _PROBLEMS = 1000
 
 
-class ServerSource:
+class ServerSource(ABC):
     """A server that traces are read from, as its URL says.
 
     Args:
@@ -114,9 +115,9 @@ class ServerSource:
         if self._refusals and not delivered:
             raise self._refusals[0]
 
+    @abstractmethod
     def read(self) -> Iterator[SpanRecord]:
         """Yield the spans of what is asked for."""
-        raise NotImplementedError
 
     @property
     def window(self) -> Window:
