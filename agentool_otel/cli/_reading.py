@@ -7,36 +7,28 @@ are JSON objects, one or a list of them in a file or one on every line.
 from __future__ import annotations
 
 import glob
-import gzip
-import io
 import re
-import sys
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
-from agentool_otel import _json
 from agentool_otel._urls import without_credentials
-from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
+from agentool_otel.errors import AgentoolError, DecodeError, SourceUnreachable
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import Census, Source, open_source
+from agentool_otel.sources.json_files import Item, items, opened, stdin
 from agentool_otel.sources.span_files import SpanFiles
 
 __all__ = [
-    "Item",
     "Sources",
     "TraceFiles",
     "files_of",
     "holds_spans",
-    "items",
     "open_spans",
-    "opened",
     "paths",
     "trace_files",
 ]
@@ -128,7 +120,7 @@ def open_spans(places: Sequence[str]) -> Source:
     if len(places) > 1:
         return Sources(places)
     place = places[0] if places else None
-    return SpanFiles([_stdin()], "standard input") if place == "-" else open_source(place)
+    return SpanFiles([stdin()], "standard input") if place == "-" else open_source(place)
 
 
 def files_of(source: Source) -> Sequence[Path | BinaryIO]:
@@ -138,77 +130,6 @@ def files_of(source: Source) -> Sequence[Path | BinaryIO]:
 
 
 # --------------------------------------------------------------------------------- documents
-
-
-class Item(NamedTuple):
-    """One JSON value of a file, or what stands in its place."""
-
-    where: str
-    value: Any
-    error: str | None = None
-
-
-def items(stream: BinaryIO, label: str) -> Iterator[Item]:
-    """Yield the JSON values of a stream: one, a list of them, or one on every line.
-
-    Memory holds one line, or the whole stream where it is not made of lines.
-    """
-    number, first = 0, b""
-    for first in stream:
-        number += 1
-        if first.strip():
-            break
-    if not first.strip():
-        return
-    try:
-        value = _json.loads(_trimmed(first))
-    except ValueError:
-        yield from _whole(stream, first, number, label)
-        return
-    second = next((line for line in stream if line.strip()), None)
-    alone = second is None
-    yield from _expanded(value, label if alone else f"{label} line {number}")
-    if second is not None:
-        yield from _lines(chain([second], stream), number + 1, label)
-
-
-def _whole(stream: BinaryIO, first: bytes, number: int, label: str) -> Iterator[Item]:
-    text = first + stream.read()
-    try:
-        value = _json.loads(_trimmed(text))
-    except ValueError as error:
-        lines = text.splitlines(keepends=True)
-        if sum(1 for line in lines if line.startswith(b"{") and line.rstrip().endswith(b"}")):
-            yield from _lines(iter(lines), number, label)
-        else:
-            yield Item(label, None, f"this is not JSON: {error}")
-        return
-    yield from _expanded(value, label)
-
-
-def _lines(lines: Iterator[bytes], number: int, label: str) -> Iterator[Item]:
-    for n, line in enumerate(lines, number):
-        if not line.strip():
-            continue
-        try:
-            value = _json.loads(_trimmed(line))
-        except ValueError as error:
-            yield Item(f"{label} line {n}", None, f"this line is not JSON: {error}")
-            continue
-        yield from _expanded(value, f"{label} line {n}")
-
-
-def _trimmed(text: bytes) -> bytes:
-    return text.removeprefix(b"\xef\xbb\xbf").strip()
-
-
-def _expanded(value: Any, where: str) -> Iterator[Item]:
-    if isinstance(value, list):
-        members: list[Any] = [*value]
-        for n, member in enumerate(members):
-            yield Item(f"{where} item {n}", member)
-    else:
-        yield Item(where, value)
 
 
 class TraceFiles:
@@ -222,7 +143,7 @@ class TraceFiles:
     @property
     def files(self) -> list[Path | BinaryIO]:
         """The files and streams that are read."""
-        return [_stdin() if place is None else place for place in self._places]
+        return [stdin() if place is None else place for place in self._places]
 
     def traces(self) -> Iterator[ReasoningTrace]:
         """Yield the documents in order. What is not one becomes a problem.
@@ -272,7 +193,7 @@ def trace_files(place: str | None) -> TraceFiles | None:
     if place is None:
         return None
     if place == "-":
-        head = _stdin().peek(_HEAD)[:_HEAD]
+        head = stdin().peek(_HEAD)[:_HEAD]
         return TraceFiles([None]) if _holds_traces(head) else None
     path = Path(place)
     try:
@@ -292,7 +213,7 @@ def holds_spans(place: Path | None) -> bool:
         AgentoolError: if it cannot be opened.
     """
     if place is None:
-        head = _stdin().peek(_HEAD)[:_HEAD]
+        head = stdin().peek(_HEAD)[:_HEAD]
     else:
         with opened(place) as stream:
             head = stream.read(_HEAD)
@@ -332,47 +253,6 @@ def paths(place: str, suffixes: Sequence[str] = _SUFFIXES) -> list[Path | None]:
             )
         return list(matches)
     return [path]
-
-
-@contextmanager
-def opened(place: Path | None) -> Generator[BinaryIO]:
-    """Open a file, or standard input, unpacked.
-
-    Raises:
-        SourceDenied: it may not be read.
-        SourceUnreachable: it cannot be opened.
-    """
-    if place is None:
-        yield _unpacked(_stdin())
-        return
-    try:
-        file = place.open("rb")
-    except PermissionError as error:
-        raise SourceDenied(f"{place} may not be read: {error.strerror}") from error
-    except OSError as error:
-        raise SourceUnreachable(f"{place} cannot be opened: {error.strerror or error}") from error
-    with file:
-        yield _unpacked(file)
-
-
-def _unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
-    if stream.peek(2)[:2] == b"\x1f\x8b":
-        return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
-    return stream
-
-
-_buffers: dict[int, tuple[object, io.BufferedReader[Any]]] = {}
-
-
-def _stdin() -> io.BufferedReader[Any]:
-    """Return standard input, buffered so that its beginning can be looked at; always the same."""
-    raw: Any = sys.stdin.buffer
-    if isinstance(raw, io.BufferedReader):
-        return raw  # pyright: ignore[reportUnknownVariableType] # of bytes
-    kept = _buffers.get(0)
-    if kept is None or kept[0] is not raw:
-        kept = _buffers[0] = (raw, io.BufferedReader(raw))
-    return kept[1]
 
 
 def _label(place: Path | None) -> str:

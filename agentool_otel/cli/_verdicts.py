@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,45 +11,16 @@ from rich.table import Table
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._text import known
+from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.model.documents import UNSET, EvalResult, ReasoningTrace
-from agentool_otel.model.times import from_ns, to_ns
 from agentool_otel.rebuild import Rebuilt
 
-__all__ = ["SLICES", "Summary"]
+__all__ = ["Summary"]
 
 _SHOWN = 20
 _REASONS = 10
 _NONE = "(unknown)"
 _MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "yellow")}
-
-
-def _agents(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> list[Any]:
-    return [known(trace.agent_id)]
-
-
-def _models(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> list[Any]:
-    return rebuilt.models() if rebuilt is not None else [_metadata(trace).get("model")]
-
-
-def _tags(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> list[Any]:
-    tags = _metadata(trace).get("tags")
-    return tags if isinstance(tags, list) else []
-
-
-def _days(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> list[Any]:
-    started = known(trace.started_at)
-    ns = to_ns(started) if isinstance(started, str) else None
-    return [] if ns is None else [from_ns(ns)[:10]]
-
-
-SLICES: dict[str, Callable[[ReasoningTrace, Rebuilt | None], list[Any]]] = {
-    "agent": _agents,
-    "model": _models,
-    "tag": _tags,
-    "day": _days,
-}
-"""What results are told apart by. A trace of two models or tags counts in both; days are UTC."""
 
 
 @dataclass
@@ -86,7 +57,7 @@ class Summary:
     ) -> None:
         """Add the result of a trace; None where the case has none."""
         self.outcomes[result.passed] += 1
-        names = ["(no trace)"] if trace is None else SLICES[self._by](trace, rebuilt)
+        names = ["(no trace)"] if trace is None else FACETS[self._by](trace, rebuilt)
         for name in dict.fromkeys(map(_name, names or [None])):
             self._slices[name].add(result)
         if result.passed is False and len(self._shown) < _SHOWN:
@@ -143,7 +114,3 @@ def _failure(result: EvalResult) -> Iterator[Text]:
 
 def _name(value: Any) -> str:
     return value if isinstance(value, str) and value else _NONE
-
-
-def _metadata(trace: ReasoningTrace) -> dict[str, Any]:
-    return known(trace.metadata) or {}

@@ -12,14 +12,17 @@ import click
 from rich.console import Console
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._cases import read_cases
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
-from agentool_otel.cli._verdicts import SLICES, Summary
+from agentool_otel.cli._selection import selecting
+from agentool_otel.cli._verdicts import Summary
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.evaluation.case_files import read_cases
+from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.junit import JUnit
 from agentool_otel.evaluation.running import Evaluation
+from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Prices, Rebuilt
 from agentool_otel.rebuild.runs import rebuild_groups
@@ -35,18 +38,29 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 class _Outcome:
     """Results on their way out: to the files that are written, and into the summary."""
 
-    def __init__(self, evaluation: Evaluation, summary: Summary, output: BinaryIO | None):
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        selection: Selection | None,
+        summary: Summary,
+        output: BinaryIO | None,
+    ):
         self._evaluation = evaluation
+        self._selection = selection
         self._output = output
         self.summary = summary
         self.junit: JUnit | None = None
         self.traces = 0
+        self.unselected = 0
         self.untried = 0
         self.unmatched: list[tuple[str, str]] = []
         self.left_out = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
         """Hold a trace against its cases."""
+        if self._selection is not None and not self._selection.holds(source):
+            self.unselected += 1
+            return
         self.traces += 1
         rebuilt = source if isinstance(source, Rebuilt) else None
         trace = source.trace if isinstance(source, Rebuilt) else source
@@ -82,7 +96,7 @@ class _Outcome:
 @click.option("-o", "--output", type=_FILE, help="File for the results, as JSON Lines.")
 @click.option(
     "--by",
-    type=click.Choice(list(SLICES)),
+    type=click.Choice(list(FACETS)),
     help="What the table tells results apart by.  [default: agent]",
 )
 @click.option(
@@ -101,6 +115,13 @@ class _Outcome:
     help="What makes the exit code 1: a failed assertion; anything but a pass; nothing.",
 )
 @click.option("--junit", type=_FILE, help="File for a JUnit XML report.")
+@click.option(
+    "--match",
+    metavar="RULE",
+    help="Which case a run is a try of, where it names none and has the input of none: `contains`, "
+    "or a member of the trace and one of the case, as metadata.ticket=context.ticket.",
+)
+@selecting
 @click.option("--cost", is_flag=True, help=COST_HELP)
 def command(
     cases: str,
@@ -110,19 +131,22 @@ def command(
     min_evaluated: float,
     fail_on: str,
     junit: Path | None,
+    match: str | None,
     cost: bool,
+    selection: Selection | None,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
 
-    CASES is a file of EvalCases, JSON or JSON Lines. A run is a try of the case that it names, else
-    of those with its input. Assertions alone apply to every run. What needs a judge is not
-    evaluated.
+    CASES is a file of EvalCases in JSON, JSON Lines or YAML, or an ADK eval set. A run is a try of
+    the case that it names (AGENTOOL_EVAL_CASE), else of those with its input. Assertions alone
+    apply to every run, or to those that --agent, --model, --tag, --status, --since and --until
+    name. What needs a judge is not evaluated.
     """
     if cases == "-" and source == "-":
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = read_cases(place)
-    evaluation = Evaluation(documents, min_evaluated)
+    evaluation = Evaluation(documents, min_evaluated, match)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
     for_people = sys.stdout.isatty()
@@ -130,7 +154,7 @@ def command(
         target = output or (None if for_people else STDOUT)
         inputs = [*files_of(spans), *([place] if place is not None else [])]
         data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
-        outcome = _Outcome(evaluation, Summary(by or "agent"), data.get("--output"))
+        outcome = _Outcome(evaluation, selection, Summary(by or "agent"), data.get("--output"))
         outcome.junit = JUnit() if junit is not None else None
         reading = open_files.enter_context(Reading(spans))
         _judge_all(spans, reading, prices, outcome.judge)
@@ -168,6 +192,8 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
         say(f"not evaluated: trace {_text.clean(trace_id)}: {_text.clean(why)}")
     if outcome.left_out > len(outcome.unmatched):
         say(f"... and {_text.count(outcome.left_out - len(outcome.unmatched), 'more trace')}")
+    if outcome.unselected:
+        say(f"{_text.count(outcome.unselected, 'trace')} not selected")
     if outcome.untried:
         say(f"{_text.count(outcome.untried, 'case')} without a trace")
     found = outcome.summary.outcomes
@@ -179,7 +205,7 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
     of = f"{_text.count(outcome.traces, 'trace')}"
     said = f", {_text.count(problems, 'problem')}" if problems else ""
     say(f"{', '.join(words)}; {of}{said}")
-    if spans and not outcome.traces:
+    if spans and not outcome.traces and not outcome.unselected:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 
 

@@ -17,6 +17,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.content import mask_text
+from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.emit.fitting import NO_CUTS, Cut
 from agentool_otel.emit.identity import as_agent, identity_for, named
@@ -388,6 +389,8 @@ def _start(
     name, kind, attributes = session.dialect.draft(operation)
     if around := identity_for(operation, parent):
         attributes = {**around, **attributes}
+    if case := case_attributes(parent):
+        attributes = {**case, **attributes}
     tracer = session.tracer(scope)
     if start_ns is None:
         start_ns = time_ns()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry._logs import Logger
 
 __all__ = [
+    "CASE_VARIABLE",
     "COPIES_VARIABLE",
     "SCOPE",
     "Session",
@@ -32,6 +33,7 @@ _log = logging.getLogger(__name__)
 
 SCOPE = "agentool_otel"
 COPIES_VARIABLE = "AGENTOOL_SPAN_COPIES"
+CASE_VARIABLE = "AGENTOOL_EVAL_CASE"
 
 
 def copies_wanted(environ: Mapping[str, str]) -> bool:
@@ -56,6 +58,7 @@ class Session:
     __slots__ = (
         "_loggers",
         "_tracers",
+        "case_id",
         "copies",
         "dialect",
         "direct",
@@ -91,6 +94,8 @@ class Session:
         self.copies = copies_wanted(os.environ)
         """Whether a span repeats its times, kind and parent as attributes. Only our own reader asks
         for them, and only where a store rounds or drops what OTLP says: they are in recordings."""
+        self.case_id = os.environ.get(CASE_VARIABLE, "").strip()
+        """The evaluation case that the runs of this process are tries of; empty for none."""
         self.strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
         self.first: Callable[[], None] | None = None
         """Called before the first span starts, so that it holds nothing of what that needs."""

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from agentool_otel import _json
-from agentool_otel.errors import MissingDependencyError
+from agentool_otel._optional import library as optional_library
 
 __all__ = ["violation"]
 
@@ -31,7 +31,7 @@ def violation(schema: dict[str, Any], value: Any) -> str | None:
 
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
-    library = _library()
+    library = optional_library("jsonschema", "JSON Schema", extra="eval")
     schema = _json.loads(text)
     kind = library.validators.validator_for(schema, default=library.Draft202012Validator)
     try:
@@ -40,13 +40,3 @@ def _validator(text: str) -> Any:
         raise ValueError(f"this is no JSON Schema: {error.message}") from None
     # A registry of one's own, because the default one fetches what a schema refers to.
     return kind(schema, registry=import_module("jsonschema_specifications").REGISTRY)
-
-
-def _library() -> Any:
-    try:
-        return import_module("jsonschema")
-    except ImportError:
-        raise MissingDependencyError(
-            "JSON Schema needs jsonschema, which is not installed"
-            "; hint: pip install 'agentool-otel[eval]'"
-        ) from None

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.building import judging
 from agentool_otel.evaluation.judged import JudgedTrace
-from agentool_otel.evaluation.matching import Cases
+from agentool_otel.evaluation.matching import Cases, MatchRule
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.codec import decode
@@ -33,6 +33,7 @@ def evaluate(
     traces: Iterable[_Trace],
     *,
     min_evaluated: float = 1.0,
+    match: MatchRule | None = None,
     unmatched: Callable[[ReasoningTrace, str], None] | None = None,
 ) -> Iterator[EvalResult]:
     """Yield a result for each case and each trace that is a try of it, as the traces come.
@@ -48,21 +49,30 @@ def evaluate(
             say, a document by itself does not.
         min_evaluated: the share of the assertions, 0 to 1, that has to be evaluated for a result
             without a failure to count as passed.
+        match: the rule for traces that name no case and have the input of none: `contains`, the
+            input of a case is part of theirs; `MEMBER=CASE_MEMBER`, a member of the trace, as
+            `metadata.ticket`, is equal to one of the case, by default its `case_id`; or a function
+            of a trace and a case.
         unmatched: called with each trace that no case is for, and why. Left out, how many there
             were is logged as a warning.
 
     Raises:
-        EvaluationError: there are no cases, they are cases and assertions mixed, or `min_evaluated`
-            is no share.
+        EvaluationError: there are no cases, they are cases and assertions mixed, `min_evaluated` is
+            no share, or `match` no rule.
         DecodeError: a case given as an object is none.
     """
-    return Evaluation(cases, min_evaluated).results(traces, unmatched)
+    return Evaluation(cases, min_evaluated, match).results(traces, unmatched)
 
 
 class Evaluation:
     """Cases made ready, to be held against traces."""
 
-    def __init__(self, cases: _Case | Iterable[_Case], min_evaluated: float = 1.0):
+    def __init__(
+        self,
+        cases: _Case | Iterable[_Case],
+        min_evaluated: float = 1.0,
+        match: MatchRule | None = None,
+    ):
         """Make cases ready.
 
         Raises: as `evaluate`.
@@ -83,7 +93,7 @@ class Evaluation:
         self._for_all = bool(assertions)
         if self._for_all:
             of_cases = [EvalCase(case_id=EVERY_TRACE, assertions=assertions)]
-        self._cases = Cases(of_cases)
+        self._cases = Cases(of_cases, match)
         self._judges = [[judging(it) for it in case.assertions] for case in of_cases]
         self._min_evaluated = min_evaluated
         self._tried: set[int] = set()

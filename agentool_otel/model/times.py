@@ -6,7 +6,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
-__all__ = ["from_ns", "same_text", "to_ns"]
+__all__ = ["from_ns", "parse_duration", "parse_time", "same_text", "to_ns"]
 
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ]"
@@ -14,10 +14,19 @@ _TIME = re.compile(
     r" ?(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d)?)?",
     re.ASCII,
 )
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])", re.ASCII)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY_S = 86_400
 _SECOND_NS = 1_000_000_000
 _MINUTE_NS = 60 * _SECOND_NS
+_UNITS_NS = {
+    "ms": _SECOND_NS // 1000,
+    "s": _SECOND_NS,
+    "m": _MINUTE_NS,
+    "h": 60 * _MINUTE_NS,
+    "d": _DAY_S * _SECOND_NS,
+    "w": 7 * _DAY_S * _SECOND_NS,
+}
 _DIGITS = 100 * _SECOND_NS
 """Added to the nanoseconds of a minute it makes twelve digits of them: 1, two of seconds, nine."""
 _FIRST_NS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_S * _SECOND_NS
@@ -45,6 +54,30 @@ def to_ns(text: str) -> int | None:
         seconds += offset if sign == "-" else -offset
     ns = seconds * _SECOND_NS + (int(fraction[:9].ljust(9, "0")) if fraction else 0)
     return ns if _FIRST_NS <= ns < _END_NS else None
+
+
+def parse_time(text: str, now_ns: int) -> int | None:
+    """Return the time a person means, or None when it is not one.
+
+    Reads what `to_ns` does, a day (its beginning in UTC), `now`, and how long ago, as `2h`. What
+    lies before 1970 is none.
+    """
+    ago = 0 if text == "now" else parse_duration(text)
+    if ago is not None:
+        return max(now_ns - ago, 0)
+    at = to_ns(text)
+    if at is None:
+        at = to_ns(f"{text}T00:00Z")
+    return None if at is None or at < 0 else at
+
+
+def parse_duration(text: str) -> int | None:
+    """Return the nanoseconds of a number and a unit, as `90s` or `1.5h`; None for anything else.
+
+    Units: `ms`, `s`, `m`, `h`, `d`, `w`.
+    """
+    match = _DURATION.fullmatch(text)
+    return int(float(match[1]) * _UNITS_NS[match[2]]) if match else None
 
 
 def from_ns(ns: int) -> str:

@@ -18,24 +18,25 @@ def labels_of(root: Node | None, nodes: Iterable[Node]) -> dict[str, Any]:
     """Return the members that the spans of a run give its metadata.
 
     The user is named by the run's own span or, where that does not name one, by any of its spans;
-    the rest by its own span alone.
+    the case by its own span or, where it has none, by any of its spans; tags by its own alone.
     """
     said = {} if root is None else root.span.attributes
     made: dict[str, Any] = {}
     for member, attribute in _NAMES.items():
-        if isinstance(value := said.get(attribute), str):
+        value = said.get(attribute)
+        if not isinstance(value, str) and (root is None or member == "user_id"):
+            value = _first(nodes, attribute)
+        if isinstance(value, str):
             made[member] = value
-    if "user_id" not in made and (user := _user_of(nodes)) is not None:
-        made["user_id"] = user
     tags = said.get(agentool.TAGS)
     if isinstance(tags, (list, tuple)) and tags:
         made["tags"] = list(tags)
     return made
 
 
-def _user_of(nodes: Iterable[Node]) -> str | None:
+def _first(nodes: Iterable[Node], attribute: str) -> str | None:
     for node in nodes:
-        if isinstance(value := node.span.attributes.get(core.USER_ID), str):
+        if isinstance(value := node.span.attributes.get(attribute), str):
             return value
     return None
 

@@ -17,22 +17,13 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from agentool_otel._urls import without_credentials
 from agentool_otel.errors import SourceError
-from agentool_otel.model.times import from_ns, to_ns
+from agentool_otel.model.times import from_ns, parse_duration, parse_time
 
 __all__ = ["SECOND_NS", "Asked", "Attribute", "asked", "window_text"]
 
 SECOND_NS = 1_000_000_000
 _HOUR_NS = 3600 * SECOND_NS
 _TIMEOUT_S = 60.0
-_UNITS_NS = {
-    "ms": SECOND_NS // 1000,
-    "s": SECOND_NS,
-    "m": 60 * SECOND_NS,
-    "h": _HOUR_NS,
-    "d": 24 * _HOUR_NS,
-    "w": 7 * 24 * _HOUR_NS,
-}
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|[smhdw])")
 _TRACE_ID = re.compile(r"[0-9a-f]{1,32}")
 _PARAMETERS = ("trace", "service", "attribute", "since", "until", "timeout")
 _REPEATED = ("trace", "service", "attribute")
@@ -190,13 +181,8 @@ def _attribute(text: str, name: str) -> Attribute:
 
 
 def _time(text: str, parameter: str, name: str, now: int) -> int:
-    ago = 0 if text == "now" else _duration(text)
-    if ago is not None:
-        return max(now - ago, 0)
-    at = to_ns(text)
+    at = parse_time(text, now)
     if at is None:
-        at = to_ns(f"{text}T00:00Z")
-    if at is None or at < 0:
         raise SourceError(
             f"{name}: expected {parameter}= to be how long ago, as 2h or 30m, or a time, as "
             f"2026-11-22T10:00:00Z, got {text!r}"
@@ -204,16 +190,10 @@ def _time(text: str, parameter: str, name: str, now: int) -> int:
     return at
 
 
-def _duration(text: str) -> int | None:
-    """Return nanoseconds; None for what is no duration."""
-    match = _DURATION.fullmatch(text)
-    return int(float(match[1]) * _UNITS_NS[match[2]]) if match else None
-
-
 def _seconds(text: str | None, name: str) -> float:
     if text is None:
         return _TIMEOUT_S
-    duration = _duration(text)
+    duration = parse_duration(text)
     if not duration:
         raise SourceError(f"{name}: expected timeout= to be a duration, as 90s, got {text!r}")
     return duration / SECOND_NS

@@ -10,14 +10,13 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from importlib import import_module
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from agentool_otel._optional import library
 from agentool_otel._urls import without_credentials
 from agentool_otel.errors import (
     ConfigurationError,
-    MissingDependencyError,
     SourceDenied,
     SourceError,
     SourceUnreachable,
@@ -61,13 +60,7 @@ class Http:
         self._base = base
         self._credentials = credentials
         self._timeout_s = timeout_s
-        try:
-            self._httpx: Any = import_module("httpx")
-        except ImportError:
-            raise MissingDependencyError(
-                f"reading {name} needs httpx, which is not installed"
-                "; hint: pip install 'agentool-otel[servers]'"
-            ) from None
+        self._httpx: Any = library("httpx", f"reading {name}", extra="servers")
         self._client: Any = self._new_client()
 
     def close(self) -> None:

@@ -204,3 +204,28 @@ def test_junit_has_a_test_case_for_each_assertion(invoke: Invoke) -> None:
     assert outcomes == [[], ["failure"], ["skipped"]]
     (failure,) = suite.iter("failure")
     assert failure.get("message") == "15000 ms, expected at most 1"
+
+
+def test_runs_are_selected_by_what_they_are(invoke: Invoke) -> None:
+    place = traces({}, {"trace_id": "other", "agent_id": "writer", "started_at": "2020-01-01"})
+    result = invoke("eval", write("a.json", OK), place, "--agent", "wr*")
+    assert [it["trace_id"] for it in lines(result)] == ["other"]
+    assert "1 trace not selected" in result.stderr
+    assert invoke("eval", "a.json", place, "--until", "1h").exit_code == 0
+    assert invoke("eval", "a.json", place, "--since", "1h").exit_code == 1  # nothing is left
+    assert invoke("eval", "a.json", place, "--since", "soon").exit_code == 2
+
+
+def test_a_rule_finds_the_case_of_a_run_that_names_none(invoke: Invoke) -> None:
+    cases = write("cases.json", {**IS_GOOD, "input": "else"})
+    place = traces({"session_id": "good"})
+    assert invoke("eval", cases, place).exit_code == 1
+    assert invoke("eval", cases, place, "--match", "session_id").exit_code == 0
+    assert invoke("eval", cases, place, "--match", "=").exit_code == 2
+
+
+def test_cases_are_yaml_too(invoke: Invoke) -> None:
+    Path("cases.yaml").write_text("- type: status\n- type: latency\n  max_ms: 1\n")
+    (result,) = lines(invoke("eval", "cases.yaml", traces()))
+    assert [it["passed"] for it in result["assertion_results"]] == [True, False]
+    assert invoke("eval", "-", "traces.jsonl", input="- type: status\n").exit_code == 0

@@ -15,6 +15,13 @@ CUT = "LangSm… [truncated: 40000 characters]"
 NEVER_SEEN = changed(status="in_progress")
 SEARCH = {"type": "contains_tool_call", "tool_name": "search_web"}
 ARGS = {"type": "args_match", "tool_name": "search_web"}
+SEQUENCE: Object = {"type": "tool_sequence", "mode": "exact"}
+LIMITED: Object = {"tool_name": "search_web", "tool_args": {"limit": 3}}
+TWICE: Object = {
+    "type": "tool_sequence",
+    "mode": "superset",
+    "tools": ["search_web", *[{"tool_name": "search_web", "tool_args": {"q": 1}}] * 4],
+}
 COUNT = {"type": "tool_call_count"}
 OUTPUT = {"type": "output_contains", "text": "Braintrust"}
 
@@ -46,6 +53,9 @@ PASS: list[tuple[Object, Object]] = [
     ({"type": "tool_sequence", "tools": ["read_page", "search_web"], "mode": "any_order"}, RUN),
     ({"type": "tool_sequence", "tools": ["search_web"], "mode": "superset"}, RUN),
     ({"type": "tool_sequence", "tools": ["read_page", "search_web", "x"], "mode": "subset"}, RUN),
+    ({**SEQUENCE, "tools": [{**LIMITED, "args_mode": "subset"}, "read_page"]}, RUN),
+    ({**SEQUENCE, "tools": [{**LIMITED, "args_mode": "ignore"}, "read_page"]}, each_argument(...)),
+    (TWICE, looping({"q": 1})),
     ({**ARGS, "tool_args": {"limit": 3}}, RUN),
     ({**ARGS, "tool_args": {"limit": 3, "query": "agent tools"}, "mode": "exact"}, RUN),
     ({**ARGS, "tool_args": {"limit": 3, "query": "agent tools", "x": 1}, "mode": "superset"}, RUN),
@@ -111,6 +121,13 @@ FAIL: list[tuple[Object, Object, str]] = [
     ({"type": "tool_sequence", "tools": ["x"], "mode": "any_order"}, RUN, "missing: x"),
     ({"type": "tool_sequence", "tools": ["x"], "mode": "superset"}, RUN, "missing: x"),
     ({"type": "tool_sequence", "tools": ["x"], "mode": "subset"}, RUN, "not expected: search_web"),
+    (
+        {**SEQUENCE, "tools": [{**LIMITED, "args_mode": "exact"}, "read_page"]},
+        RUN,
+        'expected exactly search_web({"limit":3}), read_page',
+    ),
+    ({**TWICE, "mode": "subset"}, RUN, "not expected: read_page"),
+    (TWICE, RUN, 'missing: search_web({"q":1}), search_web({"q":1})'),
     ({**ARGS, "tool_args": {"limit": 3}, "mode": "exact"}, RUN, 'query="agent tools", expected no'),
     ({**ARGS, "tool_args": {"site": "x"}}, RUN, 'with no site, expected site="x"'),
     ({**ARGS, "tool_args": {"limit": 3}, "mode": "superset"}, RUN, "expected no query"),
@@ -173,6 +190,11 @@ UNSEEN: list[tuple[Object, Object, str]] = [
         {"type": "no_tool_call", "tool_name": "search_web", "tool_args": {"limit": 3}},
         each_argument(MASKED),
         "is redacted",
+    ),
+    (
+        {**SEQUENCE, "tools": [LIMITED, "read_page"]},
+        each_argument(MASKED),
+        "but the arguments of search_web at step_001 cannot be seen",
     ),
     ({**ARGS, "tool_args": {"limit": 3}}, each_argument(MASKED), "is redacted"),
     (

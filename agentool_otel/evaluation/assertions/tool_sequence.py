@@ -2,55 +2,128 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
+import msgspec
+
+from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments
 from agentool_otel.evaluation.check import Check, listed
-from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.comparing import short
+from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 
-__all__ = ["ToolSequence"]
+__all__ = ["ExpectedCall", "ToolSequence"]
+
+_Fits = Callable[[int, int], bool]
+"""Whether an expected call, by its place, is the call at a place of the run."""
+
+
+class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A call of a tool, with arguments where they matter."""
+
+    tool_name: str
+    tool_args: dict[str, Any] = msgspec.field(default_factory=dict)
+    args_mode: ArgumentMode = "subset"
+    """As the modes of `args_match`."""
+
+    def holds(self, call: Call) -> bool | None:
+        """Whether it is a call of the run; None where its arguments cannot tell."""
+        if call.name != self.tool_name:
+            return False
+        return ExpectedArguments(self.tool_args, {}, {}, self.args_mode).match(call).holds
+
+    def __str__(self) -> str:
+        return f"{self.tool_name}({short(self.tool_args)})" if self.tool_args else self.tool_name
 
 
 class ToolSequence(Check, frozen=True, kw_only=True):
-    """The trajectory, by the names of its tools; one that is named twice is to be called twice.
+    """The trajectory, by the names of its tools or by calls with arguments; what is named twice is
+    to be called twice.
 
     Modes: `exact`, these calls in this order and no others; `in_order`, these in this order, others
-    may lie between; `any_order`, these in any order beside any others (both as ADK has them);
+    may lie between; `any_order`, these in any order beside any others (all as ADK has them);
     `superset`, the run's calls are a superset of these, which is the same as `any_order`; `subset`,
     the run's calls are a subset of these (both as agentevals has them).
     """
 
-    tools: list[str]
+    tools: list[str | ExpectedCall]
     mode: Literal["exact", "in_order", "any_order", "subset", "superset"] = "in_order"
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        names = [call.name for call in trace.calls]
-        ids = [call.step_id for call in trace.calls]
-        where = listed(f"{call.name} at {call.step_id}" for call in trace.calls) or "no tool"
+        calls = trace.calls
+        ids = [call.step_id for call in calls]
+        where = listed(f"{call.name} at {call.step_id}" for call in calls) or "no tool"
         said = f"called: {where}"
-        wrong = self._wrong(names)
+        expected = [ExpectedCall(tool_name=it) if isinstance(it, str) else it for it in self.tools]
+        holds = [[it.holds(call) for call in calls] for it in expected]
+        wrong = self._wrong(expected, calls, lambda i, j: holds[i][j] is True)
+        if wrong and not self._wrong(expected, calls, lambda i, j: holds[i][j] is not False):
+            unclear = [calls[j] for j in range(len(calls)) if any(row[j] is None for row in holds)]
+            gaps = listed(f"{call.name} at {call.step_id}" for call in unclear)
+            return not_evaluated(f"{said}, but the arguments of {gaps} cannot be seen", ids)
         if trace.unseen_calls and self._open(wrong):
             return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
         return failed(f"{said}; {wrong}", ids) if wrong else passed(said, ids)
 
-    def _wrong(self, names: list[str]) -> str | None:
+    def _wrong(
+        self, expected: Sequence[ExpectedCall], calls: Sequence[Call], fits: _Fits
+    ) -> str | None:
         """Return what is not as expected; None where all is."""
-        order = f"expected {'exactly ' * (self.mode == 'exact')}{listed(self.tools) or 'no tool'}"
+        number, of = len(expected), len(calls)
+        words = f"{'exactly ' * (self.mode == 'exact')}{listed(map(str, expected)) or 'no tool'}"
         if self.mode == "exact":
-            return None if names == self.tools else order
+            same = number == of and all(fits(n, n) for n in range(number))
+            return None if same else f"expected {words}"
         if self.mode == "in_order":
-            rest = iter(names)
-            return None if all(name in rest for name in self.tools) else f"{order} in this order"
+            rest = iter(range(of))
+            held = all(any(fits(n, at) for at in rest) for n in range(number))
+            return None if held else f"expected {words} in this order"
         if self.mode == "subset":
-            more = Counter(names) - Counter(self.tools)
-            return f"not expected: {listed(more.elements())}" if more else None
-        missing = Counter(self.tools) - Counter(names)
-        return f"missing: {listed(missing.elements())}" if missing else None
+            more = _unpaired(of, number, lambda j, i: fits(i, j))
+            return f"not expected: {listed(calls[j].name for j in more)}" if more else None
+        missing = _unpaired(number, of, fits)
+        return f"missing: {listed(str(expected[i]) for i in missing)}" if missing else None
 
     def _open(self, wrong: str | None) -> bool:
         """Whether calls that cannot be seen could change what was found."""
         if self.mode == "subset":
             return wrong is None
         return self.mode == "exact" or wrong is not None
+
+
+def _unpaired(number: int, others: int, fits: _Fits) -> list[int]:
+    """Return which of `number` things have no partner among others, each being one thing's alone.
+
+    As many as possible have one: the augmenting paths of Kuhn's algorithm, breadth first.
+    """
+    partner: dict[int, int] = {}
+    return [thing for thing in range(number) if not _paired(thing, others, fits, partner)]
+
+
+def _paired(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bool:
+    reached_from: dict[int, int] = {}
+    waiting = [thing]
+    for asking in waiting:
+        for other in range(others):
+            if other in reached_from or not fits(asking, other):
+                continue
+            reached_from[other] = asking
+            if other not in partner:
+                _shift(other, thing, reached_from, partner)
+                return True
+            waiting.append(partner[other])
+    return False
+
+
+def _shift(other: int, thing: int, reached_from: dict[int, int], partner: dict[int, int]) -> None:
+    """Give what was free to the one that asked for it, what that one had to the one before it."""
+    owned = {owner: held for held, owner in partner.items()}
+    while True:
+        asking = reached_from[other]
+        held = owned.get(asking)
+        partner[other] = asking
+        if asking == thing or held is None:
+            return
+        other = held

@@ -1,0 +1,67 @@
+"""Options that name which traces are evaluated."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.model.times import parse_time
+
+__all__ = ["selecting"]
+
+
+class _Time(click.ParamType[int]):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        if (at := parse_time(value, time.time_ns())) is None:
+            self.fail(f"{value!r} is no time, as 2026-11-22T10:00:00Z, no day and no 2h or 30m ago")
+        return at
+
+
+_OPTIONS = (
+    click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only its runs."),
+    click.option(
+        "--model", "models", multiple=True, metavar="NAME", help="Only runs that call it."
+    ),
+    click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have it."),
+    click.option(
+        "--status", "statuses", multiple=True, metavar="WORD", help="Only runs that ended so."
+    ),
+    click.option(
+        "--since", type=_Time(), metavar="TIME", help="Only runs that started then or later."
+    ),
+    click.option("--until", type=_Time(), metavar="TIME", help="Only runs that started before."),
+)
+
+
+def selecting(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options, and the selection that they name as its parameter `selection`.
+
+    Each may be given more than once; names may be shell patterns, as `research*`.
+    """
+
+    def selected(
+        agents: tuple[str, ...],
+        models: tuple[str, ...],
+        tags: tuple[str, ...],
+        statuses: tuple[str, ...],
+        since: int | None,
+        until: int | None,
+        **others: Any,
+    ) -> int:
+        chosen = Selection(agents, models, tags, statuses, since, until)
+        return command(selection=chosen if chosen != Selection() else None, **others)
+
+    selected.__doc__ = command.__doc__
+    selected.__dict__.update(command.__dict__)
+    made: Callable[..., int] = selected
+    for option in reversed(_OPTIONS):
+        made = option(made)
+    return made

@@ -1,0 +1,58 @@
+"""Which traces are evaluated, where it is not all of them."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from agentool_otel.evaluation.facets import FACETS, started_ns
+from agentool_otel.evaluation.judged import known
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.rebuild import Rebuilt
+
+__all__ = ["Selection"]
+
+
+class Selection(NamedTuple):
+    """What a trace has to be. Names may be shell patterns (`research*`); of several of one kind any
+    will do, of several kinds all have to hold. What a trace does not say fits no name and no time.
+    """
+
+    agents: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    since_ns: int | None = None
+    """When it started, at the earliest."""
+    until_ns: int | None = None
+    """When it started at the latest, this time itself excluded."""
+
+    def holds(self, source: ReasoningTrace | Rebuilt) -> bool:
+        """Whether a trace is selected."""
+        trace = source.trace if isinstance(source, Rebuilt) else source
+        if not (self._in_time(trace) and _any(self.statuses, [known(trace.status)])):
+            return False
+        rebuilt = source if isinstance(source, Rebuilt) else None
+        named = (("agent", self.agents), ("tag", self.tags), ("model", self.models))
+        return all(
+            not patterns or _any(patterns, FACETS[facet](trace, rebuilt))
+            for facet, patterns in named
+        )
+
+    def _in_time(self, trace: ReasoningTrace) -> bool:
+        if self.since_ns is None and self.until_ns is None:
+            return True
+        started = started_ns(trace)
+        if started is None:
+            return False
+        return (self.since_ns or 0) <= started and (
+            self.until_ns is None or started < self.until_ns
+        )
+
+
+def _any(patterns: tuple[str, ...], values: list[object]) -> bool:
+    return not patterns or any(
+        isinstance(value, str) and fnmatchcase(value, pattern)
+        for value in values
+        for pattern in patterns
+    )

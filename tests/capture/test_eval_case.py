@@ -1,0 +1,67 @@
+"""Which evaluation case a run is a try of, as it is named from outside the program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from opentelemetry import baggage
+from opentelemetry.context import attach, detach
+
+from agentool_otel.capture import agent, run
+from agentool_otel.capture.model_calls import model_call
+from agentool_otel.emit.session import session
+from agentool_otel.rebuild import rebuild
+from tests.records import records
+
+
+@pytest.fixture
+def variable(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "case_id", "from-variable")
+
+
+def cases(spans: Any) -> dict[str, Any]:
+    """The case that each rebuilt run names, by its agent."""
+    return {
+        str(found.trace.to_dict().get("agent_id")): (
+            found.trace.to_dict().get("metadata") or {}
+        ).get("case_id")
+        for found in rebuild(records(spans.finished()))
+    }
+
+
+@agent
+def planner() -> None:
+    writer()
+
+
+@agent
+def writer() -> None: ...
+
+
+@pytest.mark.usefixtures("variable")
+def test_the_variable_names_the_case_of_every_run_but_not_of_agents_in_it(spans: Any) -> None:
+    planner()
+    assert cases(spans) == {"planner": "from-variable", "writer": None}
+
+
+@pytest.mark.usefixtures("variable")
+def test_baggage_wins_over_the_variable_and_the_run_itself_over_both(spans: Any) -> None:
+    token = attach(baggage.set_baggage("agentool.case.id", "from-baggage"))
+    planner()
+    with run("researcher", case_id="named"):
+        pass
+    detach(token)
+    assert cases(spans) == {"planner": "from-baggage", "writer": None, "researcher": "named"}
+
+
+@pytest.mark.usefixtures("variable")
+def test_a_model_call_without_an_agent_is_a_try_too(spans: Any) -> None:
+    with model_call("gpt-5", messages="hi", provider="openai") as call:
+        call.output("hello")
+    assert [*cases(spans).values()] == ["from-variable"]
+
+
+def test_with_neither_nothing_is_said(spans: Any) -> None:
+    planner()
+    assert cases(spans) == {"planner": None, "writer": None}

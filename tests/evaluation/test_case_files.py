@@ -1,0 +1,190 @@
+"""Files of cases: what is read of JSON, YAML and ADK eval sets, and what is refused and how."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel import Assertion, EvalCase
+from agentool_otel.errors import DecodeError
+from agentool_otel.evaluation.case_files import read_cases
+from agentool_otel.formats.adk_evalset import AdkEvalSet
+from tests.evaluation.runs import RUN, Object, verdict
+from tests.evaluation.test_evaluate import trace
+
+CASE = {"case_id": "a", "input": "What is new?", "assertions": [{"type": "status"}]}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Any:
+    def write(text: str | Object, name: str = "cases.yaml") -> Path:
+        path = tmp_path / name
+        path.write_text(text if isinstance(text, str) else json.dumps(text))
+        return path
+
+    return write
+
+
+def documents(path: Path) -> list[Object]:
+    found, problems = read_cases(path)
+    assert problems == []
+    return [it.to_dict() for it in found]
+
+
+# ---------------------------------------------------------------------------------------- YAML
+
+LIST = """
+- case_id: a
+  input: What is new?
+  assertions: [{type: status}]
+"""
+
+
+@pytest.mark.parametrize("text", [LIST, "cases:" + LIST, LIST[1:].replace("- ", "  ", 1)])
+def test_cases_are_a_list_one_document_or_the_member_cases(file: Any, text: str) -> None:
+    assert documents(file(text)) == [CASE]
+
+
+def test_a_file_of_several_documents_has_a_case_in_each(file: Any) -> None:
+    text = "---\ncase_id: a\nassertions: []\n---\ncase_id: b\nassertions: []\n"
+    assert [it["case_id"] for it in documents(file(text))] == ["a", "b"]
+
+
+def test_assertions_alone_hold_for_every_trace(file: Any) -> None:
+    (assertion,) = read_cases(file("assertions:\n- type: latency\n  max_ms: 1000\n"))[0]
+    assert isinstance(assertion, Assertion)
+
+
+def test_what_yaml_1_1_read_as_other_values_is_the_text_it_looks_like(file: Any) -> None:
+    text = "{case_id: a, assertions: [{type: output_equals, value: [no, 1:20, 2026-01-01, on]}]}"
+    (case,) = documents(file(text))
+    assert case["assertions"][0]["value"] == ["no", "1:20", "2026-01-01", "on"]
+
+
+@given(value=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
+def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> None:
+    path = tmp_path_factory.mktemp("cases") / "cases.yml"
+    case = {"case_id": "a", "assertions": [{"type": "output_equals", "value": value}]}
+    path.write_text(json.dumps(case))
+    (read,) = documents(path)
+    assert read["assertions"][0]["value"] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("case_id: [", "this is not YAML: .* line 1, column 11"),
+        ("a: !!python/object/apply:os.system [true]", "could not determine a constructor"),
+        ("a: !!binary aGk=", "could not determine a constructor"),
+        ("{case_id: a, case_id: b}", "the key 'case_id' stands here twice .* line 1, column 14"),
+        ("&a [*a]", "nested deeper than 100 levels, or holds itself"),
+        ("&a {b: " + "[" * 200 + "]" * 200 + "}", "nested deeper than 100 levels"),
+        (
+            "\n".join(
+                f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10) if n else 'x'}]" for n in range(9)
+            ),
+            "its aliases stand for more than 1,000,000 values",
+        ),
+    ],
+)
+def test_what_is_no_yaml_of_data_is_refused_with_its_place(file: Any, text: str, said: str) -> None:
+    with pytest.raises(DecodeError, match=said):
+        read_cases(file(text))
+
+
+def test_an_error_names_file_case_and_member(file: Any) -> None:
+    text = LIST + "- case_id: b\n  assertions: [{type: 3}]\n"
+    found, (problem,) = read_cases(file(text))
+    assert len(found) == 1
+    assert problem.where.endswith("cases.yaml item 1 (case 'b')")
+    assert problem.message == "expected string, got int 3 - at $.assertions[0].type"
+
+
+# --------------------------------------------------------------------------------- ADK eval sets
+
+
+def test_an_eval_set_that_we_write_of_a_run_holds_of_that_run(file: Any) -> None:
+    written = AdkEvalSet().write(trace()).value
+    path = file({"eval_set_id": "set", "eval_cases": [written]}, "set.evalset.json")
+    (case,) = read_cases(path)[0]
+    assert isinstance(case, EvalCase)
+    assert (case.eval_id, case.case_id, case.input) == ("set", "tr_1", RUN["input"])
+    kinds = [it.type for it in case.assertions]
+    assert kinds == ["tool_sequence", "handoff", "output_property"]
+    assert [verdict(it.to_dict(), RUN).passed for it in case.assertions] == [True, True, None]
+
+
+INVOCATION: Object = {
+    "userContent": {"role": "user", "parts": [{"text": "What is"}, {"text": "new?"}]},
+    "finalResponse": {"parts": [{"text": "Much."}]},
+    "intermediateData": {"toolUses": [{"id": "1", "name": "search_web", "args": {"limit": 3}}]},
+}
+EVENTS: Object = {
+    "user_content": {"parts": [{"text": "And old?"}]},
+    "intermediate_data": {
+        "invocation_events": [
+            {"author": "a", "content": {"parts": [{"function_call": {"name": "look"}}]}},
+            {"author": "a", "content": {"parts": [{"text": "thinking"}]}},
+            {"author": "a"},
+        ]
+    },
+    "rubrics": [{"rubric_id": "r", "rubric_content": {"text_property": "is polite"}}],
+}
+
+
+def test_every_invocation_of_a_conversation_is_a_case(file: Any) -> None:
+    case = {"evalId": "talk", "conversation": [INVOCATION, EVENTS], "sessionInput": {"app": "x"}}
+    first, second = documents(file({"evalCases": [case]}, "set.json"))
+    assert first == {
+        "case_id": "talk#1",
+        "input": "What is\nnew?",
+        "context": {"session_input": {"app": "x"}},
+        "assertions": [
+            {
+                "type": "tool_sequence",
+                "mode": "exact",
+                "tools": [
+                    {"tool_name": "search_web", "tool_args": {"limit": 3}, "args_mode": "exact"}
+                ],
+            },
+            {
+                "type": "output_property",
+                "property": "It means the same as this reference answer: Much.",
+            },
+        ],
+    }
+    assert second["case_id"] == "talk#2"
+    assert second["assertions"] == [
+        {
+            "type": "tool_sequence",
+            "mode": "exact",
+            "tools": [{"tool_name": "look", "tool_args": {}, "args_mode": "exact"}],
+        },
+        {"type": "rubric", "rubric": "is polite"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("x", "an eval case is no object"),
+        ({}, "it has no eval_id"),
+        ({"eval_id": "e", "conversation": []}, "'e' has no conversation"),
+        ({"eval_id": "e", "conversation": {}}, "conversation is no list"),
+        ({"eval_id": "e", "conversation_scenario": {}}, "'e' is a scenario for a simulated user"),
+        ({"eval_id": "e", "conversation": [{"intermediate_data": 1}]}, "intermediate_data is no"),
+    ],
+)
+def test_what_is_no_eval_case_is_named_and_the_others_are_read(
+    file: Any, case: Any, said: str
+) -> None:
+    good = {"eval_id": "good", "conversation": [INVOCATION]}
+    found, (problem,) = read_cases(file({"eval_cases": [case, good]}, "set.json"))
+    assert len(found) == 1
+    assert problem.where.endswith("set.json eval case 0")
+    assert said in problem.message

@@ -1,0 +1,53 @@
+"""Which traces are evaluated, where it is not all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.model.times import to_ns
+from tests.evaluation.runs import Object
+from tests.evaluation.test_evaluate import trace
+
+NOON = to_ns("2026-11-22T12:00:00Z")
+RUN: Object = {
+    "started_at": "2026-11-22T12:00:00Z",
+    "metadata": {"tags": ["nightly", "eu"], "model": "gpt-5"},
+}
+SILENT: Object = {"agent_id": ..., "status": ..., "started_at": ..., "metadata": ...}
+
+
+@pytest.mark.parametrize(
+    ("selection", "holds"),
+    [
+        (Selection(), True),
+        (Selection(agents=("researcher",)), True),
+        (Selection(agents=("writer", "res*")), True),
+        (Selection(agents=("Researcher",)), False),
+        (Selection(tags=("eu",)), True),
+        (Selection(tags=("us",)), False),
+        (Selection(models=("gpt-*",)), True),
+        (Selection(statuses=("success", "refusal")), True),
+        (Selection(statuses=("error",)), False),
+        (Selection(agents=("researcher",), tags=("us",)), False),
+        (Selection(since_ns=NOON), True),
+        (Selection(until_ns=NOON), False),
+        (Selection(since_ns=NOON + 1 if NOON else 0), False),
+        (Selection(until_ns=NOON + 1 if NOON else 0), True),
+    ],
+)
+def test_any_name_of_a_kind_will_do_and_every_kind_has_to_hold(
+    selection: Selection, holds: bool
+) -> None:
+    assert selection.holds(trace(**RUN)) is holds
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        *(Selection(agents=("*",)), Selection(models=("*",)), Selection(tags=("*",))),
+        *(Selection(statuses=("*",)), Selection(since_ns=0), Selection(until_ns=2**63)),
+    ],
+)
+def test_what_a_trace_does_not_say_fits_no_name_and_no_time(selection: Selection) -> None:
+    assert not selection.holds(trace(**SILENT))
