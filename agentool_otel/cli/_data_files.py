@@ -18,6 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.sources.span_files import SpanFile
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -34,7 +35,7 @@ _LONGEST_NAME = 200
 
 @contextmanager
 def data_files(
-    places: Mapping[str, Path | None], inputs: Iterable[Path | BinaryIO]
+    places: Mapping[str, Path | None], inputs: Iterable[SpanFile]
 ) -> Generator[dict[str, BinaryIO]]:
     """Open the files that a command writes, by the option that names each.
 
@@ -216,7 +217,7 @@ def _make_alike(descriptor: int, old: os.stat_result) -> None:
 # --------------------------------------------------------------------------------- refusals
 
 
-def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[Path | BinaryIO]) -> None:
+def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> None:
     written = {option: found for option, place in wanted.items() if (found := _file(place))}
     if not written:
         return
@@ -241,7 +242,7 @@ def _refuse_the_same(wanted: Mapping[str, Path]) -> None:
             )
 
 
-def _file(place: Path | BinaryIO) -> os.stat_result | None:
+def _file(place: SpanFile) -> os.stat_result | None:
     """Return what tells a regular file from all others; None for anything else."""
     try:
         if place == STDOUT:
@@ -259,7 +260,7 @@ def _is_device(place: Path) -> bool:
     return False
 
 
-def _label(place: Path | BinaryIO) -> str:
+def _label(place: SpanFile) -> str:
     if not isinstance(place, Path):
         return "standard input"
     return "standard output" if place == STDOUT else str(place)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
@@ -21,6 +20,7 @@ from agentool_otel.rebuild.converting import converted
 from agentool_otel.rebuild.replay import replay
 from agentool_otel.sources import Source, open_source
 from agentool_otel.sources.grouping import whole
+from agentool_otel.sources.span_files import SpanFile
 
 __all__ = ["Exported"]
 
@@ -57,7 +57,7 @@ class Exported:
         self._recordings: Source | None = open_spans(recordings) if recordings else None
 
     @property
-    def files(self) -> list[Path | BinaryIO]:
+    def files(self) -> list[SpanFile]:
         """The files and streams that are read."""
         documents = [] if self._documents is None else self._documents.files
         recordings = [] if self._recordings is None else files_of(self._recordings)

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from agentool_otel._urls import without_credentials
 from agentool_otel.errors import AgentoolError, DecodeError, SourceUnreachable
@@ -21,7 +21,7 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import Census, Source, open_source
 from agentool_otel.sources.json_files import Item, items, opened, stdin
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.span_files import SpanFile, SpanFiles
 
 __all__ = [
     "Sources",
@@ -68,7 +68,7 @@ class Sources:
         self.bytes_total = None if None in sizes else sum(size or 0 for size in sizes)
 
     @property
-    def files(self) -> list[Path | BinaryIO]:
+    def files(self) -> list[SpanFile]:
         """The files and streams among what is read."""
         return [file for _, source in self._sources for file in files_of(source)]
 
@@ -123,9 +123,9 @@ def open_spans(places: Sequence[str]) -> Source:
     return SpanFiles([stdin()], "standard input") if place == "-" else open_source(place)
 
 
-def files_of(source: Source) -> Sequence[Path | BinaryIO]:
+def files_of(source: Source) -> Sequence[SpanFile]:
     """Return the files and streams that a source reads; none where it reads a server."""
-    files: Sequence[Path | BinaryIO] = getattr(source, "files", ())
+    files: Sequence[SpanFile] = getattr(source, "files", ())
     return files
 
 
@@ -141,7 +141,7 @@ class TraceFiles:
         self._places = places
 
     @property
-    def files(self) -> list[Path | BinaryIO]:
+    def files(self) -> list[SpanFile]:
         """The files and streams that are read."""
         return [stdin() if place is None else place for place in self._places]
 

@@ -56,9 +56,11 @@ def _loader() -> Any:
     """Return the loader class, which exists only where PyYAML does."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 # PyYAML's own, made new here
-        yaml_constructors = dict(yaml.SafeLoader.yaml_constructors)
+    own = {  # PyYAML's are shared by all loaders
+        "yaml_implicit_resolvers": {},
+        "yaml_constructors": dict(yaml.SafeLoader.yaml_constructors),
+    }
+    Loader: Any = type("Loader", (yaml.SafeLoader,), own)
 
     def integer(loader: Any, node: Any) -> int:
         text = loader.construct_scalar(node)

@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 from agentool_otel._registry import found
+from agentool_otel._urls import without_credentials
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.sources._source import Source
+from agentool_otel.sources.remote_files import is_remote, remote_files
 from agentool_otel.sources.span_files import SpanFiles
 
 __all__ = ["open_source"]
@@ -21,6 +23,7 @@ _SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
 def open_source(where: str | Path | None = None) -> Source:
     """Return the source for a path, a folder, a glob pattern, `-` for standard input, or a URL.
 
+    The URL of a server is of a scheme that an entry point is named for, any other of fsspec's.
     With nothing given it is the folder that programs record into: `AGENTOOL_DIR`, or `.agentool`.
     Of a folder, files with the names of `_SUFFIXES` at any depth are read, sorted by path; a file
     or a pattern that is named is read whatever its name.
@@ -29,6 +32,7 @@ def open_source(where: str | Path | None = None) -> Source:
         SourceUnreachable: nothing is there.
         SourceDenied: it may not be looked at.
         SourceError: the scheme of a URL is not known.
+        MissingDependencyError: the library for a URL is not installed.
     """
     if where is None:
         folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
@@ -50,14 +54,18 @@ def _remote(scheme: str, where: str) -> Source:
     `https`, is how the source gets there, and its own matter."""
     known = found("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
-    if name not in known:
-        schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
-        raise SourceError(
-            f"no source for {scheme + '://'!r}; schemes known: {schemes}"
-            "; hint: name a file, a folder or `-` for standard input"
-        )
-    source: Source = known[name].load()(where)
-    return source
+    if name in known:
+        source: Source = known[name].load()(where)
+        return source
+    if is_remote(scheme.lower()):
+        files = remote_files(where, _SUFFIXES)
+        return SpanFiles(files, without_credentials(where))
+    schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
+    raise SourceError(
+        f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
+        ", with pip install 'agentool-otel[remote]'"
+        "; hint: name a file, a folder or `-` for standard input"
+    )
 
 
 def _files(path: Path) -> Source:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Literal, cast, overload
+from typing import BinaryIO, Literal, TypeAlias, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
 from agentool_otel.model.documents import ReasoningTrace
@@ -39,9 +39,11 @@ from agentool_otel.sources._packed import BUFFER, HEAD, Feed, unpacked
 from agentool_otel.sources._reread import Reread, fits_in_memory
 from agentool_otel.sources._undecoded import Batches, Decoder, Report, UndecodedSpan
 from agentool_otel.sources.census import Census
+from agentool_otel.sources.remote_files import RemoteFile
 
-__all__ = ["SpanFiles", "span_decoder"]
+__all__ = ["SpanFile", "SpanFiles", "span_decoder"]
 
+SpanFile: TypeAlias = Path | RemoteFile | BinaryIO
 _LARGE = 32 << 20
 """Bytes above which files are counted, and read again rather than copied."""
 _FEW = 64
@@ -54,13 +56,13 @@ _DELIMITED = re.compile(rb"[\x80-\xff]{0,4}[\x01-\x7f]" + _MESSAGE.pattern)
 
 
 class SpanFiles:
-    """The spans of one file, several files or a byte stream.
+    """The spans of one file, several files or a byte stream, here or elsewhere.
 
     Reading is total: what cannot be read becomes a `Problem` and the rest is delivered. An error is
     raised only where not one of the files holds anything recognisable.
     """
 
-    def __init__(self, files: Sequence[Path | BinaryIO], name: str | None = None):
+    def __init__(self, files: Sequence[SpanFile], name: str | None = None):
         self.name = name or ", ".join(map(_label, files))
         self.problems: list[Problem] = []
         self.bytes_read = 0
@@ -164,7 +166,7 @@ class SpanFiles:
         large = total is not None and total >= _LARGE and len(self.files) <= _FEW
         return large and fits_in_memory(total or 0)
 
-    def _batches(self, file: Path | BinaryIO, undecoded: bool, rereads: bool) -> Batches:
+    def _batches(self, file: SpanFile, undecoded: bool, rereads: bool) -> Batches:
         label = _label(file)
 
         def report(at: str, what: str) -> None:
@@ -174,7 +176,7 @@ class SpanFiles:
         json, proto = JsonReader(report, values), ProtoReader(report)
         with _opened(file) as raw:
             before = self.bytes_read
-            again = Reread.of(raw) if rereads else None
+            again = Reread.of(raw) if rereads and isinstance(file, Path) else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
                 if again is not None:
                     json.read_again(again)
@@ -259,8 +261,14 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 @contextmanager
-def _opened(file: Path | BinaryIO) -> Generator[BinaryIO | io.FileIO]:
+def _opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
     """Open a path unbuffered. A stream that was handed in stays open."""
+    if isinstance(file, RemoteFile):
+        try:
+            yield cast("BinaryIO", file)
+        finally:
+            file.release()
+        return
     if not isinstance(file, Path):
         yield file
         return
@@ -276,17 +284,20 @@ def _opened(file: Path | BinaryIO) -> Generator[BinaryIO | io.FileIO]:
         yield raw
 
 
-def _label(file: Path | BinaryIO) -> str:
+def _label(file: SpanFile) -> str:
     return str(file) if isinstance(file, Path) else str(getattr(file, "name", "input"))
 
 
-def _size(files: Sequence[Path | BinaryIO]) -> int | None:
+def _size(files: Sequence[SpanFile]) -> int | None:
     """Return the sum of the sizes, None where one of them is not known."""
     total = 0
     for file in files:
-        if not isinstance(file, Path) or not file.is_file():
+        if isinstance(file, RemoteFile) and file.size is not None:
+            total += file.size
+        elif isinstance(file, Path) and file.is_file():
+            total += file.stat().st_size
+        else:
             return None
-        total += file.stat().st_size
     return total
 
 
