@@ -28,8 +28,9 @@ _HOMES = {
     "rebuild": "rebuild",
     "peers": "peers",
     "scale": "scale",
+    "evaluation": "evaluation",
 }
-_LONG = {"scale"}
+_LONG = {"scale", "evaluation"}
 """What is measured only when it is named."""
 
 
@@ -38,8 +39,8 @@ _LONG = {"scale"}
 @click.option("--json", "file", type=click.Path(path_type=Path), help="Write the rows here too.")
 @click.argument("groups", nargs=-1, type=click.Choice(list(_HOMES)))
 def main(quick: bool, file: Path | None, groups: tuple[str, ...]) -> None:
-    """Measure what the package costs and print one table; everything but `scale`, or the
-    GROUPS named.
+    """Measure what the package costs and print one table; everything but `scale` and
+    `evaluation`, or the GROUPS named.
 
     Exit 1 where a target is missed.
     """

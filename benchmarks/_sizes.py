@@ -30,6 +30,8 @@ class Size(NamedTuple):
     rebuild_rounds: int
     shuffled: tuple[int, ...]
     """Spans of the files in which no span stands beside its trace, ascending."""
+    evaluated_runs: int
+    """Runs of 28 spans that are held against assertions."""
     masked: int
     """Characters of the texts in which credentials are looked for."""
 
@@ -46,6 +48,7 @@ FULL = Size(
     loops=(20_000, 80_000),
     rebuild_rounds=3,
     shuffled=(50_000, 200_000, 2_000_000),
+    evaluated_runs=20_000,
     masked=1_000_000,
 )
 
@@ -61,5 +64,6 @@ QUICK = Size(
     loops=(10_000, 20_000),
     rebuild_rounds=1,
     shuffled=(20_000, 50_000),
+    evaluated_runs=1_000,
     masked=1_000_000,
 )

@@ -146,6 +146,8 @@ class JudgedTrace:
 
     def why_missing(self, field: str, step_id: str | None = None) -> str:
         """Return why a member is not there, as `gap` does."""
+        if self._rebuilt is not None and not self._may_hide:
+            return _HIDING["not_captured"]  # as its report would say: no span holds anything else
         return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
 
     @cached_property

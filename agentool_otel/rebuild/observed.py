@@ -42,7 +42,12 @@ _CUT = re.compile(
 )
 """Ends that SDKs put in place of the rest: Gemini CLI's, and what loggers commonly write; and of a
 store that cuts bytes and then replaces the half of a character that is left."""
+_SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
+_ODD_ENDS = frozenset(("]", ">", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
+"""Placeholders and what `_CUT` matches end in one of these; most other texts do not."""
+_JSON_STARTS = frozenset("{[")
 _LONGEST_END = 60
+_LONGEST_PLACEHOLDER = max(map(len, PLACEHOLDERS))
 _ATTRIBUTES, _RESOURCE = "attributes.", "resource."
 
 
@@ -67,8 +72,8 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
         if value in PLACEHOLDERS:
             outcome: Outcome = "not_captured" if value in _NOTHING else "redacted"
             yield Note(outcome, key, None, span_id, key, f"it says {value!r}")
-        elif found := _CUT.search(value[-_LONGEST_END:]):
-            yield Note("truncated", key, None, span_id, key, f"it ends in {found[0]!r}")
+        elif (end := _cut_end(value)) is not None:
+            yield Note("truncated", key, None, span_id, key, f"it ends in {end!r}")
         elif key in node.operation.extra and _is_cut_json(value):
             yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
 
@@ -78,13 +83,28 @@ def may_hide(span: SpanRecord) -> bool:
     it. A look at the span alone, for those who would save themselves a report."""
     if span.damaged or agentool.CONTENT_SHORTENED in span.attributes:
         return True
-    if any(_MASKED_KEYS in it for it in (span.attributes, *(e.attributes for e in span.events))):
+    if any(_MASKED_KEYS in event.attributes for event in span.events):
         return True
-    return any(
-        value in PLACEHOLDERS or _is_cut_json(value) or _CUT.search(value[-_LONGEST_END:])
+    return _MASKED_KEYS in span.attributes or any(
+        _hides(value)
         for value in span.attributes.values()
-        if type(value) is str
+        if type(value) is str and (value[-1:] in _ODD_ENDS or value[:1] in _JSON_STARTS)
     )
+
+
+def _hides(value: str) -> bool:
+    if len(value) <= _LONGEST_PLACEHOLDER and value in PLACEHOLDERS:
+        return True
+    return _is_cut_json(value) or _cut_end(value) is not None
+
+
+def _cut_end(value: str) -> str | None:
+    """Return what stands in place of the rest of a text; None where nothing does."""
+    end = value[-_LONGEST_END:]
+    if "\ufffd" not in end and "truncated" not in end.lower():
+        return None  # what is sought rarely stands there, and seeking it takes ten times as long
+    found = _CUT.search(end)
+    return None if found is None else found[0]
 
 
 def masked_on_the_way(node: Node) -> Iterator[Note]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
-from typing import Any
+from itertools import groupby, pairwise
 
-from agentool_otel import _json
 from agentool_otel.evaluation.check import Check, counted, listed
-from agentool_otel.evaluation.comparing import gap_in, short
+from agentool_otel.evaluation.comparing import gap_in, same, short
 from agentool_otel.evaluation.judged import Call, JudgedTrace, known
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
@@ -72,17 +70,18 @@ class NoLoop(Check, frozen=True, kw_only=True):
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         if known(trace.trace.status) == "loop_detected":
             return failed("the status is loop_detected")
-        loops = [run for run in _equal_in_a_row(trace.calls) if len(run) > self.max_repeats]
+        in_a_row = (list(alike) for _, alike in groupby(trace.calls, key=lambda call: call.name))
+        long = [run for run in in_a_row if len(run) > self.max_repeats]
+        loops = [run for alike in long for run in _equal(alike) if len(run) > self.max_repeats]
         if loops:
             worst = max(loops, key=len)
             ids = [call.step_id for call in worst]
             said = f"{worst[0].name} was called {len(worst)} times in a row with equal arguments"
             return failed(f"{said} ({listed(ids)}), expected at most {self.max_repeats}", ids)
-        for name, alike in groupby(trace.calls, key=lambda call: call.name):
-            run = list(alike)
-            ids = [call.step_id for call in run]
-            if len(run) > self.max_repeats and any(map(_unclear, run)):
-                said = f"{name} was called {len(run)} times in a row ({listed(ids)})"
+        for run in long:
+            if any(map(_unclear, run)):
+                ids = [call.step_id for call in run]
+                said = f"{run[0].name} was called {len(run)} times in a row ({listed(ids)})"
                 return not_evaluated(f"{said} with arguments that cannot all be seen", ids)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
@@ -115,16 +114,15 @@ class NoToolError(Check, frozen=True, kw_only=True):
         )
 
 
-def _equal_in_a_row(calls: list[Call]) -> Iterator[list[Call]]:
-    for _, alike in groupby(enumerate(calls), key=_same_call):
-        yield [call for _, call in alike]
-
-
-def _same_call(place: tuple[int, Call]) -> tuple[Any, ...]:
-    at, call = place
-    if _unclear(call):
-        return (at,)  # equal to none, itself apart
-    return call.name, _json.canonical(call.arguments)
+def _equal(calls: list[Call]) -> Iterator[list[Call]]:
+    """Yield the calls of a tool that have equal arguments, one after another."""
+    run = calls[:1]
+    for before, call in pairwise(calls):
+        if not same(before.arguments, call.arguments) or _unclear(before) or _unclear(call):
+            yield run
+            run = []
+        run.append(call)
+    yield run
 
 
 def _unclear(call: Call) -> bool:
