@@ -15,12 +15,12 @@ from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.model.documents import UNSET, EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Rebuilt
 
-__all__ = ["Summary"]
+__all__ = ["MARKS", "Summary"]
 
 _SHOWN = 20
 _REASONS = 10
 _NONE = "(unknown)"
-_MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "yellow")}
+MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "yellow")}
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Summary:
 
 
 def _failure(result: EvalResult) -> Iterator[Text]:
-    mark, style = _MARKS[result.passed]
+    mark, style = MARKS[result.passed]
     words = [result.case_id] + ([result.trace_id] if isinstance(result.trace_id, str) else [])
     evaluated = f"{result.extra.get('evaluated')} of {result.extra.get('total')} evaluated"
     score = "" if result.composite_score is UNSET else f"  score {result.composite_score}"

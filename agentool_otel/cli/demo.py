@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
 from agentool_otel.cli._output import view
+from agentool_otel.cli._verdicts import MARKS
 from agentool_otel.cli.show import print_trace
-from agentool_otel.rebuild import rebuild
+from agentool_otel.evaluation import evaluate
+from agentool_otel.rebuild import Rebuilt, rebuild
 from agentool_otel.rebuild.tree import grow
 from agentool_otel.sources import by_trace, open_source
 
 __all__ = ["command"]
 
 _QUESTION = "Where should Ada go this weekend?"
+_CHECKS: tuple[dict[str, Any], ...] = (
+    {"type": "status", "status": "success"},
+    {"type": "contains_tool_call", "tool_name": "search_trains", "tool_args": {"night": True}},
+    {"type": "handoff", "to_agent": "booking-agent"},
+    {"type": "no_tool_error"},
+    {"type": "rubric", "rubric": "The answer names a train and when it departs."},
+)
 
 
 @click.command()
@@ -44,13 +56,18 @@ def command() -> int:
         nodes = grow(records)
         console.print(_spans.forest(f"trace {records[0].trace_id}", _spans.roots_of(nodes)))
 
-    for number, rebuilt in enumerate(rebuild(spans)):
+    runs = list(rebuild(spans))
+    for number, rebuilt in enumerate(runs):
         console.print()
         title = (
             "its steps, rebuilt from the spans" if number == 0 else "the agent it handed over to"
         )
         console.print(Rule(title, align="left", style="dim"))
         print_trace(console, rebuilt.trace)
+
+    console.print()
+    console.print(Rule("what holds of it", align="left", style="dim"))
+    _print_verdicts(console, runs[0])
 
     console.print()
     console.print(Rule("where it is", align="left", style="dim"))
@@ -60,14 +77,27 @@ def command() -> int:
     console.print(f"  {_relative(recording)}", style="bold", soft_wrap=True)
     console.print("Try next:")
     where = _relative(folder)
-    for line, what in (
+    commands = (
         (f"agentool-otel show {where} 1 --full", "the first run with all its contents"),
         (f"agentool-otel rebuild {where}", "the runs as ReasoningTrace JSON Lines"),
+        (f"agentool-otel eval checks.json {where}", "checks.json: lines as above"),
         ("agentool-otel run -- python your_app.py", "your own agent, unchanged"),
-    ):
-        shown = Text.assemble("  ", (f"{line:<54}", "bold"), (f"  {what}", "dim"))
+    )
+    width = max(len(line) for line, _ in commands)
+    for line, what in commands:
+        shown = Text.assemble("  ", (f"{line:<{width}}", "bold"), (f"  {what}", "dim"))
         console.print(shown, soft_wrap=True)
     return 0
+
+
+def _print_verdicts(console: Console, run: Rebuilt) -> None:
+    (result,) = evaluate(_CHECKS, [run])
+    for check, verdict in zip(_CHECKS, result.assertion_results, strict=True):
+        mark, style = MARKS[verdict.passed]
+        console.print(
+            Text.assemble((mark, style), " ", (json.dumps(check), "bold")), soft_wrap=True
+        )
+        console.print(Text(f"    {_text.line(str(verdict.reason))}"), soft_wrap=True)
 
 
 def _new_folder() -> Path:

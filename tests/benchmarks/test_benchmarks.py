@@ -29,6 +29,7 @@ TINY = _sizes.Size(
     loops=(50, 100),
     rebuild_rounds=1,
     shuffled=(50, 100),
+    evaluated_runs=2,
     masked=2000,
 )
 

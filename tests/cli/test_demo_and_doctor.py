@@ -26,6 +26,19 @@ def test_the_demo_shows_spans_steps_and_where_they_are() -> None:
     assert "agentool-otel rebuild" in result.stdout
 
 
+def test_the_demo_ends_with_what_holds_of_its_run_and_its_lines_are_a_file_of_checks() -> None:
+    shown = agentool("demo").stdout
+    marked = [line for line in shown.splitlines() if line[:3] in ("✓ {", "✗ {", "- {")]
+    assert [line[0] for line in marked] == ["✓", "✓", "✓", "✗", "-"]
+    assert "failed: weather at step_006" in shown
+    Path("checks.json").write_text("\n".join(line[2:] for line in marked))
+    result = agentool("eval", "checks.json")
+    assert result.returncode == 1
+    assert '"weather' not in result.stderr
+    first = json.loads(result.stdout.splitlines()[0])
+    assert [it["passed"] for it in first["assertion_results"]] == [True, True, True, False, None]
+
+
 def test_the_demo_stays_on_this_machine_whatever_is_configured(tmp_path: Path) -> None:
     environment = {
         **os.environ,
