@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading
-from agentool_otel.cli._reading import open_spans, trace_files
+from agentool_otel.cli._reading import files_of, open_spans, trace_files
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
@@ -44,6 +44,11 @@ class Runs:
     @property
     def problems(self) -> list[Problem]:
         return self._files.problems if self._files is not None else self._spans.source.problems
+
+    @property
+    def files(self) -> Sequence[Path | BinaryIO]:
+        """The files and streams that are read; none where it is a server."""
+        return self._files.files if self._files is not None else files_of(self._spans.source)
 
     @property
     def of_spans(self) -> bool:

@@ -88,7 +88,7 @@ class StepComparison:
         self.unknown += found.unknown
         if found.changes or kind != "changed":
             return StepChange(kind=kind, a=one, b=other, changes=found.changes)
-        self.equal += 1
+        self.equal += not found.unknown
         return None
 
     def _alone(self, action: Action, kind: Kind) -> StepChange | None:
