@@ -27,6 +27,7 @@ _MARKS = {
     "moved": ("↕", "cyan"),
     "reordered": ("↕", "cyan"),
 }
+_MOVES = {"moved": "moved: ", "reordered": "reordered, called together: "}
 _SAME, _SAME_SO_FAR, _DIFFERENT = ("=", "green"), ("=", "yellow"), ("≠", "red")
 _INDENT = 28
 """Columns before what a step does: mark, place and type."""
@@ -81,11 +82,7 @@ class DifferenceView:
         head = Text.assemble(
             "  ", (mark, style), (f" {_place(step):>7}", "dim"), "  ", f"{what:<14} "
         )
-        said = _summary(step)
-        if step.kind == "reordered":
-            said.append("  (reordered: called together)", style="dim")
-        elif step.kind == "moved":
-            said.append("  (moved)", style="dim")
+        said = Text.assemble((_MOVES.get(step.kind, ""), "dim"), _summary(step))
         lines = 1 if step.changes and not self._full else _LINES
         yield from self._wrapped(head + said, max(_INDENT, head.cell_len), lines)
         for change in step.changes:
@@ -123,7 +120,7 @@ class DifferenceView:
         counts: Counter[str] = Counter(step.kind for step in found.steps)
         words = [f"{found.equal_steps:,} the same"]
         words += (f"{counts[kind]:,} {kind}" for kind in _MARKS if counts[kind])
-        yield Text.assemble(("  steps     ", "dim"), " · ".join(words))
+        yield Text.assemble(("  steps         ", "dim"), " · ".join(words))
         for measure in found.measures:
             if measure.name != "steps" and (measure.a != measure.b or measure.differs):
                 yield _total(measure)
@@ -149,6 +146,10 @@ class DifferenceView:
     def _wrapped(self, text: Text, indent: int, most: int) -> Iterator[Text]:
         """Yield a text in lines, those after the first indented."""
         width = max(self._console.width, indent + 20)
+        if most == 1 and not self._full:
+            text.truncate(width, overflow="ellipsis")
+            yield text
+            return
         first = [*text.wrap(self._console, width, overflow="fold", no_wrap=False)]
         if len(first) > 1:
             rest = text[len(first[0].plain) :]
@@ -238,7 +239,7 @@ def _total(measure: Measure) -> Text:
         mark = "?"
     said = "  beyond the tolerance" if measure.differs else ""
     name = _NAMES.get(measure.name, measure.name.replace("_", " "))
-    return Text.assemble((f"{mark} {name:<10}", style), f"{a} → {b}{share}{said}")
+    return Text.assemble((f"{mark} {name:<13} ", style), f"{a} → {b}{share}{said}")
 
 
 def _amount(name: str, value: float | None) -> str:

@@ -55,7 +55,7 @@ class _Outcome:
             self.counts["not certain"] += 1
         if self._output is not None:
             line = {**found.to_dict(), "by" if None not in (found.a, found.b) else "why": of.by}
-            self._output.write(_json.dumps(line).encode("utf-8", "replace") + b"\n")
+            self._output.write(_json.dumps(line).encode() + b"\n")
         if self._shown is not None:
             self._shown.print(of, found, self._alone)
 

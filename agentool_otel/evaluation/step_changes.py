@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from hashlib import blake2b
+from itertools import islice, product
 from typing import Any, TypeAlias
 
 from agentool_otel import _json
@@ -25,7 +26,13 @@ __all__ = ["StepComparison"]
 _WORD = re.compile(r"\w+")
 _CHARACTERS = 2000
 """Of a step, by which it is told how alike it is to another one."""
+_MOST_PAIRS = 1 << 14
+"""Of changed calls of one batch, among which those that belong together are looked for."""
+_Pairs: TypeAlias = list[tuple[int, int]]
+_Likeness: TypeAlias = Callable[[int, int], float]
 _Batches: TypeAlias = tuple[int | None, int | None]
+_Together: TypeAlias = tuple[int | None, bytes]
+"""A batch of calls, and of what kind they are."""
 _Placed: TypeAlias = tuple[tuple[int, int, int], StepChange | None]
 """A change, and where it stands: after which pair; lost, new, that pair itself; its own place."""
 
@@ -45,7 +52,9 @@ class StepComparison:
     def changes(self) -> list[StepChange]:
         """Return what differs, in the order of the steps: what was lost stands before what came
         at its place, and what moved at its new one."""
-        pairs, moved = align(self._keys(self._a), self._keys(self._b), self._likeness())
+        keys_a, keys_b, likeness = self._keys(self._a), self._keys(self._b), self._likeness()
+        pairs, moved = align(keys_a, keys_b, likeness)
+        moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
         on_a, on_b = [i for i, _ in pairs], [j for _, j in pairs]
         swapped = Counter(self._batches(i, j) for i, j in (*pairs, *moved))
         placed: list[_Placed] = []
@@ -63,7 +72,7 @@ class StepComparison:
     def _keys(self, actions: Sequence[Action]) -> list[Keys]:
         return [_keys(action, self._members.ignoring, self._members.skip) for action in actions]
 
-    def _likeness(self) -> Any:
+    def _likeness(self) -> _Likeness:
         words_a = cache(lambda i: _words(self._a[i]))
         words_b = cache(lambda j: _words(self._b[j]))
 
@@ -73,6 +82,28 @@ class StepComparison:
             return common / ((len(mine) + len(theirs) - common) or 1)
 
         return alike
+
+    def _called_together(
+        self, keys_a: list[Keys], keys_b: list[Keys], likeness: _Likeness, found: _Pairs
+    ) -> _Pairs:
+        """Return calls of a tool that changed and swapped places with others of their batch."""
+        batches = {self._batches(i, j) for i, j in found} - {(None, None)}
+        left: defaultdict[_Together, list[int]] = defaultdict(list)
+        right: defaultdict[_Together, list[int]] = defaultdict(list)
+        paired_a, paired_b = {i for i, _ in found}, {j for _, j in found}
+        for i, action in enumerate(self._a):
+            if action.batch is not None and i not in paired_a:
+                left[action.batch, keys_a[i][-1]].append(i)
+        for j, action in enumerate(self._b):
+            if action.batch is not None and j not in paired_b:
+                right[action.batch, keys_b[j][-1]].append(j)
+        likely = sorted(
+            (-likeness(i, j), i + j, i, j)
+            for (batch_a, kind), places in left.items()
+            for batch_b in {b for a, b in batches if a == batch_a}
+            for i, j in islice(product(places, right.get((batch_b, kind), ())), _MOST_PAIRS)
+        )
+        return _each_once((i, j) for _, _, i, j in likely)
 
     def _batches(self, i: int, j: int) -> _Batches:
         return self._a[i].batch, self._b[j].batch
@@ -98,6 +129,19 @@ class StepComparison:
             return StepChange(kind=kind, a=a, b=b)
         self.unknown.append(Unknown(path="step", why=why, a=a, b=b))
         return None
+
+
+def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:
+    """Return the pairs of which neither side is in an earlier one."""
+    taken_a: set[int] = set()
+    taken_b: set[int] = set()
+    kept: _Pairs = []
+    for i, j in pairs:
+        if i not in taken_a and j not in taken_b:
+            taken_a.add(i)
+            taken_b.add(j)
+            kept.append((i, j))
+    return kept
 
 
 def _keys(action: Action, ignoring: Ignoring, skip: Collection[Part]) -> Keys:
