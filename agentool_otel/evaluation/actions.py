@@ -42,6 +42,9 @@ texts of steps and of memory; `results`: what tools and memory gave back, and th
 that equal steps stand at another place."""
 
 _RESULT = "tool_result.output"
+_SAID = ("content",)
+_ASKED = ("content", ARGUMENTS)
+_FOUND = ("content", _RESULT)
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +69,9 @@ class Member(NamedTuple):
     path: str
     value: Any
     """`UNSET` where it is not in this store."""
-    field: str
-    """What a fidelity report calls it."""
+    fields: tuple[str, ...]
+    """What a fidelity report calls it, or what it was made of: where a tool hands over or writes to
+    memory, that is its arguments."""
     step_id: str | None
 
 
@@ -123,21 +127,22 @@ def members_of(action: Action) -> Iterator[Member]:
     """Yield what of an action is compared, beside its type and its name."""
     step, at = action.step, action.step_id
     if (call := known(step.tool_call)) is not None:
-        yield Member("arguments", "arguments", call.arguments, ARGUMENTS, at)
+        yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)
+    said = _SAID if step.type == "reasoning" else _ASKED
     if step.type == "reasoning" or step.content is not UNSET:
-        yield Member("content", "content", step.content, "content", at)
+        yield Member("content", "content", step.content, said, at)
     if step.type == "handoff" or step.message is not UNSET:
-        yield Member("content", "message", step.message, "content", at)
+        yield Member("content", "message", step.message, _ASKED, at)
     if step.type == "memory_read" or step.query is not UNSET:
-        yield Member("content", "query", step.query, "content", at)
+        yield Member("content", "query", step.query, _ASKED, at)
     if step.key is not UNSET and not isinstance(step.key, str):
-        yield Member("content", "key", step.key, "content", at)
+        yield Member("content", "key", step.key, _ASKED, at)
     if step.type not in STEP_TYPES and step.extra:
-        yield Member("content", "extra", step.extra, "content", at)
+        yield Member("content", "extra", step.extra, _ASKED, at)
     if step.type == "memory_read" or step.results is not UNSET:
-        yield Member("results", "results", step.results, "content", at)
+        yield Member("results", "results", step.results, _FOUND, at)
     if (result := action.result) is not None:
         error = known(result.error)
         if error is None or result.output is not UNSET:
-            yield Member("results", "result", result.output, _RESULT, action.result_step_id)
-        yield Member("results", "error", error, "error", action.result_step_id)
+            yield Member("results", "result", result.output, (_RESULT,), action.result_step_id)
+        yield Member("results", "error", error, ("error",), action.result_step_id)

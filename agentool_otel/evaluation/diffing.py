@@ -91,12 +91,12 @@ def _outside(trace: JudgedTrace) -> Iterator[Member]:
     """Yield what of a trace is compared outside of its steps: always the same, in one order."""
     document = trace.trace
     error = trace.metadata.get("error")
-    yield Member("agent", "agent_id", document.agent_id, "agent_id", None)
-    yield Member("models", "models", ", ".join(sorted(trace.models)) or UNSET, "models", None)
-    yield Member("input", "input", document.input, "input", None)
-    yield Member("status", "status", document.status, "status", None)
+    yield Member("agent", "agent_id", document.agent_id, ("agent_id",), None)
+    yield Member("models", "models", ", ".join(sorted(trace.models)) or UNSET, ("models",), None)
+    yield Member("input", "input", document.input, ("input",), None)
+    yield Member("status", "status", document.status, ("status",), None)
     if not isinstance(error, dict):
         error = {"type": None, "message": error}
     for name in ("type", "message"):  # and no span id, which is another in every run
-        yield Member("status", f"error.{name}", error.get(name, UNSET), "error", None)
-    yield Member("output", "output", document.output, "output", None)
+        yield Member("status", f"error.{name}", error.get(name, UNSET), ("error",), None)
+    yield Member("output", "output", document.output, ("output",), None)

@@ -53,10 +53,10 @@ class MemberComparison:
         if one.part in self.skip or (one.value is UNSET and other.value is UNSET):
             return Outcome()
         if one.value is UNSET:
-            return _unknown(one.path, self.a.why_missing(one.field, one.step_id), a, b)
+            return _unknown(one.path, _why_missing(self.a, one), a, b)
         if other.value is UNSET:
-            return _unknown(one.path, self.b.why_missing(other.field, other.step_id), a, b)
-        gap = self.a.gap(one.field, one.step_id) or self.b.gap(other.field, other.step_id)
+            return _unknown(one.path, _why_missing(self.b, other), a, b)
+        gap = _gap(self.a, one) or _gap(self.b, other)
         if gap is not None:
             return _unknown(one.path, gap, a, b)
         found = [*pieces(one.value, other.value, one.path, self.ignoring)]
@@ -82,7 +82,7 @@ class MemberComparison:
         elif there.path == "result":  # one that failed gave nothing back
             differs = lacking.result is None
         else:
-            why, differs = trace.why_missing(there.field, lacking.step_id), True
+            why, differs = _why_missing(trace, there._replace(step_id=lacking.step_id)), True
         if not differs:
             return Outcome()
         if why is not None:
@@ -95,6 +95,15 @@ def _by_path(a: Action, b: Action) -> list[tuple[Member | None, Member | None]]:
     mine = {member.path: member for member in members_of(a)}
     theirs = {member.path: member for member in members_of(b)}
     return [(mine.get(path), theirs.get(path)) for path in {**mine, **theirs}]
+
+
+def _gap(trace: JudgedTrace, member: Member) -> str | None:
+    gaps = (trace.gap(field, member.step_id) for field in member.fields)
+    return next((gap for gap in gaps if gap is not None), None)
+
+
+def _why_missing(trace: JudgedTrace, member: Member) -> str:
+    return _gap(trace, member) or trace.why_missing(member.fields[0], member.step_id)
 
 
 def _unknown(path: str, why: str, a: Action | None, b: Action | None) -> Outcome:

@@ -16,6 +16,7 @@ from agentool_otel.evaluation.partners import partners
 from agentool_otel.evaluation.pieces import pieces
 from agentool_otel.model.documents import UNSET
 from tests.evaluation.runs import RUN, changed, without_calls
+from tests.evaluation.test_spans import ARGUMENTS, SPANS, masked, rebuilt
 
 Object = dict[str, Any]
 MASKED = "[masked]"
@@ -358,6 +359,14 @@ def test_steps_that_a_run_which_is_not_whole_lacks_may_have_been_there() -> None
     ] * 2
     assert not differences(broken, RUN).certain
     assert not differences(RUN, without_calls()).same
+
+
+def test_what_a_collector_masked_on_the_way_cannot_be_told() -> None:
+    whole, hidden = rebuilt(SPANS), masked(RUN, ARGUMENTS, "****")
+    for found in (diff(whole, hidden), diff(hidden, whole), diff(hidden, hidden)):
+        assert found.same
+        assert [it.path for it in found.unknown] == ["arguments", "arguments", "message"]
+    assert diff(whole, whole).certain
 
 
 def test_differences_are_json() -> None:
