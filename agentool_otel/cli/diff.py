@@ -56,7 +56,7 @@ class _Outcome:
         if self._output is not None:
             line = {**found.to_dict(), "by" if None not in (found.a, found.b) else "why": of.by}
             self._output.write(_json.dumps(line).encode() + b"\n")
-        if self._shown is not None:
+        if self._shown is not None and (self._alone or not (found.same and found.certain)):
             self._shown.print(of, found, self._alone)
 
 
@@ -81,8 +81,9 @@ class _Outcome:
     "--tolerance",
     multiple=True,
     metavar="TOTAL=AMOUNT",
-    help="Let a total count: how far B may be from A, as tokens=10%, duration=2s, cost=0.01, "
-    "tool_calls=0. Repeatable, or with commas; by default totals are shown and do not count.",
+    help="Let a total count: how far B may be from A, as tokens=10%, cost=0.01, tool_calls=0, or "
+    "duration=+2s where less is fine. Repeatable, or with commas; by default totals are shown and "
+    "do not count.",
 )
 @click.option(
     "--fail-on",
@@ -123,10 +124,15 @@ def command(
 
     A and B are a SOURCE each, or one trace of it: SOURCE#TRACE, by its number in `show SOURCE`, its
     id or the beginning of it; TRACE alone is one of the default source. Two single traces are
-    compared; of several those of the same case are, else those with the same input.
+    compared; of several those of the same case are, else those with the same input, else, where
+    what was asked is not known, those of the same agent.
 
     Steps belong together by call and content, not by their place. Ids and times of steps and
     traces do not count. What is masked, cut or not captured cannot be told, and is no difference.
+
+    That an agent makes the same calls as before, whatever it says:
+
+      agentool-otel diff before.jsonl .agentool --skip content,output
     """
     patterns = [*ignore, *(IDS if ignore_ids else ()), *(TIMES if ignore_times else ())]
     diffing = Diffing(patterns, _parts(skip), _tolerances(tolerance))

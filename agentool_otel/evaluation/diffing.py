@@ -43,7 +43,8 @@ def diff(
         ignore: regular expressions; what they match inside texts is taken as equal.
         skip: what does not count, of `PARTS`.
         tolerances: by name of a total, how far B may be from A: `{"tokens": "10%", "cost": 0.01,
-            "duration": "2s"}`. Totals without one are told and do not count.
+            "duration": "+2s"}`, with a plus where less does not count. Totals without one are
+            told and do not count.
 
     Raises:
         EvaluationError: an expression, a part or a tolerance is none.

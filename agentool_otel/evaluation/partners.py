@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agentool_otel.evaluation.ignoring import Ignoring
 from agentool_otel.evaluation.judged import JudgedTrace, known
@@ -32,23 +32,22 @@ def partners(
 
     Where each side has a single trace, the two are partners. Else those are that name the same case
     (`metadata.case_id`), and of the others those with the same input; runs of the same agent first,
-    repetitions in their order.
+    repetitions in their order. Where one side does not know what it was asked, the agent
+    alone decides.
     """
     if len(a) == len(b) == 1:
         yield Partners(a[0], b[0], "the only traces")
         return
     of_a: dict[int, tuple[int, str]] = {}
     taken: set[int] = set()
-    for key, why in _keys(ignoring):
-        waiting = _Waiting()
+    for level in _levels(ignoring):
+        waiting = _Waiting(level)
         for j, trace in enumerate(b):
-            if j not in taken and (found := key(trace)) is not None:
-                waiting.add(found, trace, j)
+            if j not in taken:
+                waiting.add(trace, j)
         for i, trace in enumerate(a):
-            if i in of_a or (found := key(trace)) is None:
-                continue
-            if (partner := waiting.take(found, trace, same_case=why == "case")) is not None:
-                of_a[i] = (partner, why)
+            if i not in of_a and (partner := waiting.take(trace)) is not None:
+                of_a[i] = (partner, level.why)
                 taken.add(partner)
     for i, trace in enumerate(a):
         if i in of_a:
@@ -61,27 +60,56 @@ def partners(
             yield Partners(None, trace, _why_alone(trace))
 
 
+class _Known(NamedTuple):
+    """What a trace says about what it is a try of."""
+
+    case: bool
+    input: bool
+
+
+class _Level(NamedTuple):
+    """A reason for two traces to be partners."""
+
+    why: str
+    key: _Key
+    """What has to be equal; None for a trace that it is not said of."""
+    apart_by: Literal["case", "input"] | None
+    """What tells two apart where both know it; `input`: their cases do, and so do their inputs."""
+
+
 class _Waiting:
-    """Traces of the one side that wait for a partner, by a key, those that name a case apart."""
+    """Traces of the one side that wait for a partner."""
 
-    def __init__(self) -> None:
-        self._named: defaultdict[Any, deque[int]] = defaultdict(deque)
-        self._others: defaultdict[Any, deque[int]] = defaultdict(deque)
+    def __init__(self, level: _Level):
+        self._level = level
+        self._queues: defaultdict[Any, defaultdict[_Known, deque[int]]]
+        self._queues = defaultdict(lambda: defaultdict(deque))
 
-    def add(self, key: Any, trace: JudgedTrace, place: int) -> None:
-        (self._others if _case(trace) is None else self._named)[key].append(place)
+    def add(self, trace: JudgedTrace, place: int) -> None:
+        if (key := self._level.key(trace)) is not None:
+            self._queues[key][_known_of(trace)].append(place)
 
-    def take(self, key: Any, trace: JudgedTrace, same_case: bool) -> int | None:
-        """Return the next partner of a trace. One that names a case has none that names another."""
-        if not same_case and (found := self._others.get(key)):
-            return found.popleft()
-        if same_case or _case(trace) is None:
-            named = self._named.get(key)
-            return named.popleft() if named else None
-        return None
+    def take(self, trace: JudgedTrace) -> int | None:
+        """Return the place of the first that can be a trace's partner."""
+        mine, apart = _known_of(trace), self._level.apart_by
+        queues = [
+            queue
+            for theirs, queue in self._queues.get(self._level.key(trace), {}).items()
+            if queue and (apart is None or not _both_know(mine, theirs, apart))
+        ]
+        return min(queues, key=lambda queue: queue[0]).popleft() if queues else None
 
 
-def _keys(ignoring: Ignoring) -> list[tuple[_Key, str]]:
+def _known_of(trace: JudgedTrace) -> _Known:
+    return _Known(_case(trace) is not None, trace.trace.input is not UNSET)
+
+
+def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
+    both_input = mine.input and theirs.input
+    return (mine.case and theirs.case) or (what == "input" and both_input)
+
+
+def _levels(ignoring: Ignoring) -> list[_Level]:
     inputs: dict[int, bytes | None] = {}
 
     def asked(trace: JudgedTrace) -> bytes | None:
@@ -91,10 +119,11 @@ def _keys(ignoring: Ignoring) -> list[tuple[_Key, str]]:
         return inputs[id(trace)]
 
     return [
-        (lambda trace: _with_agent(_case(trace), trace), "case"),
-        (_case, "case"),
-        (lambda trace: _with_agent(asked(trace), trace), "the same input"),
-        (asked, "the same input"),
+        _Level("case", lambda trace: _with_agent(_case(trace), trace), None),
+        _Level("case", _case, None),
+        _Level("the same input", lambda trace: _with_agent(asked(trace), trace), "case"),
+        _Level("the same input", asked, "case"),
+        _Level("the same agent", lambda trace: ("agent", known(trace.trace.agent_id)), "input"),
     ]
 
 
@@ -111,5 +140,6 @@ def _why_alone(trace: JudgedTrace) -> str:
     if (case := _case(trace)) is not None:
         return f"no other trace is left for case {case}"
     if trace.trace.input is UNSET:
-        return f"it names no case, and its input {trace.why_missing('input')}"
+        why = trace.why_missing("input")
+        return f"it names no case, its input {why}, and no other trace is left of its agent"
     return "no other trace is left with its input"

@@ -21,19 +21,22 @@ MEASURES = (
 )
 _SHORT = {"cost": "cost_usd", "duration": "duration_ms"}
 _UNITS = {"": 1.0, "ms": 1.0, "s": 1000.0}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?|\.\d+) ?(%|ms|s|)")
+_AMOUNT = re.compile(r"(?P<more>\+?)(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>%|ms|s|)")
 
 
 class Tolerance(NamedTuple):
-    """How much more or less than in A a total may be in B."""
+    """How far a total of B may be from what it is in A."""
 
     amount: float
     relative: bool
     """Whether the amount is a share of what it is in A."""
+    only_more: bool
+    """Whether less is never too far."""
 
     def allows(self, a: float, b: float) -> bool:
         """Whether two totals are close enough."""
-        return abs(b - a) <= (self.amount * abs(a) if self.relative else self.amount)
+        distance = b - a if self.only_more else abs(b - a)
+        return distance <= (self.amount * abs(a) if self.relative else self.amount)
 
 
 def tolerances_from(given: Mapping[str, str | float]) -> dict[str, Tolerance]:
@@ -41,7 +44,8 @@ def tolerances_from(given: Mapping[str, str | float]) -> dict[str, Tolerance]:
 
     Args:
         given: by measure (`cost` and `duration` will do), a share as `"10%"`, or an amount in the
-            measure's own unit; of a duration `"2s"` too.
+            measure's own unit; of a duration `"2s"` too. With a plus, `"+10%"`, only more than in A
+            counts.
 
     Raises:
         EvaluationError: a measure or an amount is none.
@@ -53,14 +57,14 @@ def tolerances_from(given: Mapping[str, str | float]) -> dict[str, Tolerance]:
             known = ", ".join(_SHORTEST.get(it, it) for it in MEASURES)
             raise EvaluationError(f"no total is called {name!r}; known are {known}")
         match = _AMOUNT.fullmatch(str(amount).strip())
-        if match is None or (match[2] not in ("", "%") and measure != "duration_ms"):
+        if match is None or (match["unit"] not in ("", "%") and measure != "duration_ms"):
             raise EvaluationError(
                 f"{amount!r} is no tolerance for {name}"
-                "; hint: a share as 10%, or a number; for duration also 500ms or 2s"
+                "; hint: 10%, +10% where less is no difference, or a number; for duration also 2s"
             )
-        relative = match[2] == "%"
-        scale = 0.01 if relative else _UNITS[match[2]]
-        made[measure] = Tolerance(float(match[1]) * scale, relative)
+        relative = match["unit"] == "%"
+        scale = 0.01 if relative else _UNITS[match["unit"]]
+        made[measure] = Tolerance(float(match["number"]) * scale, relative, bool(match["more"]))
     return made
 
 

@@ -248,7 +248,6 @@ def test_what_is_wrong_is_said(invoke: Invoke, arguments: list[str], code: int, 
     assert said in result.stderr.replace("\n ", "; ")
 
 
-@pytest.mark.thorough
 def test_two_thousand_steps_differ_where_one_was_added(invoke: Invoke) -> None:
     steps: list[Object] = []
     for n in range(1000):

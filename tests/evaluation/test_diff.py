@@ -182,6 +182,8 @@ def test_totals_are_told_and_do_not_count() -> None:
         (5, 3205, False),
         ("5", 3206, True),
         ("0", 3200, False),
+        ("+10%", 3521, True),
+        ("+10%", 1, False),
         ("10%", None, None),
     ],
 )
@@ -424,8 +426,9 @@ def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str 
             [judged("3", asked="y")],
             ["1 -", "2 3"],
         ),
-        ([judged("1", "x", "in")], [judged("2", asked="in"), judged("3")], ["1 2", "- 3"]),
-        ([judged("1", "x", "in")], [judged("2", "y", "in"), judged("3")], ["1 -", "- 2", "- 3"]),
+        ([judged("1", "x", "in")], [judged("2"), judged("3", asked="in")], ["1 3", "- 2"]),
+        ([judged("1", "x", "in")], [judged("2", "y", "in"), judged("3")], ["1 3", "- 2"]),
+        ([judged("1", "x", "in")], [judged("2", "y"), judged("3", "z")], ["1 -", "- 2", "- 3"]),
         (
             [judged("1", asked="in", agent="a"), judged("2", asked="in", agent="b")],
             [judged("3", asked="in", agent="b"), judged("4", asked="in", agent="a")],
@@ -436,7 +439,10 @@ def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str 
             [judged("2", asked="in", agent="new"), judged("3")],
             ["1 2", "- 3"],
         ),
-        ([judged("1"), judged("2")], [judged("3")], ["1 -", "2 -", "- 3"]),
+        ([judged("1"), judged("2")], [judged("3")], ["1 3", "2 -"]),
+        ([judged("1"), judged("2")], [judged("3", agent="b")], ["1 -", "2 -", "- 3"]),
+        ([judged("1"), judged("2")], [judged("3", asked="in")], ["1 3", "2 -"]),
+        ([judged("1"), judged("2", asked="in")], [judged("3", asked="in")], ["1 -", "2 3"]),
         ([], [judged("3")], ["- 3"]),
     ],
 )

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel import ReasoningTrace
@@ -18,7 +18,7 @@ from tests.roundtrip.test_replay_law import there_and_back
 from tests.strategies import steps, traces
 
 Object = dict[str, Any]
-law = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+law = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def between(a: Object, b: Object, **options: Any) -> TraceDiff:
@@ -124,21 +124,12 @@ def test_a_replayed_trace_does_not_differ_from_what_was_replayed(trace: Object) 
 
 
 @law
-@given(traces, traces)
-def test_what_was_left_out_of_the_comparison_does_not_differ(a: Object, b: Object) -> None:
-    assume(len(a["steps"]) == len(b["steps"]))
-    b = {**b, "steps": a["steps"]}
-    skipped = ["input", "output", "status", "agent", "models"]
-    assert between(a, b, skip=skipped).same
-
-
-@law
 @given(
     st.lists(st.sampled_from("abcd"), max_size=60), st.lists(st.sampled_from("abcd"), max_size=60)
 )
 def test_a_large_table_pairs_as_many_as_a_small_one(a: list[str], b: list[str]) -> None:
     """What is too large to hold all against all has a longest common subsequence all the same."""
-    keys_a, keys_b = ([(it.encode(),) * 3 for it in side] for side in (a, b))
+    keys_a, keys_b = ([(key, key, key) for key in map(str.encode, side)] for side in (a, b))
     small = align(keys_a, keys_b, lambda i, j: 0.0)
     found = longest_common_subsequence([it[0] for it in keys_a], [it[0] for it in keys_b])
     assert all(a[i] == b[j] for i, j in found)
