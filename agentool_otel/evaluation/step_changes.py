@@ -56,16 +56,17 @@ class StepComparison:
         pairs, moved = align(keys_a, keys_b, likeness)
         moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
         on_a, on_b = [i for i, _ in pairs], [j for _, j in pairs]
-        swapped = Counter(self._batches(i, j) for i, j in (*pairs, *moved))
+        together = [*pairs, *moved]
+        swapped = Counter(self._batches(i, j) for i, j in together)
         placed: list[_Placed] = []
         for n, (i, j) in enumerate(pairs):
             placed.append(((n, 2, j), self._pair(i, j, "changed")))
         for i, j in moved:
             kind = self._kind_of_move(self._batches(i, j), swapped)
             placed.append(((bisect_left(on_b, j), 1, j), self._pair(i, j, kind)))
-        for i in sorted({*range(len(self._a))} - {i for i, _ in (*pairs, *moved)}):
+        for i in {*range(len(self._a))}.difference(i for i, _ in together):
             placed.append(((bisect_left(on_a, i), 0, i), self._alone(self._a[i], "lost")))
-        for j in sorted({*range(len(self._b))} - {j for _, j in (*pairs, *moved)}):
+        for j in {*range(len(self._b))}.difference(j for _, j in together):
             placed.append(((bisect_left(on_b, j), 1, j), self._alone(self._b[j], "added")))
         return [change for _, change in sorted(placed, key=lambda it: it[0]) if change is not None]
 
@@ -87,20 +88,15 @@ class StepComparison:
         self, keys_a: list[Keys], keys_b: list[Keys], likeness: _Likeness, found: _Pairs
     ) -> _Pairs:
         """Return calls of a tool that changed and swapped places with others of their batch."""
-        batches = {self._batches(i, j) for i, j in found} - {(None, None)}
-        left: defaultdict[_Together, list[int]] = defaultdict(list)
-        right: defaultdict[_Together, list[int]] = defaultdict(list)
-        paired_a, paired_b = {i for i, _ in found}, {j for _, j in found}
-        for i, action in enumerate(self._a):
-            if action.batch is not None and i not in paired_a:
-                left[action.batch, keys_a[i][-1]].append(i)
-        for j, action in enumerate(self._b):
-            if action.batch is not None and j not in paired_b:
-                right[action.batch, keys_b[j][-1]].append(j)
+        same_batch: defaultdict[int | None, set[int | None]] = defaultdict(set)
+        for i, j in found:
+            same_batch[self._a[i].batch].add(self._b[j].batch)
+        left = _by_batch(self._a, keys_a, {i for i, _ in found})
+        right = _by_batch(self._b, keys_b, {j for _, j in found})
         likely = sorted(
             (-likeness(i, j), i + j, i, j)
             for (batch_a, kind), places in left.items()
-            for batch_b in {b for a, b in batches if a == batch_a}
+            for batch_b in same_batch[batch_a]
             for i, j in islice(product(places, right.get((batch_b, kind), ())), _MOST_PAIRS)
         )
         return _each_once((i, j) for _, _, i, j in likely)
@@ -129,6 +125,17 @@ class StepComparison:
             return StepChange(kind=kind, a=a, b=b)
         self.unknown.append(Unknown(path="step", why=why, a=a, b=b))
         return None
+
+
+def _by_batch(
+    actions: Sequence[Action], keys: list[Keys], paired: set[int]
+) -> dict[_Together, list[int]]:
+    """Return the places of calls that are not paired, by their batch and kind."""
+    found: defaultdict[_Together, list[int]] = defaultdict(list)
+    for n, action in enumerate(actions):
+        if action.batch is not None and n not in paired:
+            found[action.batch, keys[n][-1]].append(n)
+    return found
 
 
 def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:
