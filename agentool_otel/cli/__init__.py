@@ -3,6 +3,8 @@
     run        record a Python program without changing it
     demo       an agent runs here and now; its spans, its steps
     show       the steps of recorded runs, for people
+    eval       recorded runs held against cases
+    diff       what differs between recorded runs
     rebuild    spans to ReasoningTrace JSON Lines
     export     ReasoningTrace documents to spans
     validate   any document or recording

@@ -24,6 +24,7 @@ _COMMANDS = {
     "show": "Show the steps of recorded runs.",
     "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
     "eval": "Hold recorded runs against cases.",
+    "diff": "Say what differs between recorded runs.",
     "export": "Turn ReasoningTrace documents into spans.",
     "validate": "Check documents and recordings.",
     "recover": "Close and re-send what a dead process left.",

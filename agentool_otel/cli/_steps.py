@@ -15,7 +15,7 @@ from agentool_otel.model.times import to_ns
 from agentool_otel.rebuild.cost import COMPUTED_BY
 from agentool_otel.rebuild.failures import ended_well
 
-__all__ = ["NO_INPUT", "row", "row_header", "status_text", "trace_lines"]
+__all__ = ["NO_INPUT", "body", "brief", "row", "row_header", "status_text", "trace_lines"]
 
 _LABEL = 9
 _INDENT = 18
@@ -127,17 +127,17 @@ def _step(
         (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.clean(step.type):<14}", style)
     )
     if not full:
-        yield head + _body(step, names)
+        yield head + body(step, names)
         return
-    yield head + _brief(step, names)
+    yield head + brief(step, names)
     for label, content in _contents(step):
         yield Text(f"{' ' * _INDENT}{label}", "dim")
         for line in _text.pretty(content).split("\n"):
             yield Text(" " * (_INDENT + 2) + line)
 
 
-def _brief(step: Step, names: dict[Any, str]) -> Text:
-    """What a step is about, its contents being shown below."""
+def brief(step: Step, names: dict[Any, str]) -> Text:
+    """Return what a step is about, its contents being shown elsewhere."""
     call, result = known(step.tool_call), known(step.tool_result)
     if call is not None:
         return Text(_text.clean(call.name), "bold")
@@ -149,7 +149,8 @@ def _brief(step: Step, names: dict[Any, str]) -> Text:
     return Text(f"→ {_text.clean(target)}" if target is not None else _said(step.key))
 
 
-def _body(step: Step, names: dict[Any, str]) -> Text:
+def body(step: Step, names: dict[Any, str]) -> Text:
+    """Return what a step does, on one line; `names` are those of tools by the id of their call."""
     call, result = known(step.tool_call), known(step.tool_result)
     if step.type == "tool_call" and call is not None:
         inner = _text.arguments(call.arguments)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 import click
 from rich.console import Console
@@ -15,79 +10,16 @@ from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
 from agentool_otel.cli._explain import explanation
-from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
-from agentool_otel.cli._reading import open_spans, trace_files
+from agentool_otel.cli._output import COST_HELP, report, say, view
+from agentool_otel.cli._runs import Run, Runs, names_a_trace, selected
 from agentool_otel.cli._steps import row, row_header, trace_lines
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.model.problems import Problem
-from agentool_otel.rebuild import Prices, Rebuilt, rebuild
-from agentool_otel.rebuild.tree import Node, grow
+from agentool_otel.rebuild import Prices
+from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
-from agentool_otel.sources import by_trace
 
 __all__ = ["command", "print_trace"]
-
-
-class _Run(NamedTuple):
-    trace: ReasoningTrace
-    rebuilt: Rebuilt | None
-    """None where it was read as a document."""
-
-
-class _Runs:
-    """The runs of a source, spans or documents."""
-
-    def __init__(self, source: str | None, prices: Prices | None = None):
-        self._prices = prices
-        self._files = trace_files(source)
-        self._reading = None
-        if self._files is None:
-            self._reading = Reading(open_spans([source] if source is not None else []))
-
-    @property
-    def name(self) -> str:
-        return self._files.name if self._files is not None else self._spans.source.name
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self._files.problems if self._files is not None else self._spans.source.problems
-
-    @property
-    def of_spans(self) -> bool:
-        return self._files is None
-
-    @property
-    def spans_read(self) -> int:
-        return self._reading.count if self._reading is not None else 0
-
-    def runs(self) -> Iterator[_Run]:
-        if self._files is not None:
-            for trace in self._files.traces():
-                yield _Run(trace, None)
-            return
-        documents: list[ReasoningTrace] = []
-        with self._spans as reading:
-            reading.source.document = documents.append
-            for rebuilt in rebuild(reading.spans(), prices=self._prices):
-                yield _Run(rebuilt.trace, rebuilt)
-        for trace in documents:
-            yield _Run(trace, None)
-
-    def trees(self) -> Iterator[list[Node]]:
-        """Yield the spans of one OTel trace after another."""
-        with self._spans as reading:
-            for spans in by_trace(reading.spans()):
-                yield grow(spans)
-
-    @property
-    def _spans(self) -> Reading:
-        if self._reading is None:
-            raise ConfigurationError(
-                f"{self.name} holds ReasoningTrace documents, which have no spans; "
-                f"hint: agentool-otel export {self.name} -o spans.jsonl"
-            )
-        return self._reading
 
 
 @click.command()
@@ -114,12 +46,12 @@ def command(
     Several runs are listed; with only one, or with TRACE (its number in the list, its id or the
     beginning of it), the run is shown in full.
     """
-    if trace is None and source is not None and _names_a_trace(source):
+    if trace is None and source is not None and names_a_trace(source):
         source, trace = None, source
-    runs = _Runs(source, Prices() if cost else None)
+    runs = Runs(source, Prices() if cost else None)
     console = view()
     if as_json:
-        for run in _selected(runs, trace):
+        for run in selected(runs, trace):
             sys.stdout.buffer.write(run.trace.to_json().encode() + b"\n")
         sys.stdout.buffer.flush()
     elif spans and trace is None:
@@ -130,10 +62,10 @@ def command(
                 "the spans of one trace are looked for twice, which standard input does not allow"
                 "; hint: save it and name the file"
             )
-        for run in _selected(runs, trace):
+        for run in selected(runs, trace):
             _print_tree_of(console, run, runs)
     elif explain:
-        for run in _selected(runs, trace):
+        for run in selected(runs, trace):
             if run.rebuilt is None:
                 raise ConfigurationError(
                     f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
@@ -141,7 +73,7 @@ def command(
             for line in explanation(run.rebuilt):
                 console.print(line, soft_wrap=True) if full else _print_line(console, line)
     elif trace is not None:
-        for run in _selected(runs, trace):
+        for run in selected(runs, trace):
             print_trace(console, run.trace, full)
     else:
         _print_all(console, runs, source, full)
@@ -158,7 +90,7 @@ def print_trace(console: Console, trace: ReasoningTrace, full: bool = False) -> 
             _print_line(console, line)
 
 
-def _print_all(console: Console, runs: _Runs, source: str | None, full: bool) -> None:
+def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> None:
     made = runs.runs()
     first, second = next(made, None), next(made, None)
     if first is None:
@@ -188,65 +120,10 @@ def _print_line(console: Console, line: Text) -> None:
     console.print(line, no_wrap=True, crop=True)
 
 
-# -------------------------------------------------------------------------------- one of many
-
-
-def _names_a_trace(text: str) -> bool:
-    """True for an argument that can only be a TRACE of the default source."""
-    if os.path.exists(text) or not re.fullmatch(r"\d{1,6}|[0-9a-f]{4,32}(:[0-9a-f]*)?", text):
-        return False
-    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool").is_dir()
-
-
-def _selected(runs: _Runs, wanted: str | None) -> Iterator[_Run]:
-    """Yield the runs asked for: all, or the one that has a number, an id or the start of one.
-
-    Raises:
-        ConfigurationError: if none or several do.
-    """
-    if wanted is None:
-        yield from runs.runs()
-        return
-    matches: list[_Run] = []
-    numbered: _Run | None = None
-    seen = 0
-    for run in runs.runs():
-        seen += 1
-        if run.trace.trace_id == wanted:
-            yield run
-            return
-        if str(seen) == wanted:
-            numbered = run
-        if _begins(run.trace.trace_id, wanted) and len(matches) < 10:
-            matches.append(run)
-    if numbered is not None:
-        yield numbered
-    elif len(matches) == 1:
-        yield matches[0]
-    elif matches:
-        ids = ", ".join(_text.short_id(run.trace.trace_id) for run in matches)
-        raise ConfigurationError(f"several traces begin with {wanted!r}: {ids}")
-    else:
-        raise ConfigurationError(
-            f"no trace {wanted!r} among the {seen:,} of {runs.name}"
-            "; hint: agentool-otel show lists them"
-        )
-
-
-def _begins(trace_id: str, wanted: str) -> bool:
-    """True where an id begins as asked, or its two halves do: `51eecce3:7a5d`."""
-    if trace_id.startswith(wanted):
-        return True
-    trace, colon, span = wanted.partition(":")
-    return (
-        bool(colon) and trace_id.startswith(trace) and trace_id.partition(":")[2].startswith(span)
-    )
-
-
 # -------------------------------------------------------------------------------------- spans
 
 
-def _print_trees(console: Console, runs: _Runs) -> None:
+def _print_trees(console: Console, runs: Runs) -> None:
     for nodes in runs.trees():
         title = f"trace {_text.clean(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
         console.print(_spans.forest(title, _spans.roots_of(nodes)))
@@ -254,7 +131,7 @@ def _print_trees(console: Console, runs: _Runs) -> None:
         say(f"nothing is recorded in {runs.name}")
 
 
-def _print_tree_of(console: Console, run: _Run, runs: _Runs) -> None:
+def _print_tree_of(console: Console, run: Run, runs: Runs) -> None:
     """Print the spans of one run with everything below them, reading the source once more."""
     ids: set[str | None] = set()
     if run.rebuilt is not None:

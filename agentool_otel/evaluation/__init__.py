@@ -11,6 +11,17 @@ results      the verdicts on a trace as an EvalResult
 running      all of it over many traces
 junit        results as CI servers read them
 
+diffing      two traces to what differs between them
+ignoring     what inside texts does not count
+actions      what an agent did: its steps, each call with its result
+aligning     which of them belong together; `subsequence` is for long ones
+step_changes what became of each
+members      what differs in one member, and what nobody can tell
+pieces       the smallest pieces in which two values differ
+totals       tokens, cost and time of both, and how far apart they may be (`tolerances`)
+differences  all that as records and as JSON
+partners     which traces of two sources are compared
+
 A check that could not look, because something was masked, cut, not captured or never arrived,
 neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network.
 """
@@ -18,6 +29,8 @@ neither passes nor fails: it is not evaluated, and says why. Nothing here needs 
 from __future__ import annotations
 
 from agentool_otel.evaluation.check import Check
+from agentool_otel.evaluation.differences import TraceDiff
+from agentool_otel.evaluation.diffing import diff
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.running import evaluate
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -26,7 +39,9 @@ __all__ = [
     "Call",
     "Check",
     "JudgedTrace",
+    "TraceDiff",
     "Verdict",
+    "diff",
     "evaluate",
     "failed",
     "not_evaluated",

@@ -78,6 +78,14 @@ class JudgedTrace:
         return known(self.trace.metrics) or TraceMetrics()
 
     @cached_property
+    def models(self) -> list[str]:
+        """The models that were called; empty where that is not known."""
+        if self._rebuilt is not None:
+            return self._rebuilt.models()
+        named = self.metadata.get("model")
+        return [named] if isinstance(named, str) and named else []
+
+    @cached_property
     def steps(self) -> list[tuple[str, Step]]:
         """The steps with their ids; one without an id is called by its place."""
         return [
@@ -138,8 +146,8 @@ class JudgedTrace:
         """Return why a member may not be what it was; None where nothing says so.
 
         Args:
-            field: `input`, `output`, or of a step `content`, `tool_call.arguments`,
-                `tool_result.output`.
+            field: `input`, `output`, `calls` for tool calls that may not be shown at all, or of a
+                step `content`, `tool_call.arguments`, `tool_result.output`.
             step_id: the step it is a member of.
         """
         return self._gaps.get((step_id, field)) if self._may_hide else None

@@ -1,0 +1,139 @@
+"""The runs of a source, and the one among them that a person names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import Reading
+from agentool_otel.cli._reading import files_of, open_spans, trace_files
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.rebuild import Prices, Rebuilt, rebuild
+from agentool_otel.rebuild.tree import Node, grow
+from agentool_otel.sources import by_trace
+
+__all__ = ["Run", "Runs", "names_a_trace", "selected"]
+
+
+class Run(NamedTuple):
+    trace: ReasoningTrace
+    rebuilt: Rebuilt | None
+    """None where it was read as a document."""
+
+
+class Runs:
+    """The runs of a source, spans or documents."""
+
+    def __init__(self, source: str | None, prices: Prices | None = None):
+        self._prices = prices
+        self._files = trace_files(source)
+        self._reading = None
+        if self._files is None:
+            self._reading = Reading(open_spans([source] if source is not None else []))
+
+    @property
+    def name(self) -> str:
+        return self._files.name if self._files is not None else self._spans.source.name
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self._files.problems if self._files is not None else self._spans.source.problems
+
+    @property
+    def files(self) -> Sequence[Path | BinaryIO]:
+        """The files and streams that are read; none where it is a server."""
+        return self._files.files if self._files is not None else files_of(self._spans.source)
+
+    @property
+    def of_spans(self) -> bool:
+        return self._files is None
+
+    @property
+    def spans_read(self) -> int:
+        return self._reading.count if self._reading is not None else 0
+
+    def runs(self) -> Iterator[Run]:
+        if self._files is not None:
+            for trace in self._files.traces():
+                yield Run(trace, None)
+            return
+        documents: list[ReasoningTrace] = []
+        with self._spans as reading:
+            reading.source.document = documents.append
+            for rebuilt in rebuild(reading.spans(), prices=self._prices):
+                yield Run(rebuilt.trace, rebuilt)
+        for trace in documents:
+            yield Run(trace, None)
+
+    def trees(self) -> Iterator[list[Node]]:
+        """Yield the spans of one OTel trace after another."""
+        with self._spans as reading:
+            for spans in by_trace(reading.spans()):
+                yield grow(spans)
+
+    @property
+    def _spans(self) -> Reading:
+        if self._reading is None:
+            raise ConfigurationError(
+                f"{self.name} holds ReasoningTrace documents, which have no spans; "
+                f"hint: agentool-otel export {self.name} -o spans.jsonl"
+            )
+        return self._reading
+
+
+def names_a_trace(text: str) -> bool:
+    """True for an argument that can only be a TRACE of the default source."""
+    if os.path.exists(text) or not re.fullmatch(r"\d{1,6}|[0-9a-f]{4,32}(:[0-9a-f]*)?", text):
+        return False
+    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool").is_dir()
+
+
+def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
+    """Yield the runs asked for: all, or the one that has a number, an id or the start of one.
+
+    Raises:
+        ConfigurationError: if none or several do.
+    """
+    if wanted is None:
+        yield from runs.runs()
+        return
+    matches: list[Run] = []
+    numbered: Run | None = None
+    seen = 0
+    for run in runs.runs():
+        seen += 1
+        if run.trace.trace_id == wanted:
+            yield run
+            return
+        if str(seen) == wanted:
+            numbered = run
+        if _begins(run.trace.trace_id, wanted) and len(matches) < 10:
+            matches.append(run)
+    if numbered is not None:
+        yield numbered
+    elif len(matches) == 1:
+        yield matches[0]
+    elif matches:
+        ids = ", ".join(_text.short_id(run.trace.trace_id) for run in matches)
+        raise ConfigurationError(f"several traces begin with {wanted!r}: {ids}")
+    else:
+        raise ConfigurationError(
+            f"no trace {wanted!r} among the {seen:,} of {runs.name}"
+            "; hint: agentool-otel show lists them"
+        )
+
+
+def _begins(trace_id: str, wanted: str) -> bool:
+    """True where an id begins as asked, or its two halves do: `51eecce3:7a5d`."""
+    if trace_id.startswith(wanted):
+        return True
+    trace, colon, span = wanted.partition(":")
+    return (
+        bool(colon) and trace_id.startswith(trace) and trace_id.partition(":")[2].startswith(span)
+    )

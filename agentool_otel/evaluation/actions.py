@@ -1,0 +1,148 @@
+"""What an agent did, as it is compared: its steps, each tool call together with its result."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from agentool_otel.evaluation.judged import ARGUMENTS, JudgedTrace, known
+from agentool_otel.model.documents import STEP_TYPES, UNSET, Step, ToolResult
+
+__all__ = ["PARTS", "Action", "Member", "Part", "actions_of", "members_of", "name_of"]
+
+Part: TypeAlias = Literal[
+    "input",
+    "output",
+    "status",
+    "agent",
+    "models",
+    "reasoning",
+    "content",
+    "arguments",
+    "results",
+    "order",
+]
+PARTS: tuple[Part, ...] = (
+    "input",
+    "output",
+    "status",
+    "agent",
+    "models",
+    "reasoning",
+    "content",
+    "arguments",
+    "results",
+    "order",
+)
+"""What can differ, and can be left out of a comparison. `reasoning`: steps of that type; `content`:
+texts of steps and of memory; `results`: what tools and memory gave back, and their errors; `order`:
+that equal steps stand at another place."""
+
+_RESULT = "tool_result.output"
+_SAID = ("content",)
+_ASKED = ("content", ARGUMENTS)
+_FOUND = ("content", _RESULT)
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of a trace, a tool call together with what came of it."""
+
+    place: int
+    """Of the step among the steps of the trace, from 1."""
+    step_id: str
+    step: Step
+    result: ToolResult | None
+    """What the tool gave back; None where the step is no call or has no result."""
+    result_step_id: str | None
+    batch: int | None
+    """Calls with no other step between them have the same number: they were made together. None
+    for a step that is no call."""
+
+
+class Member(NamedTuple):
+    """A part of an action that is compared by itself."""
+
+    part: Part
+    path: str
+    value: Any
+    """`UNSET` where it is not in this store."""
+    fields: tuple[str, ...]
+    """What a fidelity report calls it, or what it was made of: where a tool hands over or writes to
+    memory, that is its arguments."""
+    step_id: str | None
+
+
+def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
+    """Return the actions of a trace in order. A result has the place of its call, wherever it
+    stands: when it arrived is a matter of time."""
+    steps = trace.steps
+    answers: defaultdict[str, deque[int]] = defaultdict(deque)
+    for at, (_, step) in enumerate(steps):
+        result = known(step.tool_result)
+        if result is not None and isinstance(result.call_id, str):
+            answers[result.call_id].append(at)
+    answer: dict[int, int] = {}
+    for at, (_, step) in enumerate(steps):
+        call = known(step.tool_call)
+        if call is not None and isinstance(call.id, str) and (waiting := answers.get(call.id)):
+            answer[at] = waiting.popleft()
+    with_calls = {at for at in answer.values() if steps[at][1].type == "tool_result"} - set(answer)
+    made: list[Action] = []
+    batch = 0
+    for at, (step_id, step) in enumerate(steps):
+        is_call = known(step.tool_call) is not None
+        batch += not is_call
+        if at in with_calls or (step.type == "reasoning" and "reasoning" in skip):
+            continue
+        of_result = answer.get(at, at)
+        result = known(steps[of_result][1].tool_result)
+        made.append(
+            Action(
+                place=at + 1,
+                step_id=step_id,
+                step=step,
+                result=result,
+                result_step_id=steps[of_result][0] if result is not None else None,
+                batch=batch if is_call else None,
+            )
+        )
+    return made
+
+
+def name_of(action: Action) -> str | None:
+    """Return what an action is called: the tool, the agent that takes over, the key in memory."""
+    step = action.step
+    call = known(step.tool_call)
+    names = [call.name] if call is not None else [known(step.to_agent), known(step.key)]
+    for name in names:
+        if isinstance(name, str):
+            return name
+    return None
+
+
+def members_of(action: Action) -> Iterator[Member]:
+    """Yield what of an action is compared, beside its type and its name."""
+    step, at = action.step, action.step_id
+    if (call := known(step.tool_call)) is not None:
+        yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)
+    said = _SAID if step.type == "reasoning" else _ASKED
+    if step.type == "reasoning" or step.content is not UNSET:
+        yield Member("content", "content", step.content, said, at)
+    if step.type == "handoff" or step.message is not UNSET:
+        yield Member("content", "message", step.message, _ASKED, at)
+    if step.type == "memory_read" or step.query is not UNSET:
+        yield Member("content", "query", step.query, _ASKED, at)
+    if step.key is not UNSET and not isinstance(step.key, str):
+        yield Member("content", "key", step.key, _ASKED, at)
+    if step.type not in STEP_TYPES and step.extra:
+        yield Member("content", "extra", step.extra, _ASKED, at)
+    if step.type == "memory_read" or step.results is not UNSET:
+        yield Member("results", "results", step.results, _FOUND, at)
+    if (result := action.result) is not None:
+        error = known(result.error)
+        if error is None or result.output is not UNSET:
+            yield Member("results", "result", result.output, (_RESULT,), action.result_step_id)
+        yield Member("results", "error", error, ("error",), action.result_step_id)

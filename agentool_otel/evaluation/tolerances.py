@@ -1,0 +1,71 @@
+"""How far two totals may be apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from agentool_otel.errors import EvaluationError
+
+__all__ = ["MEASURES", "Tolerance", "tolerances_from"]
+
+MEASURES = (
+    "steps",
+    "tool_calls",
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "duration_ms",
+)
+_SHORT = {"cost": "cost_usd", "duration": "duration_ms"}
+_UNITS = {"": 1.0, "ms": 1.0, "s": 1000.0}
+_AMOUNT = re.compile(r"(?P<more>\+?)(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>%|ms|s|)")
+
+
+class Tolerance(NamedTuple):
+    """How far a total of B may be from what it is in A."""
+
+    amount: float
+    relative: bool
+    """Whether the amount is a share of what it is in A."""
+    only_more: bool
+    """Whether less is never too far."""
+
+    def allows(self, a: float, b: float) -> bool:
+        """Whether two totals are close enough."""
+        distance = b - a if self.only_more else abs(b - a)
+        return distance <= (self.amount * abs(a) if self.relative else self.amount)
+
+
+def tolerances_from(given: Mapping[str, str | float]) -> dict[str, Tolerance]:
+    """Return tolerances by the name of the measure.
+
+    Args:
+        given: by measure (`cost` and `duration` will do), a share as `"10%"`, or an amount in the
+            measure's own unit; of a duration `"2s"` too. With a plus, `"+10%"`, only more than in A
+            counts.
+
+    Raises:
+        EvaluationError: a measure or an amount is none.
+    """
+    made: dict[str, Tolerance] = {}
+    for name, amount in given.items():
+        measure = _SHORT.get(name, name)
+        if measure not in MEASURES:
+            known = ", ".join(_SHORTEST.get(it, it) for it in MEASURES)
+            raise EvaluationError(f"no total is called {name!r}; known are {known}")
+        match = _AMOUNT.fullmatch(str(amount).strip())
+        if match is None or (match["unit"] not in ("", "%") and measure != "duration_ms"):
+            raise EvaluationError(
+                f"{amount!r} is no tolerance for {name}"
+                "; hint: 10%, +10% where less is no difference, or a number; for duration also 2s"
+            )
+        relative = match["unit"] == "%"
+        scale = 0.01 if relative else _UNITS[match["unit"]]
+        made[measure] = Tolerance(float(match["number"]) * scale, relative, bool(match["more"]))
+    return made
+
+
+_SHORTEST = {measure: name for name, measure in _SHORT.items()}

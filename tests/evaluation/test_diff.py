@@ -1,0 +1,463 @@
+"""What differs between two traces, and what does not count or cannot be told."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+
+from agentool_otel import ReasoningTrace
+from agentool_otel.errors import EvaluationError
+from agentool_otel.evaluation import JudgedTrace, TraceDiff, diff
+from agentool_otel.evaluation.ignoring import IDS, TIMES, Ignoring
+from agentool_otel.evaluation.partners import partners
+from agentool_otel.evaluation.pieces import pieces
+from agentool_otel.model.documents import UNSET
+from tests.evaluation.runs import RUN, changed, without_calls
+from tests.evaluation.test_spans import ARGUMENTS, SPANS, masked, rebuilt
+
+Object = dict[str, Any]
+MASKED = "[masked]"
+CUT = "… [truncated: 500 characters]"
+
+
+def differences(a: Object, b: Object, **options: Any) -> TraceDiff:
+    return diff(ReasoningTrace.from_dict(a), ReasoningTrace.from_dict(b), **options)
+
+
+def told(found: TraceDiff) -> list[Any]:
+    """The differences in the steps: kind, places, and the pieces."""
+    return [
+        (
+            step.kind,
+            step.a and step.a.place,
+            step.b and step.b.place,
+            *(it.path for it in step.changes),
+        )
+        for step in found.steps
+    ]
+
+
+def call(query: str, n: int = 0, name: str = "search", result: Any = None) -> list[Object]:
+    made: list[Object] = [
+        {
+            "type": "tool_call",
+            "tool_call": {"id": f"{query}{n}", "name": name, "arguments": {"query": query}},
+        }
+    ]
+    if result is not None:
+        output = {"call_id": f"{query}{n}", "output": result}
+        made.append({"type": "tool_result", "tool_result": output})
+    return made
+
+
+def thought(text: str) -> list[Object]:
+    return [{"type": "reasoning", "content": text}]
+
+
+def of_steps(*steps: list[Object]) -> Object:
+    return {"trace_id": "t", "steps": [copy.deepcopy(it) for several in steps for it in several]}
+
+
+A, B, C = call("a", result="1"), call("b", result="2"), call("c", result="3")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([A, B, C], [A, B, C], []),
+        ([A, C], [A, B, C], [("added", None, 3)]),
+        ([A, B, C], [A, C], [("lost", 3, None)]),
+        ([A, B, C], [B, C, A], [("moved", 1, 5)]),
+        ([call("a"), call("b"), C], [call("b"), call("a"), C], [("reordered", 2, 1)]),
+        ([A, B], [A, call("b", result="new")], [("changed", 3, 3, "result")]),
+        ([A, B], [A, call("x", result="2")], [("changed", 3, 3, "arguments.query")]),
+        ([A, B], [A, call("b", name="ask", result="2")], [("lost", 3, None), ("added", None, 3)]),
+        ([thought("so"), A], [thought("and so"), A], [("changed", 1, 1, "content")]),
+        ([A, A, B], [A, B], [("lost", 3, None)]),
+        ([A, B], [A, call("b")], [("changed", 3, 3, "result")]),
+        (
+            [call("poll", 1, result="wait"), call("poll", 2, result="done")],
+            [call("poll", 2, result="done")],
+            [("lost", 1, None)],
+        ),
+        (
+            [thought("1"), A, thought("2"), B],
+            [thought("x"), thought("1"), A, thought("y"), B],
+            [("added", None, 1), ("changed", 4, 5, "content")],
+        ),
+    ],
+)
+def test_steps_belong_together_by_what_they_are(
+    before: list[Any], after: list[Any], expected: list[Any]
+) -> None:
+    assert told(differences(of_steps(*before), of_steps(*after))) == expected
+
+
+def test_a_call_that_changed_and_swapped_with_others_of_its_batch_is_the_same_call() -> None:
+    a = of_steps(call("rome and more"), call("paris"))
+    b = of_steps(call("paris"), call("rome and less"))
+    assert told(differences(a, b)) == [("reordered", 1, 2, "arguments.query")]
+
+
+def test_when_a_result_came_does_not_count() -> None:
+    (ask_a, a), (ask_b, b) = A, B
+    parallel = {"trace_id": "t", "steps": [ask_a, ask_b, a, b]}
+    assert differences(parallel, {"trace_id": "t", "steps": [ask_a, ask_b, b, a]}).same
+
+
+@pytest.mark.parametrize(
+    ("step", "member", "value"),
+    [
+        ({"type": "handoff", "to_agent": "w", "message": "x"}, "message", "y"),
+        ({"type": "memory_read", "query": "q", "results": ["x"]}, "results", ["y"]),
+        ({"type": "memory_read", "query": "q", "results": []}, "query", "y"),
+        ({"type": "memory_write", "key": "k", "content": 1}, "content", 2),
+        ({"type": "memory_write", "key": 1, "content": 1}, "key", 2),
+        ({"type": "dream", "content": 1}, "content", 2),
+        ({"type": "dream", "of": "sheep"}, "of", "cows"),
+    ],
+)
+def test_every_content_of_a_step_is_compared(step: Object, member: str, value: Any) -> None:
+    found = differences(of_steps([step]), of_steps([{**step, member: value}]))
+    ((kind, _, _, path),) = told(found)
+    assert kind == "changed"
+    assert path.split(".")[-1].split("[")[0] == member
+
+
+def test_a_tool_that_fails_now_is_an_error_and_not_another_result() -> None:
+    failing = of_steps(A)
+    failing["steps"][1]["tool_result"] = {"call_id": "a0", "error": "down"}
+    found = differences(of_steps(A), failing)
+    assert told(found) == [("changed", 1, 1, "error")]
+    assert found.certain
+
+
+@pytest.mark.parametrize(
+    ("members", "path"),
+    [
+        ({"input": "else"}, "input"),
+        ({"output": "else"}, "output"),
+        ({"status": "error"}, "status"),
+        ({"agent_id": "writer"}, "agent_id"),
+        ({"metadata": {"error": {"message": "down", "span_id": "1"}}}, "error.message"),
+        ({"metadata": {"error": "down"}}, "error.message"),
+    ],
+)
+def test_what_went_in_and_what_came_out_is_compared(members: Object, path: str) -> None:
+    found = differences(RUN, changed(**members))
+    assert [it.path for it in found.changes] == [path]
+    assert not found.same
+
+
+def test_models_are_compared_where_both_are_known() -> None:
+    small, large = (changed(metadata={"model": it}) for it in ("small", "large"))
+    assert [it.path for it in differences(small, large).changes] == ["models"]
+    one_sided = differences(small, RUN)
+    assert [it.path for it in one_sided.unknown] == ["models"]
+    assert one_sided.same
+
+
+# ------------------------------------------------------------------------------------- totals
+
+
+def test_totals_are_told_and_do_not_count() -> None:
+    found = differences(RUN, changed(metrics={"total_tokens": 1}))
+    by_name = {it.name: (it.a, it.b, it.differs) for it in found.measures}
+    assert found.same
+    assert by_name["tokens"] == (3200, 1, False)
+    assert by_name["cost_usd"] == (0.0032, None, False)
+    assert by_name["tool_calls"] == (2, 2, False)
+    assert "input_tokens" not in by_name
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "tokens", "differs"),
+    [
+        ("10%", 3520, False),
+        ("10%", 3521, True),
+        ("10%", 2879, True),
+        (5, 3205, False),
+        ("5", 3206, True),
+        ("0", 3200, False),
+        ("+10%", 3521, True),
+        ("+10%", 1, False),
+        ("10%", None, None),
+    ],
+)
+def test_a_total_counts_beyond_its_tolerance(tolerance: Any, tokens: Any, differs: Any) -> None:
+    b = changed(metrics={**RUN["metrics"], "total_tokens": tokens})
+    found = differences(RUN, b, tolerances={"tokens": tolerance})
+    (measure,) = (it for it in found.measures if it.name == "tokens")
+    assert measure.differs is differs
+    assert found.same is not differs or differs is None
+    assert found.certain is (differs is not None)
+
+
+def test_a_duration_has_a_unit_and_comes_from_the_times_where_no_total_says_it() -> None:
+    times = {"started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:16Z"}
+    b = changed(metrics={}, **times)
+    assert differences(RUN, b, tolerances={"duration": "1s"}).same
+    assert not differences(RUN, b, tolerances={"duration_ms": "999ms"}).same
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tolerances": {"tokens": "much"}}, "'much' is no tolerance for tokens"),
+        ({"tolerances": {"tokens": "2s"}}, "no tolerance"),
+        ({"tolerances": {"colour": 1}}, "no total is called 'colour'; known are steps, tool_calls"),
+        ({"skip": ["colour"]}, "no part is called 'colour'"),
+        ({"ignore": ["("]}, "is no regular expression"),
+    ],
+)
+def test_options_that_are_none_are_errors(options: Any, said: str) -> None:
+    with pytest.raises(EvaluationError, match=re.escape(said)):
+        differences(RUN, RUN, **options)
+
+
+# ---------------------------------------------------------------------------- what does not count
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("input", {**RUN, "input": "else"}),
+        ("output", {**RUN, "output": "else"}),
+        ("status", {**RUN, "status": "error", "metadata": {"error": {"type": "E"}}}),
+        ("agent", {**RUN, "agent_id": "else"}),
+        ("reasoning", {**RUN, "steps": [*thought("hm"), *RUN["steps"]]}),
+        ("order", {**RUN, "steps": [*RUN["steps"][2:], *RUN["steps"][:2]]}),
+    ],
+)
+def test_a_part_can_be_left_out(part: Any, other: Object) -> None:
+    assert not differences(RUN, other).same
+    assert differences(RUN, other, skip=[part]).same
+
+
+def test_arguments_results_and_texts_can_be_left_out() -> None:
+    a = of_steps(thought("x"), call("a", result=1))
+    b = of_steps(thought("y"), call("b", result=2))
+    paths = {path for _, _, _, *found in told(differences(a, b)) for path in found}
+    assert paths == {"content", "arguments.query", "result"}
+    assert differences(a, b, skip=["content", "arguments", "results"]).same
+
+
+ID = "0d3ee3a5-8c3b-4b4e-9a64-6c8e6d7f9c{:02}"
+
+
+@pytest.mark.parametrize(
+    ("patterns", "texts"),
+    [
+        ([r"run \d+"], ("it was run 1", "it was run 22")),
+        (IDS, (f"order {ID.format(1)}", f"order {ID.format(2)}")),
+        (IDS, ("call_0123456789abcdefABCD", "call_0123456789abcdefABCE")),
+        (IDS, ("span 00f067aa0ba902b7 ended", "span 00f067aa0ba902b8 ended")),
+        (TIMES, ("on 2026-01-01", "on 2026-02-03")),
+        (TIMES, ("at 2026-01-01T10:00:00.5Z", "at 2026-02-03T11:12:13+02:00")),
+        (TIMES, ("at 10:11:12", "at 11:11:12")),
+    ],
+)
+def test_what_a_pattern_matches_is_equal(patterns: Any, texts: tuple[str, str]) -> None:
+    a, b = (of_steps(call(text, result={"seen": [text]})) for text in texts)
+    assert not differences(a, b).same
+    assert differences(a, b, ignore=patterns).same
+
+
+@pytest.mark.parametrize("texts", [("the facade", "the decade"), ("1 of 3", "2 of 3")])
+def test_words_and_numbers_are_no_ids_and_no_times(texts: tuple[str, str]) -> None:
+    a, b = (of_steps(thought(text)) for text in texts)
+    assert not differences(a, b, ignore=[*IDS, *TIMES]).same
+
+
+# ------------------------------------------------------------------------------- smallest pieces
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ({"x": 1, "y": 2}, {"y": 2.0, "x": 1}, {}),
+        ({"x": 1}, {"x": True}, {".x": (1, True)}),
+        ({"x": {"y": [1, 2]}}, {"x": {"y": [1, 3]}}, {".x.y[1]": (2, 3)}),
+        ({"x": None}, {}, {".x": (None, UNSET)}),
+        ([1, 2, 3], [1, 3], {"[1]": (2, UNSET)}),
+        ([1, 3], [0, 1, 3], {"[0]": (UNSET, 0)}),
+        ([1], [[1]], {"[0]": (1, [1])}),
+        ('{"x": 1, "y": 2}', '{"x": 1, "y": 3}', {".y": (2, 3)}),
+        ('{"x": 1}', '{"x":1}', {"": ('{"x": 1}', '{"x":1}')}),
+        ("{a", "{b", {"": ("{a", "{b")}),
+        (2**70, float(2**70), {}),
+    ],
+)
+def test_the_smallest_piece_is_told(a: Any, b: Any, expected: Any) -> None:
+    found = {it.path: (it.a, it.b) for it in pieces(a, b, "", Ignoring())}
+    assert found == expected
+
+
+def test_values_may_be_nested_as_deeply_as_they_like() -> None:
+    a: Any = 1
+    b: Any = 2
+    for _ in range(20_000):
+        a, b = [a], [b]
+    (found,) = pieces(a, b, "", Ignoring())
+    assert (found.a, found.b) == (1, 2)
+
+
+# ----------------------------------------------------------------------------- what cannot be told
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "differs", "unknown"),
+    [
+        (MASKED, "key", False, True),
+        (MASKED, MASKED, False, True),
+        (f"key {MASKED} of bob", "key abc of bob", False, True),
+        (f"key {MASKED} of bob", "key abc of eve", True, False),
+        (f"key {MASKED}", "no key", True, False),
+        (f"long{CUT}", f"longer{CUT}", False, True),
+        (f"long{CUT}", "longer", False, True),
+        (f"long{CUT}", f"other{CUT}", True, False),
+        ({"k": MASKED, "n": 1}, {"k": "x", "n": 2}, True, True),
+        ({"a": 1, "$truncated": "nodes"}, {"a": 1, "b": 2}, False, True),
+        ({"a": 1, "$truncated": "nodes"}, {"a": 2, "b": 2}, True, True),
+        ({"$unencodable": "opaque"}, {"x": 1}, False, True),
+        ([1, {"$truncated": "nodes"}], [1, 2, 3], False, True),
+    ],
+)
+def test_what_is_masked_or_cut_cannot_be_told(a: Any, b: Any, differs: bool, unknown: bool) -> None:
+    found = differences(changed(output=a), changed(output=b))
+    back = differences(changed(output=b), changed(output=a))
+    assert found.same is back.same is not differs
+    assert found.certain is back.certain is not unknown
+
+
+def test_an_ignored_number_does_not_uncover_a_mark() -> None:
+    found = differences(changed(output=f"a{CUT}"), changed(output="abc"), ignore=[r"\d+"])
+    assert found.same
+    assert not found.certain
+
+
+def test_what_is_not_in_a_store_cannot_be_told() -> None:
+    other = changed(input=..., output=..., status=...)
+    for step in other["steps"]:
+        step.get("tool_call", {}).pop("arguments", None)
+        step.get("tool_result", {}).pop("output", None)
+    found = differences(RUN, other)
+    assert found.same
+    assert [it.path for it in found.unknown] == [
+        "input", "status", "output", "arguments", "result", "arguments", "result",
+    ]  # fmt: skip
+    assert found.equal_steps == 1
+
+
+def test_steps_that_a_run_which_is_not_whole_lacks_may_have_been_there() -> None:
+    broken = without_calls(metadata={"incomplete": True})
+    found = differences(RUN, broken)
+    assert found.same
+    assert [(it.path, it.why) for it in found.unknown] == [
+        ("step", "the run is not whole in this store")
+    ] * 2
+    assert not differences(broken, RUN).certain
+    assert not differences(RUN, without_calls()).same
+
+
+def test_what_a_collector_masked_on_the_way_cannot_be_told() -> None:
+    whole, hidden = rebuilt(SPANS), masked(RUN, ARGUMENTS, "****")
+    for found in (diff(whole, hidden), diff(hidden, whole), diff(hidden, hidden)):
+        assert found.same
+        assert [it.path for it in found.unknown] == ["arguments", "arguments", "message"]
+    assert diff(whole, whole).certain
+
+
+def test_differences_are_json() -> None:
+    found = differences(RUN, changed(output="else", steps=RUN["steps"][2:]))
+    assert found.to_dict() == {
+        "a": "tr_1",
+        "b": "tr_1",
+        "same": False,
+        "changes": [{"path": "output", "a": RUN["output"], "b": "else"}],
+        "steps": [
+            {
+                "kind": "lost",
+                "type": "tool_call",
+                "name": "search_web",
+                "a_step": {"step_id": "step_001", "place": 1},
+                "step": RUN["steps"][0],
+                "result": RUN["steps"][1]["tool_result"],
+            }
+        ],
+        "equal_steps": 2,
+        "measures": [
+            {"name": "steps", "a": 5, "b": 3, "differs": False},
+            {"name": "tool_calls", "a": 2, "b": 1, "differs": False},
+            {"name": "tokens", "a": 3200, "b": 3200, "differs": False},
+            {"name": "cost_usd", "a": 0.0032, "b": 0.0032, "differs": False},
+            {"name": "duration_ms", "a": 15000, "b": 15000, "differs": False},
+        ],
+        "unknown": [],
+    }
+
+
+# ---------------------------------------------------------------------------------- partners
+
+
+def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str = "a") -> Any:
+    members: Object = {"metadata": {"case_id": case}} if case is not None else {}
+    if asked is not ...:
+        members["input"] = asked
+    document = {"trace_id": trace_id, "agent_id": agent, "steps": [], **members}
+    return JudgedTrace(ReasoningTrace.from_dict(document))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ([judged("1", "x")], [judged("2", "y")], ["1 2"]),
+        (
+            [judged("1", "x"), judged("2", "y")],
+            [judged("3", "y"), judged("4", "x")],
+            ["1 4", "2 3"],
+        ),
+        ([judged("1", "x"), judged("2", "x")], [judged("3", "x")], ["1 3", "2 -"]),
+        (
+            [judged("1", asked="x"), judged("2", asked="y")],
+            [judged("3", asked="y")],
+            ["1 -", "2 3"],
+        ),
+        ([judged("1", "x", "in")], [judged("2"), judged("3", asked="in")], ["1 3", "- 2"]),
+        ([judged("1", "x", "in")], [judged("2", "y", "in"), judged("3")], ["1 3", "- 2"]),
+        ([judged("1", "x", "in")], [judged("2", "y"), judged("3", "z")], ["1 -", "- 2", "- 3"]),
+        (
+            [judged("1", asked="in", agent="a"), judged("2", asked="in", agent="b")],
+            [judged("3", asked="in", agent="b"), judged("4", asked="in", agent="a")],
+            ["1 4", "2 3"],
+        ),
+        (
+            [judged("1", asked="in", agent="old")],
+            [judged("2", asked="in", agent="new"), judged("3")],
+            ["1 2", "- 3"],
+        ),
+        ([judged("1"), judged("2")], [judged("3")], ["1 3", "2 -"]),
+        ([judged("1"), judged("2")], [judged("3", agent="b")], ["1 -", "2 -", "- 3"]),
+        ([judged("1"), judged("2")], [judged("3", asked="in")], ["1 3", "2 -"]),
+        ([judged("1"), judged("2", asked="in")], [judged("3", asked="in")], ["1 -", "2 3"]),
+        ([], [judged("3")], ["- 3"]),
+    ],
+)
+def test_traces_of_a_case_are_compared_or_those_with_the_same_input(
+    ours: list[Any], theirs: list[Any], expected: list[str]
+) -> None:
+    found = partners(ours, theirs, Ignoring())
+    assert [
+        " ".join(it.trace.trace_id if it is not None else "-" for it in (pair.a, pair.b))
+        for pair in found
+    ] == expected
+
+
+def test_a_pattern_ignores_in_inputs_too() -> None:
+    ours = [judged("1", asked="on 2026-01-01"), judged("2")]
+    theirs = [judged("3", asked="on 2026-02-02")]
+    (first, _) = partners(ours, theirs, Ignoring(TIMES))
+    assert first.b is theirs[0]

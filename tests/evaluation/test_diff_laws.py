@@ -1,0 +1,138 @@
+"""What holds of the differences of any two traces."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agentool_otel import ReasoningTrace
+from agentool_otel.evaluation import TraceDiff, diff
+from agentool_otel.evaluation.aligning import align
+from agentool_otel.evaluation.subsequence import longest_common_subsequence
+from tests.roundtrip.test_replay_law import there_and_back
+from tests.strategies import steps, traces
+
+Object = dict[str, Any]
+law = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def between(a: Object, b: Object, **options: Any) -> TraceDiff:
+    return diff(ReasoningTrace.from_dict(a), ReasoningTrace.from_dict(b), **options)
+
+
+def finished(trace: Object) -> Object:
+    """A trace of a run that has ended: of one that has not, nobody can tell what it lacks."""
+    return {**trace, "status": "success", "metadata": {}}
+
+
+@law
+@given(traces)
+def test_a_trace_does_not_differ_from_itself(trace: Object) -> None:
+    found = between(trace, copy.deepcopy(trace))
+    assert found.same
+    assert found.certain
+
+
+_MIRRORED = {"added": "lost", "lost": "added"}
+
+
+def told_by(found: TraceDiff, turned: bool = False) -> Counter[Any]:
+    told: Counter[Any] = Counter()
+    for step in found.steps:
+        sides = [action and action.place for action in (step.a, step.b)]
+        changes = [
+            (it.path, *(repr(side) for side in ((it.b, it.a) if turned else (it.a, it.b))))
+            for it in step.changes
+        ]
+        kind = _MIRRORED.get(step.kind, step.kind) if turned else step.kind
+        places = tuple(reversed(sides) if turned else sides)
+        told[kind, places, tuple(sorted(changes))] += 1
+    return told
+
+
+@law
+@given(traces, traces)
+def test_the_other_way_round_what_was_added_was_lost(a: Object, b: Object) -> None:
+    there, back = between(a, b), between(b, a)
+    assert told_by(there) == told_by(back, turned=True)
+    assert there.same == back.same
+    assert there.equal_steps == back.equal_steps
+    assert len(there.unknown) == len(back.unknown)
+    assert sorted(it.path for it in there.changes) == sorted(it.path for it in back.changes)
+
+
+@law
+@given(traces, st.uuids().map(str))
+def test_ids_and_times_make_no_difference(trace: Object, new: str) -> None:
+    other = copy.deepcopy(trace)
+    other |= {"trace_id": new, "session_id": new, "started_at": "2030-01-01T00:00:00Z"}
+    for n, step in enumerate(other["steps"]):
+        step |= {"step_id": f"{new} {n}", "timestamp": f"2030-01-01T00:{n:02}:00Z"}
+        for body, name in ((step.get("tool_call"), "id"), (step.get("tool_result"), "call_id")):
+            if body and isinstance(body.get(name), str):
+                body[name] = f"{new} {body[name]}"
+        if result := step.get("tool_result"):
+            result["duration_ms"] = 1
+    assert between(trace, other).same
+
+
+@law
+@given(traces, steps, st.data())
+def test_a_step_more_is_one_that_was_added(trace: Object, step: Object, data: Any) -> None:
+    trace = finished(trace)
+    for name, member in (("tool_call", "id"), ("tool_result", "call_id")):
+        if body := step.get(name):
+            step = {**step, name: {**body, member: "an id of its own"}}
+    place = data.draw(st.integers(0, len(trace["steps"])))
+    other = copy.deepcopy(trace)
+    other["steps"].insert(place, step)
+    (found,) = between(trace, other).steps
+    assert found.kind == "added"
+    (found,) = between(other, trace).steps
+    assert found.kind == "lost"
+
+
+@law
+@given(st.lists(st.integers(0, 9), max_size=12), st.randoms(use_true_random=False))
+def test_shuffled_calls_are_neither_added_nor_lost_nor_changed(
+    queries: list[int], shuffled: random.Random
+) -> None:
+    calls = [
+        {"type": "tool_call", "tool_call": {"name": "search", "arguments": {"query": query}}}
+        for query in queries
+    ]
+    others = copy.deepcopy(calls)
+    shuffled.shuffle(others)
+    found = between({"trace_id": "a", "steps": calls}, {"trace_id": "b", "steps": others})
+    assert {step.kind for step in found.steps} <= {"reordered"}
+    assert found.same == (calls == others)
+    assert between(
+        {"trace_id": "a", "steps": calls}, {"trace_id": "b", "steps": others}, skip=["order"]
+    ).same
+
+
+@settings(law, max_examples=25)
+@given(traces)
+def test_a_replayed_trace_does_not_differ_from_what_was_replayed(trace: Object) -> None:
+    (again,) = there_and_back(trace)
+    assert between(trace, again).same
+
+
+@law
+@given(
+    st.lists(st.sampled_from("abcd"), max_size=60), st.lists(st.sampled_from("abcd"), max_size=60)
+)
+def test_a_large_table_pairs_as_many_as_a_small_one(a: list[str], b: list[str]) -> None:
+    """What is too large to hold all against all has a longest common subsequence all the same."""
+    keys_a, keys_b = ([(key, key, key) for key in map(str.encode, side)] for side in (a, b))
+    small = align(keys_a, keys_b, lambda i, j: 0.0)
+    found = longest_common_subsequence([it[0] for it in keys_a], [it[0] for it in keys_b])
+    assert all(a[i] == b[j] for i, j in found)
+    assert found == sorted(set(found))
+    assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
+    assert len(found) == len(small.pairs)
