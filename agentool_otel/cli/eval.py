@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 from rich.console import Console
@@ -14,17 +14,21 @@ from rich.console import Console
 from agentool_otel.cli import _text
 from agentool_otel.cli._cases import read_cases
 from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._verdicts import SLICES, Summary
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.junit import JUnit
-from agentool_otel.evaluation.running import Evaluation
+from agentool_otel.evaluation.running import Evaluation, Outcome
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Prices, Rebuilt
 from agentool_otel.rebuild.runs import rebuild_groups
 from agentool_otel.sources import Source
 from agentool_otel.sources.grouping import whole
+
+if TYPE_CHECKING:
+    from agentool_otel.evaluation.judges.openai import OpenAIJudge
 
 __all__ = ["command"]
 
@@ -32,7 +36,7 @@ _EXAMPLES = 3
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-class _Outcome:
+class _Results:
     """Results on their way out: to the files that are written, and into the summary."""
 
     def __init__(self, evaluation: Evaluation, summary: Summary, output: BinaryIO | None):
@@ -40,31 +44,40 @@ class _Outcome:
         self._output = output
         self.summary = summary
         self.junit: JUnit | None = None
+        self.show: Callable[[], None] = lambda: None
+        """Shows how far the judge is."""
         self.traces = 0
         self.untried = 0
         self.unmatched: list[tuple[str, str]] = []
         self.left_out = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
-        """Hold a trace against its cases."""
+        """Hold a trace against its cases. Its results may come later, where a judge is asked."""
         self.traces += 1
-        rebuilt = source if isinstance(source, Rebuilt) else None
-        trace = source.trace if isinstance(source, Rebuilt) else source
-        results, why_none = self._evaluation.of(source)
-        for result in results:
-            self._put(result, trace, rebuilt)
-        if why_none is not None:
-            self.left_out += 1
-            if len(self.unmatched) < _EXAMPLES:
-                self.unmatched.append((trace.trace_id, why_none))
+        for outcome in self._evaluation.put(source):
+            self._take(outcome)
 
     def finish(self, junit: BinaryIO | None) -> None:
-        """Add the cases without a trace, and write what needs all results."""
-        for result in self._evaluation.untried():
+        """Wait for the judge, add the cases without a trace, and write what needs all results."""
+        for outcome in self._evaluation.rest():
+            self._take(outcome)
+        for outcome in self._evaluation.untried():
             self.untried += 1
-            self._put(result, None, None)
+            self._take(outcome)
         if junit is not None and self.junit is not None:
             junit.write(self.junit.to_bytes())
+
+    def _take(self, outcome: Outcome) -> None:
+        source = outcome.source
+        rebuilt = source if isinstance(source, Rebuilt) else None
+        trace = source.trace if isinstance(source, Rebuilt) else source
+        for result in outcome.results:
+            self._put(result, trace, rebuilt)
+        if outcome.why_none is not None and trace is not None:
+            self.left_out += 1
+            if len(self.unmatched) < _EXAMPLES:
+                self.unmatched.append((trace.trace_id, outcome.why_none))
+        self.show()
 
     def _put(
         self, result: EvalResult, trace: ReasoningTrace | None, rebuilt: Rebuilt | None
@@ -102,6 +115,7 @@ class _Outcome:
 )
 @click.option("--junit", type=_FILE, help="File for a JUnit XML report.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
+@judge_options
 def command(
     cases: str,
     source: str | None,
@@ -111,18 +125,19 @@ def command(
     fail_on: str,
     junit: Path | None,
     cost: bool,
+    judge: OpenAIJudge | None,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
 
     CASES is a file of EvalCases, JSON or JSON Lines. A run is a try of the case that it names, else
     of those with its input. Assertions alone apply to every run. What needs a judge is not
-    evaluated.
+    evaluated unless one is named.
     """
     if cases == "-" and source == "-":
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = read_cases(place)
-    evaluation = Evaluation(documents, min_evaluated)
+    evaluation = Evaluation(documents, min_evaluated, judge)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
     for_people = sys.stdout.isatty()
@@ -130,14 +145,17 @@ def command(
         target = output or (None if for_people else STDOUT)
         inputs = [*files_of(spans), *([place] if place is not None else [])]
         data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
-        outcome = _Outcome(evaluation, Summary(by or "agent"), data.get("--output"))
+        open_files.enter_context(closing(evaluation))
+        outcome = _Results(evaluation, Summary(by or "agent"), data.get("--output"))
         outcome.junit = JUnit() if junit is not None else None
         reading = open_files.enter_context(Reading(spans))
+        outcome.show = judging_shown(judge, reading)
         _judge_all(spans, reading, prices, outcome.judge)
         outcome.finish(data.get("--junit"))
     _print(outcome, for_people, asked=by is not None)
     problems = [*problems, *spans.problems]
     report(problems)
+    say_judging(judge)
     _say_totals(outcome, reading.count, len(problems))
     return _exit_code(outcome, fail_on, bool(problems))
 
@@ -153,7 +171,7 @@ def _judge_all(
         judge(rebuilt)
 
 
-def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
+def _print(outcome: _Results, for_people: bool, asked: bool) -> None:
     if not for_people and not asked:
         return
     console = view() if for_people else Console(stderr=True, highlight=False, markup=False)
@@ -163,7 +181,7 @@ def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
         console.print(outcome.summary.table())
 
 
-def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
+def _say_totals(outcome: _Results, spans: int, problems: int) -> None:
     for trace_id, why in outcome.unmatched:
         say(f"not evaluated: trace {_text.clean(trace_id)}: {_text.clean(why)}")
     if outcome.left_out > len(outcome.unmatched):
@@ -183,7 +201,7 @@ def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 
 
-def _exit_code(outcome: _Outcome, fail_on: str, problems: bool) -> int:
+def _exit_code(outcome: _Results, fail_on: str, problems: bool) -> int:
     found = outcome.summary.outcomes
     if fail_on == "never":
         return 0

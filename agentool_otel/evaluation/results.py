@@ -1,7 +1,7 @@
 """The verdicts on a trace as an EvalResult. Spec: agentool interoperability spec v0.1.
 
 Beside its members, a result says how many assertions were `evaluated` of how many in `total`, and
-each assertion's result the `step_ids` that it rests on.
+each assertion's result the `step_ids` that it rests on and, where a judge told it, `judge_model`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from agentool_otel.evaluation.verdicts import Verdict
-from agentool_otel.model.documents import UNSET, AssertionResult, EvalCase, EvalResult
+from agentool_otel.model.documents import UNSET, AssertionResult, EvalCase, EvalResult, UnsetType
 from agentool_otel.model.times import from_ns
 
 __all__ = ["result_of"]
@@ -45,6 +45,7 @@ def result_of(
             for assertion, verdict in zip(case.assertions, verdicts, strict=True)
         ],
         composite_score=round(sum(scores) / len(scores), 3) if scores else UNSET,
+        judge_model=_judge_model(verdicts),
         evaluated_at=from_ns(time.time_ns() // _SECOND_NS * _SECOND_NS),
         extra={"evaluated": len(scores), "total": len(verdicts)},
     )
@@ -56,5 +57,16 @@ def _assertion_result(kind: str, verdict: Verdict) -> AssertionResult:
         passed=verdict.passed,
         score=UNSET if verdict.score is None else verdict.score,
         reason=verdict.reason,
-        extra={"step_ids": list(verdict.step_ids)} if verdict.step_ids else {},
+        extra={
+            **({"step_ids": list(verdict.step_ids)} if verdict.step_ids else {}),
+            **verdict.extra,
+        },
     )
+
+
+def _judge_model(verdicts: Sequence[Verdict]) -> str | UnsetType:
+    """Return who told what only a judge can tell; absent where nobody did."""
+    for verdict in verdicts:
+        if "judge_model" in verdict.extra and verdict.passed is not None:
+            return str(verdict.extra["judge_model"])
+    return UNSET
