@@ -6,7 +6,8 @@ shortening   a long trace in as many characters as a judge is given
 answers      what a judge returned, read strictly
 asking       several questions at a time, from a thread of its own
 suppressing  its calls, recorded by nobody
-openai       a model behind an OpenAI-compatible endpoint
+openai       a model as a judge, through the official client
+endpoint     its calls, in a form it takes, again where that helps
 failures     what went wrong with a call, in words, and whether to try again
 cache        answers kept on disk
 usage        what judging used, counted apart from the agent's

@@ -7,7 +7,7 @@ import contextvars
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Protocol
@@ -24,6 +24,7 @@ _DEADLINE_S = 300.0
 _MAX_CHARS = 100_000
 _LATE = 5
 """Questions in a row that took too long, after which no more is asked."""
+_MOMENT_S = 0.05
 _GRACE_S = 5.0
 """Seconds that a callable which is being called has to return, when asking is over."""
 
@@ -90,10 +91,7 @@ class Asking:
                 self._call = await self._opened(stack)
                 started.set_result(None)
                 await self._over.wait()
-                waiting = asyncio.all_tasks() - {asyncio.current_task()}
-                for task in waiting:
-                    task.cancel()
-                await asyncio.gather(*waiting, return_exceptions=True)
+                await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
         except BaseException as error:
             if started.done():
                 raise
@@ -113,6 +111,8 @@ class Asking:
 
     async def _verdict(self, asker: Asker, question: Question) -> Verdict:
         async with self._slots:
+            if self._over.is_set():
+                return not_evaluated("nobody waits for it")
             try:
                 answer = read(await self._answer(question), question)
                 verdict = asker.verdict(question, answer)
@@ -170,6 +170,16 @@ class Asking:
         if error is not None:
             raise error
         return value
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks. Those that are about to connect get the moment that takes: anyio warns of what
+    it has not begun (`TaskGroup.start_soon`, seen with 4.16)."""
+    if tasks:
+        await asyncio.sleep(_MOMENT_S)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _name(judge: Judge) -> str:

@@ -46,7 +46,7 @@ def failure_of(error: Exception, model: str, place: str) -> Failure:
         place: the server, without credentials.
     """
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int):
+    if not isinstance(status, int) or status < 400:  # a body that cannot be read has one too
         why = str(error.__cause__ or error) or type(error).__name__
         return Failure(f"{place} gave no answer: {why[:_SHOWN]}", again=_of_transport(error))
     if status in _DENIED:

@@ -35,8 +35,8 @@ def line(record: dict[str, Any]) -> str:
 def fitted(
     first: dict[str, Any], steps: Sequence[dict[str, Any]], last: dict[str, Any], budget: int
 ) -> Fitted:
-    """Return a trace as lines of JSON that have no more than so many characters together, unless
-    the budget is below a thousand.
+    """Return a trace as lines of JSON that have no more than so many characters together, but for
+    input and output, which always keep the first and last of theirs.
 
     Args:
         first: the input.
