@@ -43,7 +43,8 @@ def asked(assertion: Object, **members: Any) -> Any:
 
 
 def model_judge(model: LoopbackModel, **options: Any) -> OpenAIJudge:
-    return OpenAIJudge("judge-1", model.base_url, **{"cache": None, "timeout_s": 20.0, **options})
+    usual: Object = {"cache": None, "timeout_s": 20.0}
+    return OpenAIJudge("judge-1", model.base_url, **(usual | options))
 
 
 def verdict(passed: bool | None = True, score: float | None = 1.0, **members: Any) -> str:

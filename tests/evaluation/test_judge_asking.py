@@ -193,6 +193,17 @@ def test_a_callable_that_hangs_is_given_up_and_after_five_not_called_any_more() 
     assert judge.asked == 5
 
 
+def test_a_judge_that_cannot_be_opened_costs_no_other_verdict() -> None:
+    class Broken(Judge):
+        def session(self) -> Any:
+            raise TypeError("the client does not fit")
+
+    (result,) = evaluate([POLITE, STATUS], [trace()], Broken())
+    first, second = result.assertion_results
+    assert (first.passed, second.passed) == (None, True)
+    assert first.reason == "the judge cannot be asked: the client does not fit"
+
+
 # ------------------------------------------------------------------------------- no judge
 
 

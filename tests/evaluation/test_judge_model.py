@@ -16,6 +16,7 @@ from agentool_otel import evaluate
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.evaluation import NoVerdict, OpenAIJudge
 from agentool_otel.evaluation.judges import endpoint
+from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.conftest import Spans
 from tests.evaluation.judges import (
@@ -169,11 +170,12 @@ NO_VERDICT: list[tuple[list[Turn | str], str, int]] = [
     ([refusing("no", status=403)], "does not let this key in (HTTP 403)", 1),
     ([refusing("no", status=404)], "knows no model 'judge-1' (HTTP 404)", 1),
     ([refusing("too long", status=413)], "answers HTTP 413: too long", 1),
-    ([refusing("slow down", status=429)] * 4, "answers HTTP 429: slow down", 4),
-    ([refusing("oh", status=500)] * 4, "answers HTTP 500: oh", 4),
-    ([refusing("oh", status=503)] * 4, "answers HTTP 503: oh", 4),
-    ([Turn(malformed=True)] * 4, "gave no answer", 4),
-    ([Turn(cut_after=0)] * 4, "gave no answer", 4),
+    ([Turn(text="{", stop="length")], "cut off at its limit of tokens", 1),
+    ([refusing("slow down", status=429)] * 7, "answers HTTP 429: slow down", 7),
+    ([refusing("oh", status=500)] * 7, "answers HTTP 500: oh", 7),
+    ([refusing("oh", status=503)] * 7, "answers HTTP 503: oh", 7),
+    ([Turn(malformed=True)] * 3, "gave no answer", 3),
+    ([Turn(cut_after=0)] * 3, "gave no answer", 3),
 ]
 
 
@@ -255,9 +257,11 @@ def test_it_is_not_waited_for_ever(
 
 
 def test_else_the_waits_get_longer(model: LoopbackModel, waits: list[float]) -> None:
-    model.push(*[refusing("slow", status=429)] * 3, GOOD)
+    model.push(*[refusing("slow", status=429)] * 6, GOOD)
     assert judged(POLITE, model_judge(model)).passed is True
-    assert 0 < waits[0] < waits[1] < waits[2] <= 60
+    assert waits == sorted(waits)
+    assert len(waits) == 6
+    assert max(waits) <= 60 < sum(waits) * 1.4, "a limit of calls in a minute is outlasted"
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -304,7 +308,7 @@ def test_what_judging_used_is_counted_apart(model: LoopbackModel) -> None:
 
 
 def test_the_price_of_a_model_is_that_of_its_endpoint() -> None:
-    from agentool_otel.evaluation.judges.usage import JudgeUsage
+    pytest.importorskip("genai_prices")
 
     class Counts:
         prompt_tokens = 1_000_000

@@ -83,19 +83,17 @@ class Asking:
         started.result()
 
     async def _serve(self, started: Future[None]) -> None:
-        try:
-            async with AsyncExitStack() as stack:
-                self._loop = asyncio.get_running_loop()
-                self._over = asyncio.Event()
-                self._slots = asyncio.Semaphore(max(1, self.concurrency))
+        self._loop = asyncio.get_running_loop()
+        self._over = asyncio.Event()
+        self._slots = asyncio.Semaphore(max(1, self.concurrency))
+        async with AsyncExitStack() as stack:
+            try:
                 self._call = await self._opened(stack)
-                started.set_result(None)
-                await self._over.wait()
-                await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
-        except BaseException as error:
-            if started.done():
-                raise
-            started.set_exception(error)
+            except Exception as error:  # as where a client does not fit the libraries below it
+                self._call = _failing(error)
+            started.set_result(None)
+            await self._over.wait()
+            await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
 
     async def _opened(self, stack: AsyncExitStack) -> Callable[[Question], Awaitable[Any]]:
         session = getattr(self._judge, "session", None)
@@ -170,6 +168,15 @@ class Asking:
         if error is not None:
             raise error
         return value
+
+
+def _failing(error: Exception) -> Callable[[Question], Awaitable[Any]]:
+    reason = f"the judge cannot be asked: {error or type(error).__name__}"
+
+    async def fail(question: Question) -> Any:
+        raise NoVerdict(reason)
+
+    return fail
 
 
 async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:

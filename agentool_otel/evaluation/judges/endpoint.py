@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel._urls import without_credentials
 from agentool_otel.errors import MissingDependencyError
-from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form
+from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form, silence
 from agentool_otel.evaluation.judges.questions import NoVerdict
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 
@@ -23,7 +23,8 @@ __all__ = ["LONGEST_WAIT_S", "Endpoint"]
 
 LONGEST_WAIT_S = 60.0
 """Seconds that a server can make us wait. One that asks for more gets no further try."""
-_FIRST_WAIT_S = 0.5
+_FIRST_WAIT_S = 1.0
+"""Doubled with each try: six of them outlast a limit of calls in a minute."""
 _FORMATS = ("json_schema", "json_object", "text")
 
 sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -107,11 +108,13 @@ class Endpoint:
         choices = getattr(made, "choices", None)
         if not choices:
             return ""
-        message = choices[0].message
+        message, finish = choices[0].message, choices[0].finish_reason
         if refusal := getattr(message, "refusal", None):
             raise NoVerdict(f"the judge refuses: {refusal}")
-        if choices[0].finish_reason == "content_filter":
+        if finish == "content_filter":
             raise NoVerdict("the judge refuses: its content filter stopped the answer")
+        if finish == "length":
+            raise NoVerdict("the judge's answer was cut off at its limit of tokens")
         return message.content if isinstance(message.content, str) else ""
 
     async def _in_a_form_it_takes(
@@ -152,27 +155,26 @@ class Endpoint:
             NoVerdict: it gave no answer.
             APIStatusError: it does not take the form of the request.
         """
-        for attempt in range(self._retries + 1):
+        tries = 0
+        while True:
             try:
                 # The client's own timeout starts anew with each byte.
                 call = client.chat.completions.create(**request)
                 return await asyncio.wait_for(call, self._timeout_s)
             except (asyncio.TimeoutError, self._library.APITimeoutError):
-                reason = f"{self.place} gave no answer in {self._timeout_s:g} s"
-                failure = Failure(reason, again=True)
+                failure = silence(f"{self.place} gave no answer in {self._timeout_s:g} s")
             except Exception as error:  # whatever a client or what is put under it may raise
                 if refused_form(error) is not None:
                     raise
                 failure = self._failure(error)
-            wait_s = _wait_s(attempt) if failure.wait_s is None else failure.wait_s
+            if tries >= min(failure.retries, self._retries):
+                raise failure.error()
+            wait_s = _wait_s(tries) if failure.wait_s is None else failure.wait_s
             if wait_s > LONGEST_WAIT_S:
                 said = f"{failure.reason}, and asks to wait {wait_s:,.0f} s"
-                failure = failure._replace(reason=said)
-                break
-            if not failure.again or attempt == self._retries:
-                break
+                raise failure._replace(reason=said).error()
             await sleep(wait_s)
-        raise failure.error()
+            tries += 1
 
     def _failure(self, error: Exception) -> Failure:
         failure = failure_of(error, self.model, self.place)

@@ -12,19 +12,21 @@ from typing import Any, NamedTuple, cast
 
 from agentool_otel.evaluation.judges.questions import JudgeUnavailable, NoVerdict
 
-__all__ = ["Failure", "failure_of", "refused_form"]
+__all__ = ["Failure", "failure_of", "refused_form", "silence"]
 
 _SHOWN = 200
 _DENIED = {401: "refuses the key", 403: "does not let this key in", 402: "wants to be paid"}
-_AGAIN = (408, 409, 425, 429)
+_BUSY = (408, 409, 425, 429)
+_MANY = 100
+"""Tries that a server may ask for: the judge's own limit holds."""
 
 
 class Failure(NamedTuple):
     """A call that gave no answer."""
 
     reason: str
-    again: bool = False
-    """Whether another try may help."""
+    retries: int = 0
+    """How many more tries may help, at most."""
     wait_s: float | None = None
     """Seconds that the server asks to wait before it; None where it asks for nothing."""
     for_good: bool = False
@@ -32,9 +34,14 @@ class Failure(NamedTuple):
 
     def error(self) -> NoVerdict:
         """Return the failure as what it means for an assertion."""
-        if self.again or self.for_good:
+        if self.retries or self.for_good:
             return JudgeUnavailable(self.reason, for_good=self.for_good)
         return NoVerdict(self.reason)
+
+
+def silence(reason: str) -> Failure:
+    """Return the failure of a server that does not answer at all, which seldom changes soon."""
+    return Failure(reason, retries=2)
 
 
 def failure_of(error: Exception, model: str, place: str) -> Failure:
@@ -48,7 +55,8 @@ def failure_of(error: Exception, model: str, place: str) -> Failure:
     status = getattr(error, "status_code", None)
     if not isinstance(status, int) or status < 400:  # a body that cannot be read has one too
         why = str(error.__cause__ or error) or type(error).__name__
-        return Failure(f"{place} gave no answer: {why[:_SHOWN]}", again=_of_transport(error))
+        reason = f"{place} gave no answer: {why[:_SHOWN]}"
+        return silence(reason) if _of_transport(error) else Failure(reason)
     if status in _DENIED:
         return Failure(f"{place} {_DENIED[status]} (HTTP {status})", for_good=True)
     if status == 404:
@@ -59,7 +67,9 @@ def failure_of(error: Exception, model: str, place: str) -> Failure:
         return Failure(message, for_good=True)
     if code == "content_filter":
         return Failure(f"the judge refuses: its content filter stopped the question ({message})")
-    return Failure(message, again=status in _AGAIN or status >= 500, wait_s=_asked_wait(error))
+    if status in _BUSY or status >= 500:
+        return Failure(message, _MANY, _asked_wait(error))
+    return Failure(message)
 
 
 def refused_form(error: Exception) -> str | None:

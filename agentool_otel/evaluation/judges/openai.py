@@ -55,7 +55,8 @@ class OpenAIJudge:
             traces is content: the files are readable by their owner only, and nobody deletes them.
         concurrency: questions at a time. The first one goes alone.
         timeout_s: seconds that one call may take.
-        retries: how often a call is tried again after 429, 5xx, a timeout or a lost connection.
+        retries: how often a call is tried again after 429 or 5xx; where there was no answer at all,
+            no more than twice.
         max_chars: characters of a trace that go into a question; what is left out of a longer one
             is said to the model and in the reason.
         parameters: further parameters of each call, such as `seed` or `max_completion_tokens`.
@@ -74,7 +75,7 @@ class OpenAIJudge:
         cache: str | os.PathLike[str] | bool | None = True,
         concurrency: int = 4,
         timeout_s: float = 60.0,
-        retries: int = 3,
+        retries: int = 6,
         max_chars: int = 100_000,
         parameters: Mapping[str, Any] | None = None,
     ):
