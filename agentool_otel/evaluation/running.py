@@ -12,7 +12,7 @@ from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
 from agentool_otel.evaluation.matching import Cases
 from agentool_otel.evaluation.results import result_of
-from agentool_otel.evaluation.verdicts import not_evaluated
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.evaluation.waiting import Promised, Window, settled
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
@@ -164,20 +164,13 @@ class Evaluation:
         places = [0] if self._for_all else self._cases.of(trace)
         self._tried.update(places)
         why_none = None if places else self._cases.why_none(trace)
-        verdicts = [self._verdicts(at, trace) for at in places]
-
-        def finish() -> Outcome:
-            results = [
-                result_of(
-                    self._cases.all[at], trace.trace.trace_id, settled(of), self._min_evaluated
-                )
-                for at, of in zip(places, verdicts, strict=True)
-            ]
-            return Outcome(source, results, why_none)
-
+        promised = [self._promised(at, trace) for at in places]
         if self._asking is None:
-            return (finish(),)
-        return self._window.put([it for of in verdicts for it in of], finish)
+            return (self._outcome(source, places, promised, why_none),)
+        return self._window.put(
+            [it for of in promised for it in of],
+            lambda: self._outcome(source, places, promised, why_none),
+        )
 
     def rest(self) -> Iterator[Outcome]:
         """Yield the outcomes of traces that waited for a judge."""
@@ -198,9 +191,35 @@ class Evaluation:
     def _judging(self, assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Promised]:
         return judging(assertion) if self._asking is None else asking(assertion, self._asking)
 
-    def _verdicts(self, at: int, trace: JudgedTrace) -> list[Promised]:
+    def _promised(self, at: int, trace: JudgedTrace) -> list[Promised]:
         case = self._cases.all[at]
         return [judge(trace, case) for judge in self._judges[at]]
+
+    def _outcome(
+        self,
+        source: _Trace,
+        places: list[int],
+        promised: list[list[Promised]],
+        why_none: str | None,
+    ) -> Outcome:
+        trace_id = _document_of(source).trace_id
+        results: list[EvalResult] = []
+        for at, of in zip(places, promised, strict=True):
+            verdicts = settled(of)
+            judge = self._who_judged(verdicts)
+            results.append(
+                result_of(
+                    self._cases.all[at], trace_id, verdicts, self._min_evaluated, judge_model=judge
+                )
+            )
+        return Outcome(source, results, why_none)
+
+    def _who_judged(self, verdicts: list[Verdict]) -> str | None:
+        """Return who gave one of the verdicts; None where none is a judge's."""
+        if self._asking is None:
+            return None
+        judged = any("judge_model" in it.extra and it.passed is not None for it in verdicts)
+        return self._asking.model if judged else None
 
 
 def _asking(judge: Judge) -> Asking:
