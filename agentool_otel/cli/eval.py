@@ -20,7 +20,7 @@ from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._verdicts import SLICES, Summary
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.junit import JUnit
-from agentool_otel.evaluation.running import Evaluation, Outcome
+from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Prices, Rebuilt
 from agentool_otel.rebuild.runs import rebuild_groups
@@ -36,7 +36,7 @@ _EXAMPLES = 3
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-class _Results:
+class _Outcome:
     """Results on their way out: to the files that are written, and into the summary."""
 
     def __init__(self, evaluation: Evaluation, summary: Summary, output: BinaryIO | None):
@@ -54,29 +54,29 @@ class _Results:
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
         """Hold a trace against its cases. Its results may come later, where a judge is asked."""
         self.traces += 1
-        for outcome in self._evaluation.put(source):
-            self._take(outcome)
+        for made in self._evaluation.put(source):
+            self._take(made)
 
     def finish(self, junit: BinaryIO | None) -> None:
         """Wait for the judge, add the cases without a trace, and write what needs all results."""
-        for outcome in self._evaluation.rest():
-            self._take(outcome)
-        for outcome in self._evaluation.untried():
+        for made in self._evaluation.rest():
+            self._take(made)
+        for made in self._evaluation.untried():
             self.untried += 1
-            self._take(outcome)
+            self._take(made)
         if junit is not None and self.junit is not None:
             junit.write(self.junit.to_bytes())
 
-    def _take(self, outcome: Outcome) -> None:
-        source = outcome.source
+    def _take(self, made: TraceResults) -> None:
+        source = made.source
         rebuilt = source if isinstance(source, Rebuilt) else None
         trace = source.trace if isinstance(source, Rebuilt) else source
-        for result in outcome.results:
+        for result in made.results:
             self._put(result, trace, rebuilt)
-        if outcome.why_none is not None and trace is not None:
+        if made.why_none is not None and trace is not None:
             self.left_out += 1
             if len(self.unmatched) < _EXAMPLES:
-                self.unmatched.append((trace.trace_id, outcome.why_none))
+                self.unmatched.append((trace.trace_id, made.why_none))
         self.show()
 
     def _put(
@@ -146,7 +146,7 @@ def command(
         inputs = [*files_of(spans), *([place] if place is not None else [])]
         data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
         open_files.enter_context(closing(evaluation))
-        outcome = _Results(evaluation, Summary(by or "agent"), data.get("--output"))
+        outcome = _Outcome(evaluation, Summary(by or "agent"), data.get("--output"))
         outcome.junit = JUnit() if junit is not None else None
         reading = open_files.enter_context(Reading(spans))
         outcome.show = judging_shown(judge, reading)
@@ -171,7 +171,7 @@ def _judge_all(
         judge(rebuilt)
 
 
-def _print(outcome: _Results, for_people: bool, asked: bool) -> None:
+def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
     if not for_people and not asked:
         return
     console = view() if for_people else Console(stderr=True, highlight=False, markup=False)
@@ -181,7 +181,7 @@ def _print(outcome: _Results, for_people: bool, asked: bool) -> None:
         console.print(outcome.summary.table())
 
 
-def _say_totals(outcome: _Results, spans: int, problems: int) -> None:
+def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
     for trace_id, why in outcome.unmatched:
         say(f"not evaluated: trace {_text.clean(trace_id)}: {_text.clean(why)}")
     if outcome.left_out > len(outcome.unmatched):
@@ -201,7 +201,7 @@ def _say_totals(outcome: _Results, spans: int, problems: int) -> None:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 
 
-def _exit_code(outcome: _Results, fail_on: str, problems: bool) -> int:
+def _exit_code(outcome: _Outcome, fail_on: str, problems: bool) -> int:
     found = outcome.summary.outcomes
     if fail_on == "never":
         return 0

@@ -21,7 +21,7 @@ from agentool_otel.rebuild import Rebuilt
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.asking import Asking
 
-__all__ = ["EVERY_TRACE", "Evaluation", "Outcome", "evaluate"]
+__all__ = ["EVERY_TRACE", "Evaluation", "TraceResults", "evaluate"]
 
 _log = logging.getLogger(__name__)
 
@@ -36,8 +36,8 @@ _Case: TypeAlias = EvalCase | Assertion | Mapping[str, Any]
 _Trace: TypeAlias = ReasoningTrace | Rebuilt
 
 
-class Outcome(NamedTuple):
-    """What came of a trace, or of the cases without one."""
+class TraceResults(NamedTuple):
+    """What came of a trace, or of a case without one."""
 
     source: _Trace | None
     """None where no trace was a try of the case."""
@@ -121,7 +121,7 @@ class Evaluation:
             of_cases = [EvalCase(case_id=EVERY_TRACE, assertions=assertions)]
         self._cases = Cases(of_cases)
         self._asking = _asking(judge) if judge is not None else None
-        self._window: Window[Outcome] = Window(
+        self._window: Window[TraceResults] = Window(
             _AHEAD * self._asking.concurrency if self._asking is not None else 0
         )
         self._judges = [[self._judging(it) for it in case.assertions] for case in of_cases]
@@ -149,14 +149,14 @@ class Evaluation:
         finally:
             self.close()
 
-    def _outcomes(self, traces: Iterable[_Trace]) -> Iterator[Outcome]:
+    def _outcomes(self, traces: Iterable[_Trace]) -> Iterator[TraceResults]:
         for source in traces:
             yield from self.put(source)
         yield from self.rest()
 
     # ---------------------------------------------------------- for those who push their traces
 
-    def put(self, source: _Trace) -> Iterable[Outcome]:
+    def put(self, source: _Trace) -> Iterable[TraceResults]:
         """Hold a trace against its cases, and return the outcomes that are ready, in the order of
         traces: without a judge its own. Where too many wait for a judge, iterating waits for the
         first, so do that before the next call."""
@@ -172,16 +172,16 @@ class Evaluation:
             lambda: self._outcome(source, places, promised, why_none),
         )
 
-    def rest(self) -> Iterator[Outcome]:
+    def rest(self) -> Iterator[TraceResults]:
         """Yield the outcomes of traces that waited for a judge."""
         return self._window.rest()
 
-    def untried(self) -> Iterator[Outcome]:
+    def untried(self) -> Iterator[TraceResults]:
         """Yield a result for each case that no trace was a try of."""
         for at, case in enumerate(self._cases.all):
             if at not in self._tried and not self._for_all:
                 verdicts = [not_evaluated(_NO_TRACE)] * len(case.assertions)
-                yield Outcome(None, [result_of(case, None, verdicts, self._min_evaluated)])
+                yield TraceResults(None, [result_of(case, None, verdicts, self._min_evaluated)])
 
     def close(self) -> None:
         """Drop what no judge has answered yet. Nothing is asked any more."""
@@ -201,7 +201,7 @@ class Evaluation:
         places: list[int],
         promised: list[list[Promised]],
         why_none: str | None,
-    ) -> Outcome:
+    ) -> TraceResults:
         trace_id = _document_of(source).trace_id
         results: list[EvalResult] = []
         for at, of in zip(places, promised, strict=True):
@@ -212,7 +212,7 @@ class Evaluation:
                     self._cases.all[at], trace_id, verdicts, self._min_evaluated, judge_model=judge
                 )
             )
-        return Outcome(source, results, why_none)
+        return TraceResults(source, results, why_none)
 
     def _who_judged(self, verdicts: list[Verdict]) -> str | None:
         """Return who gave one of the verdicts; None where none is a judge's."""

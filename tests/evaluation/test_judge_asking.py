@@ -195,7 +195,7 @@ def test_a_callable_that_hangs_is_given_up_and_after_five_not_called_any_more() 
 
 def test_a_judge_that_cannot_be_opened_costs_no_other_verdict() -> None:
     class Broken(Judge):
-        def session(self) -> Any:
+        def open_session(self) -> Any:
             raise TypeError("the client does not fit")
 
     (result,) = evaluate([POLITE, STATUS], [trace()], Broken())

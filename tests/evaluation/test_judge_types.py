@@ -8,9 +8,21 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.evaluation import Answer, NoVerdict
+from agentool_otel import evaluate
+from agentool_otel.evaluation import (
+    Answer,
+    JudgeCheck,
+    JudgedTrace,
+    NoVerdict,
+    Question,
+    Verdict,
+    building,
+)
+from agentool_otel.evaluation.judges import prompts
+from agentool_otel.model.documents import EvalCase
 from tests.evaluation.judges import GROUNDED, POLITE, RUBRIC, asked, claims, judged
 from tests.evaluation.runs import RUN, Object, changed, each_argument
+from tests.evaluation.test_spans import RESULT, masked, rebuilt, spans_of
 
 Claimed = tuple[str, str, list[str]]
 MASKED = "token [masked]"
@@ -208,7 +220,7 @@ def test_evidence_is_tool_results_and_what_was_read_from_memory() -> None:
 
 GROUNDING: list[tuple[list[Any], Object, bool | None, float | None, str]] = [
     ([SUPPORTED], {}, True, 1.0, "1 of 1 claim supported"),
-    ([], {}, True, 1.0, "0 of 0 claims supported"),
+    ([], {}, True, 1.0, "the output makes no claim of fact"),
     ([SUPPORTED] * 4 + [INVENTED], {}, True, 0.8, "4 of 5 claims supported"),
     ([SUPPORTED, INVENTED], {}, False, 0.5, '1 of 2 claims not supported: "It costs 3 dollars"'),
     ([SUPPORTED] * 9 + [WRONG], {}, False, 0.9, '"Braintrust is dead" is contradicted by step_004'),
@@ -267,3 +279,47 @@ def test_an_error_of_a_tool_is_evidence_and_hides_nothing() -> None:
     question = asked(GROUNDED, steps=steps, metrics=...)
     assert lines(question)[1]["error"] == "no such page"
     assert question.hidden is None
+
+
+# ------------------------------------------------------------------------------- from spans
+
+
+def test_evidence_that_a_collector_masked_makes_no_claim_a_lie() -> None:
+    answer = claims(INVENTED)
+    (result,) = evaluate(GROUNDED, [masked(RUN, RESULT, "****")], lambda _: answer)
+    (held,) = result.assertion_results
+    assert held.passed is None
+    assert "masked by a Collector" in str(held.reason)
+
+
+def test_documents_that_were_retrieved_are_evidence() -> None:
+    read = {"step_id": "s1", "type": "memory_read", "query": "q", "results": [{"content": "so"}]}
+    run = changed(steps=[read], metrics=...)
+    questions: list[Any] = []
+    (result,) = evaluate(GROUNDED, [rebuilt(spans_of(run))], questions.append)
+    assert result.passed is None
+    assert lines(questions[0])[1]["results"] == [{"content": "so"}]
+
+
+# --------------------------------------------------------------------- a type of one's own
+
+
+class Concise(JudgeCheck, frozen=True, kw_only=True):
+    words: int
+
+    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+        return prompts.question(
+            "concise",
+            f"The output could not do with less than {self.words} words",
+            prompts.VERDICT,
+            input=None,
+            output=trace.trace.output,
+            max_chars=max_chars,
+        )
+
+
+def test_a_type_of_ones_own_may_ask_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_kind", lambda name: Concise)
+    assertion = {"type": "concise", "words": 3}
+    assert judged(assertion, lambda question: "3 words" in question.criterion).passed is True
+    assert judged(assertion, None).reason == "no judge"

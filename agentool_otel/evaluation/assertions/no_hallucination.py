@@ -79,6 +79,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
             return verdict._replace(extra=extra)
         if passed:
             said = f"{supported} of {counted(len(claims), 'claim')} supported"
+            said = said if claims else "the output makes no claim of fact"
             return Verdict(True, score, reason or said, steps, extra)
         wrong = [_words(claim) for claim in (*against, *unsupported)]
         said = f"{len(wrong)} of {counted(len(claims), 'claim')} not supported: {listed(wrong)}"

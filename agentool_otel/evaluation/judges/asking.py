@@ -96,7 +96,7 @@ class Asking:
             await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
 
     async def _opened(self, stack: AsyncExitStack) -> Callable[[Question], Awaitable[Any]]:
-        session = getattr(self._judge, "session", None)
+        session = getattr(self._judge, "open_session", None)
         if session is not None:
             call: Callable[[Question], Awaitable[Any]] = await stack.enter_async_context(session())
             return call

@@ -115,10 +115,10 @@ class OpenAIJudge:
         Raises:
             NoVerdict: there is no answer; the message says why.
         """
-        async with self.session() as ask:
+        async with self.open_session() as ask:
             return await ask(question)
 
-    def session(self) -> AbstractAsyncContextManager[_Ask]:
+    def open_session(self) -> AbstractAsyncContextManager[_Ask]:
         """Return a context in which many questions can be asked over the same connections."""
         return self._session()
 

@@ -82,7 +82,8 @@ Judge: TypeAlias = Callable[[Question], Any]
 
 It may have `model` (the name that results give), `concurrency` (questions at a time; 4),
 `deadline_s` (seconds that a question may take; 300) and `max_chars` (characters of a trace that it
-takes; 100,000). One that is no coroutine function is called in several threads.
+takes; 100,000). One that is no coroutine function is called in several threads. `open_session()`
+returns an async context manager, whose value is called in its place while an evaluation lasts.
 """
 
 

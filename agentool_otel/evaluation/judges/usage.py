@@ -43,7 +43,10 @@ class JudgeUsage:
         made = _count(getattr(usage, "completion_tokens", None))
         self.input_tokens += given or 0
         self.output_tokens += made or 0
-        price = None if given is None or made is None else _price(given, made, model, url)
+        details = getattr(usage, "prompt_tokens_details", None)
+        cached = _count(getattr(details, "cached_tokens", None))
+        known = given is not None and made is not None
+        price = _price((given or 0, made or 0, cached), model, url) if known else None
         self._cost = None if price is None or self._cost is None else self._cost + price
 
 
@@ -51,12 +54,13 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _price(given: int, made: int, model: str, url: str) -> Decimal | None:
+def _price(tokens: tuple[int, int, int | None], model: str, url: str) -> Decimal | None:
     try:
         prices: Any = import_module("genai_prices")
     except ImportError:
         return None
-    counts = prices.Usage(input_tokens=given, output_tokens=made)
+    given, made, cached = tokens
+    counts = prices.Usage(input_tokens=given, output_tokens=made, cache_read_tokens=cached)
     now = datetime.now(timezone.utc)
     try:
         found = prices.calc_price(counts, model, provider_api_url=url, genai_request_timestamp=now)
