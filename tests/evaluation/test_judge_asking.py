@@ -16,8 +16,19 @@ from hypothesis import strategies as st
 
 from agentool_otel import ReasoningTrace, evaluate
 from agentool_otel.errors import EvaluationError
+from agentool_otel.evaluation.assertions.output_property import OutputProperty
+from agentool_otel.evaluation.judges.asking import Asking
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
-from tests.evaluation.judges import POLITE, RUBRIC, answering, model_judge, trace, verdict, words
+from tests.evaluation.judges import (
+    POLITE,
+    RUBRIC,
+    answering,
+    asked,
+    model_judge,
+    trace,
+    verdict,
+    words,
+)
 
 STATUS = {"type": "status"}
 LONG_S = 20.0
@@ -150,6 +161,24 @@ def test_results_that_nobody_wants_any_more_end_it_too(model: LoopbackModel) -> 
     del results
     gc.collect()
     assert threads() == []
+
+
+def test_they_may_be_found_to_be_unwanted_in_the_judges_own_thread() -> None:
+    held: dict[str, Any] = {}
+
+    async def judge(question: Any) -> bool:
+        if question.output == "1":
+            held["closing"] = held.pop("asking").close()
+        return True
+
+    asking = held["asking"] = Asking(judge)
+    for n in range(2):
+        promised = asking.ask(OutputProperty(property="x"), asked(POLITE, output=str(n)))
+        assert promised.result(LONG_S).passed is True
+    until = time.monotonic() + LONG_S
+    while threads() and time.monotonic() < until:
+        time.sleep(0.001)
+    assert held == {"closing": None}
 
 
 def test_an_error_of_the_traces_ends_it_and_is_the_callers() -> None:

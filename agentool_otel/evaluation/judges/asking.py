@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextvars
 import inspect
 import threading
@@ -64,13 +65,14 @@ class Asking:
         callable is called, unless one does not return within seconds."""
         if self._thread is None:
             return
+        atexit.unregister(self.close)
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join()
-        self._thread = None
         until = time.monotonic() + _GRACE_S
+        _joined(self._thread, None)
         for thread in list(self._calls):
-            thread.join(max(0.0, until - time.monotonic()))
+            _joined(thread, max(0.0, until - time.monotonic()))
+        self._thread = None
 
     # ------------------------------------------------------------------------- the thread
 
@@ -81,6 +83,8 @@ class Asking:
         )
         self._thread.start()
         started.result()
+        # Later than that, a thread that is waited for never gets its turn.
+        atexit.register(self.close)
 
     async def _serve(self, started: Future[None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -168,6 +172,13 @@ class Asking:
         if error is not None:
             raise error
         return value
+
+
+def _joined(thread: threading.Thread, timeout_s: float | None) -> None:
+    """Wait for the end of a thread, but not of that in which the garbage collector has found that
+    nobody wants the results any more."""
+    if thread is not threading.current_thread():
+        thread.join(timeout_s)
 
 
 def _failing(error: Exception) -> Callable[[Question], Awaitable[Any]]:
