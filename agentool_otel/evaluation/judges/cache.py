@@ -55,7 +55,8 @@ class Cache:
         path = self._path(key)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.folder.parent, self.folder, path.parent):  # each its owner's only
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if why := why_untrusted(self.folder):
                 raise OSError(why)
             file = create_own(beside, os.O_WRONLY)
