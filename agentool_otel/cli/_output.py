@@ -131,6 +131,11 @@ class Reading:
             yield group
             done += len(group)
 
+    def doing(self, what: str) -> None:
+        """Say what is being waited for, where a person is watching, until reading goes on."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=what)
+
     def _counted(self, spans: Iterator[_Span]) -> Iterator[_Span]:
         for span in spans:
             if isinstance(span, SpanRecord) and is_fragment(span):

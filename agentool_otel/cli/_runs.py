@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading
@@ -17,6 +17,7 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.rebuild import Prices, Rebuilt, rebuild
 from agentool_otel.rebuild.tree import Node, grow
 from agentool_otel.sources import by_trace
+from agentool_otel.sources.span_files import SpanFile
 
 __all__ = ["Run", "Runs", "names_a_trace", "selected"]
 
@@ -46,7 +47,7 @@ class Runs:
         return self._files.problems if self._files is not None else self._spans.source.problems
 
     @property
-    def files(self) -> Sequence[Path | BinaryIO]:
+    def files(self) -> Sequence[SpanFile]:
         """The files and streams that are read; none where it is a server."""
         return self._files.files if self._files is not None else files_of(self._spans.source)
 

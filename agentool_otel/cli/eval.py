@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 from rich.console import Console
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
+from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._selection import selecting
@@ -21,13 +22,16 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.case_files import read_cases
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.junit import JUnit
-from agentool_otel.evaluation.running import Evaluation
+from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Prices, Rebuilt
 from agentool_otel.rebuild.runs import rebuild_groups
 from agentool_otel.sources import Source
 from agentool_otel.sources.grouping import whole
+
+if TYPE_CHECKING:
+    from agentool_otel.evaluation.judges.openai import OpenAIJudge
 
 __all__ = ["command"]
 
@@ -50,6 +54,8 @@ class _Outcome:
         self._output = output
         self.summary = summary
         self.junit: JUnit | None = None
+        self.show: Callable[[], None] = lambda: None
+        """Shows how far the judge is."""
         self.traces = 0
         self.unselected = 0
         self.untried = 0
@@ -57,28 +63,35 @@ class _Outcome:
         self.left_out = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
-        """Hold a trace against its cases."""
+        """Hold a trace against its cases. Its results may come later, where a judge is asked."""
         if self._selection is not None and not self._selection.holds(source):
             self.unselected += 1
             return
         self.traces += 1
-        rebuilt = source if isinstance(source, Rebuilt) else None
-        trace = source.trace if isinstance(source, Rebuilt) else source
-        results, why_none = self._evaluation.of(source)
-        for result in results:
-            self._put(result, trace, rebuilt)
-        if why_none is not None:
-            self.left_out += 1
-            if len(self.unmatched) < _EXAMPLES:
-                self.unmatched.append((trace.trace_id, why_none))
+        for made in self._evaluation.put(source):
+            self._take(made)
 
     def finish(self, junit: BinaryIO | None) -> None:
-        """Add the cases without a trace, and write what needs all results."""
-        for result in self._evaluation.untried():
+        """Wait for the judge, add the cases without a trace, and write what needs all results."""
+        for made in self._evaluation.rest():
+            self._take(made)
+        for made in self._evaluation.untried():
             self.untried += 1
-            self._put(result, None, None)
+            self._take(made)
         if junit is not None and self.junit is not None:
             junit.write(self.junit.to_bytes())
+
+    def _take(self, made: TraceResults) -> None:
+        source = made.source
+        rebuilt = source if isinstance(source, Rebuilt) else None
+        trace = source.trace if isinstance(source, Rebuilt) else source
+        for result in made.results:
+            self._put(result, trace, rebuilt)
+        if made.why_none is not None and trace is not None:
+            self.left_out += 1
+            if len(self.unmatched) < _EXAMPLES:
+                self.unmatched.append((trace.trace_id, made.why_none))
+        self.show()
 
     def _put(
         self, result: EvalResult, trace: ReasoningTrace | None, rebuilt: Rebuilt | None
@@ -123,6 +136,7 @@ class _Outcome:
 )
 @selecting
 @click.option("--cost", is_flag=True, help=COST_HELP)
+@judge_options
 def command(
     cases: str,
     source: str | None,
@@ -134,19 +148,20 @@ def command(
     match: str | None,
     cost: bool,
     selection: Selection | None,
+    judge: OpenAIJudge | None,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
 
     CASES is a file of EvalCases in JSON, JSON Lines or YAML, or an ADK eval set. A run is a try of
     the case that it names (AGENTOOL_EVAL_CASE), else of those with its input. Assertions alone
     apply to every run, or to those that --agent, --model, --tag, --status, --since and --until
-    name. What needs a judge is not evaluated.
+    name. What needs a judge is not evaluated unless one is named.
     """
     if cases == "-" and source == "-":
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = read_cases(place)
-    evaluation = Evaluation(documents, min_evaluated, match)
+    evaluation = Evaluation(documents, min_evaluated, judge, match)
     prices = Prices() if cost else None
     spans = open_spans([source] if source is not None else [])
     for_people = sys.stdout.isatty()
@@ -154,14 +169,17 @@ def command(
         target = output or (None if for_people else STDOUT)
         inputs = [*files_of(spans), *([place] if place is not None else [])]
         data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
+        open_files.enter_context(closing(evaluation))
         outcome = _Outcome(evaluation, selection, Summary(by or "agent"), data.get("--output"))
         outcome.junit = JUnit() if junit is not None else None
         reading = open_files.enter_context(Reading(spans))
+        outcome.show = judging_shown(judge, reading)
         _judge_all(spans, reading, prices, outcome.judge)
         outcome.finish(data.get("--junit"))
     _print(outcome, for_people, asked=by is not None)
     problems = [*problems, *spans.problems]
     report(problems)
+    say_judging(judge)
     _say_totals(outcome, reading.count, len(problems))
     return _exit_code(outcome, fail_on, bool(problems))
 

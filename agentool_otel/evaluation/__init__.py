@@ -5,9 +5,12 @@ judged       a trace, and what of it cannot be seen
 comparing    an expected value against one that was found
 check        what every assertion type is
 assertions/  the types, a family in each file; entry points of group `agentool_otel.assertions`
+judge_check  the types that only a judge can tell
+judges/      who tells: a model, or a callable of one's own
 building     the assertion of a case to its check, and the check to its verdict
 matching     which case a trace is a try of
 results      the verdicts on a trace as an EvalResult
+waiting      traces that wait for a judge, in their order
 running      all of it over many traces
 junit        results as CI servers read them
 
@@ -23,22 +26,36 @@ differences  all that as records and as JSON
 partners     which traces of two sources are compared
 
 A check that could not look, because something was masked, cut, not captured or never arrived,
-neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network.
+neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network,
+but for a judge that is named and needs one.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.differences import TraceDiff
 from agentool_otel.evaluation.diffing import diff
+from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import Call, JudgedTrace
+from agentool_otel.evaluation.judges.questions import Answer, Claim, NoVerdict, Question
 from agentool_otel.evaluation.running import evaluate
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 
+if TYPE_CHECKING:
+    from agentool_otel.evaluation.judges.openai import OpenAIJudge as OpenAIJudge
+
 __all__ = [
+    "Answer",
     "Call",
     "Check",
+    "Claim",
+    "JudgeCheck",
     "JudgedTrace",
+    "NoVerdict",
+    "OpenAIJudge",
+    "Question",
     "TraceDiff",
     "Verdict",
     "diff",
@@ -47,3 +64,11 @@ __all__ = [
     "not_evaluated",
     "passed",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "OpenAIJudge":  # the one that takes time to import
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from agentool_otel.evaluation.judges.openai import OpenAIJudge
+
+    return OpenAIJudge

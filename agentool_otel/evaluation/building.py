@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import cache
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
 from agentool_otel._registry import found
+from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.model.documents import Assertion, EvalCase
 
-__all__ = ["assertion_types", "judging"]
+if TYPE_CHECKING:
+    from agentool_otel.evaluation.judges.asking import Asking
+
+__all__ = ["asking", "assertion_types", "judging"]
 
 _GROUP = "agentool_otel.assertions"
 _FOR_PEOPLE = ("type", "description")
@@ -42,9 +47,35 @@ def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
         try:
             return check.check(trace, case)
         except Exception as error:  # a check may be anybody's, and its own crash is no low score
-            return not_evaluated(f"the check could not be made: {error or type(error).__name__}")
+            return _crashed(error)
 
     return judge
+
+
+def asking(
+    assertion: Assertion, judge: Asking
+) -> Callable[[JudgedTrace, EvalCase], Verdict | Future[Verdict]]:
+    """Return what gives an assertion's verdict as `judging` does, or the promise of one where a
+    judge is asked. Neither raises."""
+    try:
+        check = _built(assertion)
+    except _NotUsable:
+        return judging(assertion)
+    if not isinstance(check, JudgeCheck):
+        return judging(assertion)
+
+    def ask(trace: JudgedTrace, case: EvalCase) -> Verdict | Future[Verdict]:
+        try:
+            asked = check.question(trace, case, judge.max_chars)
+        except Exception as error:  # as in `judging`
+            return _crashed(error)
+        return asked if isinstance(asked, Verdict) else judge.ask(check, asked)
+
+    return ask
+
+
+def _crashed(error: Exception) -> Verdict:
+    return not_evaluated(f"the check could not be made: {error or type(error).__name__}")
 
 
 class _NotUsable(Exception):

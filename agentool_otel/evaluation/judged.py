@@ -16,10 +16,10 @@ from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetr
 from agentool_otel.rebuild import Fidelity, Rebuilt
 from agentool_otel.rebuild.fidelity import Note
 
-__all__ = ["ARGUMENTS", "Call", "JudgedTrace", "known"]
+__all__ = ["ARGUMENTS", "RESULT", "Call", "JudgedTrace", "known"]
 
 ARGUMENTS = "tool_call.arguments"
-_RESULT = "tool_result.output"
+RESULT = "tool_result.output"
 _CALLS = "calls"
 """Stands for the calls that an attribute would have told of, had it been whole."""
 _ANSWERS = {"output", ARGUMENTS}
@@ -31,7 +31,7 @@ _HIDING = {
     "lost": "is lost",
     "not_captured": "was not captured",
 }
-_CONTENT = ("input", "output", ARGUMENTS, _RESULT, "content")
+_CONTENT = ("input", "output", ARGUMENTS, RESULT, "content")
 
 
 def known(value: Any) -> Any:
@@ -152,6 +152,11 @@ class JudgedTrace:
         """
         return self._gaps.get((step_id, field)) if self._may_hide else None
 
+    def hides(self, value: Any, field: str, step_id: str | None = None) -> str | None:
+        """Return why a member that is there may not be what it was, by its own marks or by `gap`;
+        None where nothing says so."""
+        return gap_in(value) or self.gap(field, step_id)
+
     def why_missing(self, field: str, step_id: str | None = None) -> str:
         """Return why a member is not there, as `gap` does."""
         if self._rebuilt is not None and not self._may_hide:
@@ -210,9 +215,9 @@ def _told_by(attribute: str, unread: bool) -> tuple[str, ...]:
     if "argument" in name:
         return (ARGUMENTS,)
     if "tool" in name and ("result" in name or "output" in name or "response" in name):
-        return (_RESULT,)
+        return (RESULT,)
     if "input" in name or "prompt" in name or "request" in name:
-        return ("input", _RESULT) if "message" in name else ("input", _RESULT, ARGUMENTS)
+        return ("input", RESULT) if "message" in name else ("input", RESULT, ARGUMENTS)
     if "output" in name or "completion" in name or "response" in name:
-        return ("output", _RESULT, ARGUMENTS, "content")
+        return ("output", RESULT, ARGUMENTS, "content")
     return () if unread else _CONTENT

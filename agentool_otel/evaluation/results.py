@@ -1,13 +1,14 @@
 """The verdicts on a trace as an EvalResult. Spec: agentool interoperability spec v0.1.
 
 Beside its members, a result says how many assertions were `evaluated` of how many in `total`, and
-each assertion's result the `step_ids` that it rests on.
+each assertion's result the `step_ids` that it rests on and, where a judge told it, `judge_model`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from agentool_otel.evaluation.verdicts import Verdict
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalCase, EvalResult
@@ -19,7 +20,12 @@ _SECOND_NS = 1_000_000_000
 
 
 def result_of(
-    case: EvalCase, trace_id: str | None, verdicts: Sequence[Verdict], min_evaluated: float = 1.0
+    case: EvalCase,
+    trace_id: str | None,
+    verdicts: Sequence[Verdict],
+    min_evaluated: float = 1.0,
+    *,
+    judge_model: str | None = None,
 ) -> EvalResult:
     """Return the result of a case.
 
@@ -31,6 +37,7 @@ def result_of(
         trace_id: the trace that was judged; None where there is none.
         verdicts: one per assertion of the case.
         min_evaluated: the share of the assertions that is enough, 0 to 1. One there has to be.
+        judge_model: who gave one of the verdicts; None where no judge did.
     """
     scores = [verdict.score or 0.0 for verdict in verdicts if verdict.passed is not None]
     enough = bool(scores) and len(scores) >= min_evaluated * len(verdicts)
@@ -45,16 +52,20 @@ def result_of(
             for assertion, verdict in zip(case.assertions, verdicts, strict=True)
         ],
         composite_score=round(sum(scores) / len(scores), 3) if scores else UNSET,
+        judge_model=UNSET if judge_model is None else judge_model,
         evaluated_at=from_ns(time.time_ns() // _SECOND_NS * _SECOND_NS),
         extra={"evaluated": len(scores), "total": len(verdicts)},
     )
 
 
 def _assertion_result(kind: str, verdict: Verdict) -> AssertionResult:
+    extra: dict[str, Any] = {"step_ids": list(verdict.step_ids)} if verdict.step_ids else {}
+    if verdict.extra:
+        extra.update(verdict.extra)
     return AssertionResult(
         assertion_type=kind,
         passed=verdict.passed,
         score=UNSET if verdict.score is None else verdict.score,
         reason=verdict.reason,
-        extra={"step_ids": list(verdict.step_ids)} if verdict.step_ids else {},
+        extra=extra,
     )

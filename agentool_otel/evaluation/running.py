@@ -3,50 +3,76 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.building import judging
+from agentool_otel.evaluation.building import asking, judging
 from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.judges.questions import Judge
 from agentool_otel.evaluation.matching import Cases, MatchRule
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.evaluation.waiting import Promised, Window, settled
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Rebuilt
 
-__all__ = ["EVERY_TRACE", "Evaluation", "evaluate"]
+if TYPE_CHECKING:
+    from agentool_otel.evaluation.judges.asking import Asking
+
+__all__ = ["EVERY_TRACE", "Evaluation", "TraceResults", "evaluate"]
 
 _log = logging.getLogger(__name__)
 
 EVERY_TRACE = "every trace"
 """The case id of results where there are no cases, only assertions that hold for every trace."""
 _NO_TRACE = "no trace of this case"
+_AHEAD = 8
+"""Traces for each question of the judge at a time that may wait for their turn: one whose judge is
+slow holds up those behind it."""
 
 _Case: TypeAlias = EvalCase | Assertion | Mapping[str, Any]
 _Trace: TypeAlias = ReasoningTrace | Rebuilt
 
 
+class TraceResults(NamedTuple):
+    """What came of a trace, or of a case without one."""
+
+    source: _Trace | None
+    """None where no trace was a try of the case."""
+    results: list[EvalResult]
+    why_none: str | None = None
+    """Why there is no case for the trace; None where there is one."""
+
+
 def evaluate(
     cases: _Case | Iterable[_Case],
     traces: Iterable[_Trace],
+    judge: Judge | None = None,
     *,
     min_evaluated: float = 1.0,
     match: MatchRule | None = None,
     unmatched: Callable[[ReasoningTrace, str], None] | None = None,
-) -> Iterator[EvalResult]:
+) -> Generator[EvalResult]:
     """Yield a result for each case and each trace that is a try of it, as the traces come.
 
     A trace is a try of the case that its run names (`metadata.case_id`), else of those with the
     same input. A case without a trace has a result at the end, of which nothing is evaluated.
-    Without a judge, assertions that need one are not evaluated. Memory holds the cases and one
-    trace.
+
+    Without a judge, assertions that need one are not evaluated, and memory holds the cases and one
+    trace. With one, several questions are asked at a time, from a thread of its own; results come
+    in the order of traces all the same, and memory holds the traces that wait, which are few.
+    Closing the generator drops what was not answered yet, and ends the thread.
 
     Args:
         cases: cases; or assertions alone, which then apply to every trace.
         traces: the traces, best as `rebuild` gives them: a `Rebuilt` knows what its spans do not
             say, a document by itself does not.
+        judge: tells what no rule can (`output_property`, `rubric`, `no_hallucination`): a callable
+            that takes a `Question` and returns a bool, a score from 0 to 1 or an `Answer`, such as
+            `lambda question: "sorry" not in question.output`; or an `OpenAIJudge`. An answer that
+            it does not give makes the assertion not evaluated, with the reason.
         min_evaluated: the share of the assertions, 0 to 1, that has to be evaluated for a result
             without a failure to count as passed.
         match: the rule for traces that name no case and have the input of none: `contains`, the
@@ -57,20 +83,21 @@ def evaluate(
             were is logged as a warning.
 
     Raises:
-        EvaluationError: there are no cases, they are cases and assertions mixed, `min_evaluated` is
-            no share, or `match` no rule.
+        EvaluationError: there are no cases, they are cases and assertions mixed, `min_evaluated`
+            is no share, `match` no rule, or the judge cannot be called.
         DecodeError: a case given as an object is none.
     """
-    return Evaluation(cases, min_evaluated, match).results(traces, unmatched)
+    return Evaluation(cases, min_evaluated, judge, match).results(traces, unmatched)
 
 
 class Evaluation:
-    """Cases made ready, to be held against traces."""
+    """Cases made ready, to be held against one trace after another."""
 
     def __init__(
         self,
         cases: _Case | Iterable[_Case],
         min_evaluated: float = 1.0,
+        judge: Judge | None = None,
         match: MatchRule | None = None,
     ):
         """Make cases ready.
@@ -79,6 +106,11 @@ class Evaluation:
         """
         if not 0 <= min_evaluated <= 1:
             raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
+        if judge is not None and not callable(judge):
+            raise EvaluationError(
+                f"a judge is called with a question; {type(judge).__name__} cannot be"
+                "; hint: give a function, or OpenAIJudge(model)"
+            )
         given = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
         documents = [_document(case) for case in given]
         if not documents:
@@ -94,7 +126,11 @@ class Evaluation:
         if self._for_all:
             of_cases = [EvalCase(case_id=EVERY_TRACE, assertions=assertions)]
         self._cases = Cases(of_cases, match)
-        self._judges = [[judging(it) for it in case.assertions] for case in of_cases]
+        self._asking = _asking(judge) if judge is not None else None
+        self._window: Window[TraceResults] = Window(
+            _AHEAD * self._asking.concurrency if self._asking is not None else 0
+        )
+        self._judges = [[self._judging(it) for it in case.assertions] for case in of_cases]
         self._min_evaluated = min_evaluated
         self._tried: set[int] = set()
 
@@ -102,39 +138,104 @@ class Evaluation:
         self,
         traces: Iterable[_Trace],
         unmatched: Callable[[ReasoningTrace, str], None] | None = None,
-    ) -> Iterator[EvalResult]:
+    ) -> Generator[EvalResult]:
         """Yield the results for traces, then for the cases without one."""
         left_out = 0
-        for source in traces:
-            found, why = self.of(source)
-            yield from found
-            if why is not None:
-                left_out += 1
-                if unmatched is not None:
-                    unmatched(source.trace if isinstance(source, Rebuilt) else source, why)
-        if left_out and unmatched is None:
-            _log.warning("not evaluated: traces that are a try of no case: %d", left_out)
-        yield from self.untried()
+        try:
+            for outcome in self._outcomes(traces):
+                yield from outcome.results
+                if outcome.why_none is not None and outcome.source is not None:
+                    left_out += 1
+                    if unmatched is not None:
+                        unmatched(_document_of(outcome.source), outcome.why_none)
+            if left_out and unmatched is None:
+                _log.warning("not evaluated: traces that are a try of no case: %d", left_out)
+            for outcome in self.untried():
+                yield from outcome.results
+        finally:
+            self.close()
 
-    def of(self, source: _Trace) -> tuple[list[EvalResult], str | None]:
-        """Return the results for one trace; where there is no case for it, why."""
+    def _outcomes(self, traces: Iterable[_Trace]) -> Iterator[TraceResults]:
+        for source in traces:
+            yield from self.put(source)
+        yield from self.rest()
+
+    # ---------------------------------------------------------- for those who push their traces
+
+    def put(self, source: _Trace) -> Iterable[TraceResults]:
+        """Hold a trace against its cases, and return the outcomes that are ready, in the order of
+        traces: without a judge its own. Where too many wait for a judge, iterating waits for the
+        first, so do that before the next call."""
         trace = JudgedTrace(source)
         places = [0] if self._for_all else self._cases.of(trace)
         self._tried.update(places)
-        results = [self._result(at, trace) for at in places]
-        return results, None if places else self._cases.why_none(trace)
+        why_none = None if places else self._cases.why_none(trace)
+        promised = [self._promised(at, trace) for at in places]
+        if self._asking is None:
+            return (self._outcome(source, places, promised, why_none),)
+        return self._window.put(
+            [it for of in promised for it in of],
+            lambda: self._outcome(source, places, promised, why_none),
+        )
 
-    def untried(self) -> Iterator[EvalResult]:
+    def rest(self) -> Iterator[TraceResults]:
+        """Yield the outcomes of traces that waited for a judge."""
+        return self._window.rest()
+
+    def untried(self) -> Iterator[TraceResults]:
         """Yield a result for each case that no trace was a try of."""
         for at, case in enumerate(self._cases.all):
             if at not in self._tried and not self._for_all:
                 verdicts = [not_evaluated(_NO_TRACE)] * len(case.assertions)
-                yield result_of(case, None, verdicts, self._min_evaluated)
+                yield TraceResults(None, [result_of(case, None, verdicts, self._min_evaluated)])
 
-    def _result(self, at: int, trace: JudgedTrace) -> EvalResult:
+    def close(self) -> None:
+        """Drop what no judge has answered yet. Nothing is asked any more."""
+        if self._asking is not None:
+            self._asking.close()
+
+    def _judging(self, assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Promised]:
+        return judging(assertion) if self._asking is None else asking(assertion, self._asking)
+
+    def _promised(self, at: int, trace: JudgedTrace) -> list[Promised]:
         case = self._cases.all[at]
-        verdicts: list[Verdict] = [judge(trace, case) for judge in self._judges[at]]
-        return result_of(case, trace.trace.trace_id, verdicts, self._min_evaluated)
+        return [judge(trace, case) for judge in self._judges[at]]
+
+    def _outcome(
+        self,
+        source: _Trace,
+        places: list[int],
+        promised: list[list[Promised]],
+        why_none: str | None,
+    ) -> TraceResults:
+        trace_id = _document_of(source).trace_id
+        results: list[EvalResult] = []
+        for at, of in zip(places, promised, strict=True):
+            verdicts = settled(of)
+            judge = self._who_judged(verdicts)
+            results.append(
+                result_of(
+                    self._cases.all[at], trace_id, verdicts, self._min_evaluated, judge_model=judge
+                )
+            )
+        return TraceResults(source, results, why_none)
+
+    def _who_judged(self, verdicts: list[Verdict]) -> str | None:
+        """Return who gave one of the verdicts; None where none is a judge's."""
+        if self._asking is None:
+            return None
+        judged = any("judge_model" in it.extra and it.passed is not None for it in verdicts)
+        return self._asking.model if judged else None
+
+
+def _asking(judge: Judge) -> Asking:
+    from agentool_otel.evaluation.judges.asking import Asking  # brings asyncio along
+
+    return Asking(judge)
+
+
+def _document_of(source: _Trace) -> ReasoningTrace:
+    return source.trace if isinstance(source, Rebuilt) else source
 
 
 def _document(case: object) -> EvalCase | Assertion:

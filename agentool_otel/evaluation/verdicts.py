@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 __all__ = ["Verdict", "failed", "not_evaluated", "passed"]
 
@@ -19,6 +20,8 @@ class Verdict(NamedTuple):
     """Why, naming the steps it rests on and what was found there."""
     step_ids: tuple[str, ...] = ()
     """The steps it rests on."""
+    extra: Mapping[str, Any] = MappingProxyType({})
+    """Further members of the assertion's result, such as who judged."""
 
 
 def passed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:

@@ -21,7 +21,15 @@ Event = tuple["str | None", "Json | str"]
 """Name of a server-sent event, if it has one, and its data."""
 NewId = Callable[[str], str]
 
-_FINISH = {"stop": "stop", "tool": "tool_calls", "length": "length", "refusal": "stop"}
+_FINISH = {
+    "stop": "stop",
+    "tool": "tool_calls",
+    "length": "length",
+    "refusal": "stop",
+    "content_filter": "content_filter",
+}
+_UNFINISHED = {"length": "max_output_tokens", "content_filter": "content_filter"}
+"""Why a response is incomplete."""
 
 
 def error_body(turn: Turn) -> Json:
@@ -113,8 +121,8 @@ def responses_body(request: Request, turn: Turn, new_id: NewId) -> Json:
 
 
 def _final(request: Request, turn: Turn, response_id: str, items: list[Json]) -> Json:
-    status = "incomplete" if turn.why == "length" else "completed"
-    why = {"reason": "max_output_tokens"} if status == "incomplete" else None
+    status = "incomplete" if turn.why in _UNFINISHED else "completed"
+    why = {"reason": _UNFINISHED[turn.why]} if status == "incomplete" else None
     usage = _usage(request, turn, "input", "output")
     response = _response(request, response_id, status) | {"output": items, "usage": usage}
     return response | {"incomplete_details": why}

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 __all__ = ["Request", "Stop", "ToolCall", "Turn", "auto_turn", "call", "example_of"]
 
 Json = dict[str, Any]
-Stop = Literal["stop", "tool", "length", "refusal"]
+Stop = Literal["stop", "tool", "length", "refusal", "content_filter"]
 
 ANSWER = "The answer is 42."
 

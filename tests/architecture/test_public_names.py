@@ -25,7 +25,8 @@ FOLDERS = {
         Written classify dialects gathering_dialects judge writing_dialect
     """,
     "evaluation": """
-        Call Check JudgedTrace TraceDiff Verdict diff evaluate failed not_evaluated passed
+        Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff
+        Verdict diff evaluate failed not_evaluated passed
     """,
     "formats": "Converted Format Framing Loss Writer format_named formats words",
     "instrument": "flush instrument status uninstrument",

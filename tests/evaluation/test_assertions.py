@@ -254,7 +254,7 @@ UNSEEN: list[tuple[Object, Object, str]] = [
     ({"type": "max_cost_usd", "max_cost_usd": 1}, RUN, "max_cost_usd takes max_usd"),
     ({"type": "output_property"}, RUN, "missing required field `property`"),
     ({"type": "rubric"}, RUN, "missing required field `rubric`"),
-    ({"type": "no_hallucination", "sources": 1}, RUN, "takes no parameters"),
+    ({"type": "no_hallucination", "sources": 1}, RUN, "no_hallucination takes min_score"),
 ]
 
 

@@ -1,0 +1,143 @@
+"""What the output claims is supported by what the run found out.
+
+Evidence is what the run was told from outside: tool results, what was read from memory, documents
+that were retrieved. What the agent thought, and what it asked its tools, is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from agentool_otel.evaluation.check import counted, listed
+from agentool_otel.evaluation.comparing import short
+from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
+from agentool_otel.evaluation.judged import RESULT, JudgedTrace, known
+from agentool_otel.evaluation.judges import prompts
+from agentool_otel.evaluation.judges.questions import Answer, Claim, Question
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.model.documents import UNSET, EvalCase, Step
+
+__all__ = ["NoHallucination"]
+
+_CRITERION = "Each claim of fact in the output is supported by the evidence, which is the steps."
+
+
+class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
+    """What the output claims is supported by what the run retrieved.
+
+    The score is the share of its claims that are supported. It holds where none is contradicted and
+    that share is large enough. The claims are a further member of the result, `claims`.
+    """
+
+    min_score: float = 0.8
+    """The share of the claims that has to be supported. One fifth may be what the evidence does not
+    say, as in the example of the spec, whose score of 0.8 has passed."""
+
+    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+        output, gap = trace.output()
+        if gap:
+            return not_evaluated(f"the output {gap}")
+        evidence = list(_evidence(trace))
+        hidden = listed(_hidden(trace)) or None
+        if not evidence:
+            why = f": {hidden}" if hidden else ": no tool result, memory read or retrieved document"
+            return not_evaluated(f"no evidence in this store{why}")
+        given, _ = input_of(trace)
+        return prompts.question(
+            "no_hallucination",
+            _CRITERION,
+            prompts.CLAIMS,
+            input=given,
+            output=output,
+            steps=evidence,
+            step_ids=[record["step_id"] for record in evidence],
+            hidden=hidden,
+            max_chars=max_chars,
+        )
+
+    def verdict(self, question: Question, answer: Answer) -> Verdict:
+        unseen = question.hidden or question.shortened
+        if answer.claims is None:
+            verdict = judged(answer, self.min_score if answer.passed is None else None)
+            if verdict.passed is False and unseen:
+                return _not_told("the output is not supported by", unseen, answer.step_ids)
+            return verdict
+        return self._of_claims(answer.claims, answer.reason, unseen)
+
+    def _of_claims(self, claims: Sequence[Claim], reason: str, unseen: str | None) -> Verdict:
+        steps = tuple(dict.fromkeys(name for claim in claims for name in claim.step_ids))
+        extra = {"claims": [_as_json(claim) for claim in claims]}
+        against = [claim for claim in claims if claim.verdict == "contradicted"]
+        unsupported = [claim for claim in claims if claim.verdict == "not_supported"]
+        supported = len(claims) - len(against) - len(unsupported)
+        score = round(supported / len(claims), 3) if claims else 1.0
+        passed = not against and score >= self.min_score
+        if unsupported and unseen and not against:
+            names = listed(short(claim.claim) for claim in unsupported)
+            verdict = _not_told(f"{names} not supported by", unseen, steps)
+            return verdict._replace(extra=extra)
+        if passed:
+            said = f"{supported} of {counted(len(claims), 'claim')} supported"
+            said = said if claims else "the output makes no claim of fact"
+            return Verdict(True, score, reason or said, steps, extra)
+        wrong = [_words(claim) for claim in (*against, *unsupported)]
+        said = f"{len(wrong)} of {counted(len(claims), 'claim')} not supported: {listed(wrong)}"
+        return Verdict(False, score, said, steps, extra)
+
+
+def _not_told(what: str, unseen: str, steps: Sequence[str]) -> Verdict:
+    return not_evaluated(f"{what} the evidence that can be seen, but {unseen}", steps)
+
+
+def _words(claim: Claim) -> str:
+    if claim.verdict == "contradicted":
+        return f"{short(claim.claim)} is contradicted by {listed(claim.step_ids)}"
+    return short(claim.claim)
+
+
+def _as_json(claim: Claim) -> dict[str, Any]:
+    return {"claim": claim.claim, "verdict": claim.verdict, "step_ids": list(claim.step_ids)}
+
+
+def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
+    """Yield what a judge may rest a claim on, with the ids of its steps."""
+    tools = {call.result_step_id: call.name for call in trace.calls}
+    for step_id, step in trace.steps:
+        said = _said(step)
+        if said:
+            tool = {"tool": tools[step_id]} if step_id in tools else {}
+            yield {"step_id": step_id, "type": step.type, **tool, **said}
+
+
+def _said(step: Step) -> dict[str, Any]:
+    """Return what a step brought from outside, empty where it brought nothing."""
+    said: dict[str, Any] = {}
+    if (result := known(step.tool_result)) is not None:
+        said |= {"result": result.output, "error": result.error}
+    if step.type == "memory_read":
+        said |= {"results": step.results}
+    return {name: value for name, value in said.items() if known(value) is not None}
+
+
+def _hidden(trace: JudgedTrace) -> Iterator[str]:
+    """Yield what of the evidence cannot be seen."""
+    if trace.unseen_calls:
+        yield trace.unseen_calls
+    lost = [call.step_id for call in trace.calls if call.result is None]
+    if lost:
+        yield f"no result of the calls at {listed(lost)} is in this store"
+    for step_id, step in trace.steps:
+        for field, value in _held(step):
+            why = trace.why_missing(field, step_id) if value is UNSET else None
+            if gap := why or trace.hides(value, field, step_id):
+                yield f"{field} of {step_id} {gap}"
+
+
+def _held(step: Step) -> Iterator[tuple[str, Any]]:
+    """Yield the members that hold evidence. A call that failed has an error, and no result."""
+    result = known(step.tool_result)
+    if result is not None and (result.output is not UNSET or known(result.error) is None):
+        yield RESULT, result.output
+    if step.type == "memory_read":
+        yield "results", step.results

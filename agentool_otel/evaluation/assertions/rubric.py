@@ -1,0 +1,79 @@
+"""The run as a whole meets a rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentool_otel.evaluation.check import listed
+from agentool_otel.evaluation.judge_check import JudgeCheck, input_of, judged
+from agentool_otel.evaluation.judged import ARGUMENTS, RESULT, JudgedTrace, known
+from agentool_otel.evaluation.judges import prompts
+from agentool_otel.evaluation.judges.questions import Answer, Question
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.model.documents import UNSET, EvalCase, Step
+
+__all__ = ["Rubric"]
+
+_MEMBERS = ("content", "to_agent", "message", "query", "results", "key")
+
+
+class Rubric(JudgeCheck, frozen=True, kw_only=True):
+    """The run meets a rubric, in words. The judge sees all of it, and is told what is hidden."""
+
+    rubric: str
+    min_score: float | None = None
+    """The score from which on it holds; left out, the judge says."""
+
+    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+        output, gap = trace.output()
+        if gap:
+            return not_evaluated(f"the output {gap}")
+        given, hidden = input_of(trace)
+        gaps = [hidden] if hidden else []
+        gaps += [trace.unseen_calls] if trace.unseen_calls else []
+        for step_id, step in trace.steps:
+            gaps += _hidden(trace, step_id, step)
+        return prompts.question(
+            "rubric",
+            f"The run as a whole meets this rubric: {self.rubric}",
+            prompts.VERDICT,
+            input=given,
+            output=output,
+            steps=[_shown(step_id, step) for step_id, step in trace.steps],
+            step_ids=[step_id for step_id, _ in trace.steps],
+            hidden=listed(gaps) or None,
+            max_chars=max_chars,
+        )
+
+    def verdict(self, question: Question, answer: Answer) -> Verdict:
+        return judged(answer, self.min_score)
+
+
+def _shown(step_id: str, step: Step) -> dict[str, Any]:
+    """Return a step without what says nothing of the agent's work: times, ids, costs."""
+    shown: dict[str, Any] = {"step_id": step_id, "type": step.type}
+    if (call := known(step.tool_call)) is not None:
+        shown |= {"tool": call.name} | _there(arguments=call.arguments)
+    if (result := known(step.tool_result)) is not None:
+        shown |= _there(result=result.output, error=result.error)
+    return shown | _there(**{name: getattr(step, name) for name in _MEMBERS})
+
+
+def _there(**members: Any) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not UNSET}
+
+
+def _hidden(trace: JudgedTrace, step_id: str, step: Step) -> Iterator[str]:
+    held = [(name, getattr(step, name)) for name in _MEMBERS]
+    if (call := known(step.tool_call)) is not None:
+        held.append((ARGUMENTS, call.arguments))
+    if (result := known(step.tool_result)) is not None:
+        held.append((RESULT, result.output))
+    for field, value in held:
+        wanted = field in (ARGUMENTS, RESULT)
+        if value is UNSET and not wanted:
+            continue
+        why = trace.why_missing(field, step_id) if value is UNSET else None
+        if gap := why or trace.hides(value, field, step_id):
+            yield f"{field} of {step_id} {gap}"

@@ -1,0 +1,71 @@
+"""An assertion type that only a judge can tell: it asks a question and makes a verdict of the
+answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.evaluation.check import Check
+from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.judges.questions import Answer, Question
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.model.documents import UNSET, EvalCase
+
+__all__ = ["JudgeCheck", "input_of", "judged"]
+
+_HALF = 0.5
+_NO_JUDGE = "no judge"
+
+
+class JudgeCheck(Check, frozen=True, kw_only=True):
+    """An assertion type for a judge. Without one it is not evaluated."""
+
+    def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
+        """Return that there is no judge."""
+        return not_evaluated(_NO_JUDGE)
+
+    def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
+        """Return what the judge is to be asked, or a verdict where it need not or cannot be.
+
+        An exception is caught by the caller and makes the assertion not evaluated.
+
+        Args:
+            trace: the trace.
+            case: the case that it is a try of.
+            max_chars: characters of the trace that the judge takes.
+        """
+        raise NotImplementedError
+
+    def verdict(self, question: Question, answer: Answer) -> Verdict:
+        """Return what the answer says of the assertion. It need not look at what was left out of
+        the question: the reason tells of that."""
+        return judged(answer, None)
+
+
+def judged(answer: Answer, min_score: float | None) -> Verdict:
+    """Return the verdict that an answer is.
+
+    Args:
+        answer: what the judge said.
+        min_score: the score from which on the assertion holds; None leaves that to the judge, and
+            where it gave nothing but a score, to whether that is 0.5 or more.
+    """
+    passed, score = answer.passed, answer.score
+    if passed is None and score is None:
+        said = f": {answer.reason}" if answer.reason else ""
+        return not_evaluated(f"the judge cannot tell{said}", answer.step_ids)
+    if score is None:
+        score = 1.0 if passed else 0.0
+    if min_score is not None or passed is None:
+        passed = score >= (_HALF if min_score is None else min_score)
+    reason = answer.reason or f"the judge's score is {score:g}"
+    return Verdict(passed, score, reason, answer.step_ids)
+
+
+def input_of(trace: JudgedTrace) -> tuple[Any, str | None]:
+    """Return the input, and what of it cannot be seen."""
+    value = trace.trace.input
+    if value is UNSET:
+        return None, f"the input {trace.why_missing('input')}"
+    gap = trace.hides(value, "input")
+    return known(value), f"the input {gap}" if gap else None

@@ -1,0 +1,204 @@
+"""Several questions at a time, from a thread of its own that is gone when asking is over."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextvars
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Collection
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, suppress
+from typing import Any, Protocol
+
+from agentool_otel.evaluation.judges.answers import read
+from agentool_otel.evaluation.judges.questions import Answer, Judge, NoVerdict, Question
+from agentool_otel.evaluation.judges.suppressing import unrecorded
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+
+__all__ = ["Asker", "Asking"]
+
+_CONCURRENCY = 4
+_DEADLINE_S = 300.0
+_MAX_CHARS = 100_000
+_LATE = 5
+"""Questions in a row that took too long, after which no more is asked."""
+_MOMENT_S = 0.05
+_GRACE_S = 5.0
+"""Seconds that a callable which is being called has to return, when asking is over."""
+
+
+class Asker(Protocol):
+    """An assertion that makes a verdict of an answer."""
+
+    def verdict(self, question: Question, answer: Answer) -> Verdict: ...
+
+
+class Asking:
+    """Puts questions to a judge. Nothing is started before the first one.
+
+    Args:
+        judge: the judge; what else it may have is said at `Judge`.
+    """
+
+    def __init__(self, judge: Judge):
+        self._judge = judge
+        self.model = str(getattr(judge, "model", None) or _name(judge))
+        """Who judges, as results say it."""
+        self.max_chars = int(getattr(judge, "max_chars", _MAX_CHARS))
+        self.concurrency = int(getattr(judge, "concurrency", _CONCURRENCY))
+        self._deadline_s = float(getattr(judge, "deadline_s", _DEADLINE_S))
+        self._late = 0
+        self._calls: set[threading.Thread] = set()
+        self._thread: threading.Thread | None = None
+
+    def ask(self, asker: Asker, question: Question) -> Future[Verdict]:
+        """Ask a question. What comes is always a verdict, never an error."""
+        if self._thread is None:
+            self._start()
+        return asyncio.run_coroutine_threadsafe(self._verdict(asker, question), self._loop)
+
+    def close(self) -> None:
+        """Drop what was not answered. The thread is gone afterwards, and so are those in which a
+        callable is called, unless one does not return within seconds."""
+        if self._thread is None:
+            return
+        atexit.unregister(self.close)
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._over.set)
+        until = time.monotonic() + _GRACE_S
+        _joined(self._thread, None)
+        for thread in list(self._calls):
+            _joined(thread, max(0.0, until - time.monotonic()))
+        self._thread = None
+
+    # ------------------------------------------------------------------------- the thread
+
+    def _start(self) -> None:
+        started: Future[None] = Future()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve(started)), name="agentool-judge", daemon=True
+        )
+        self._thread.start()
+        started.result()
+        # Later than that, a thread that is waited for never gets its turn.
+        atexit.register(self.close)
+
+    async def _serve(self, started: Future[None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._over = asyncio.Event()
+        self._slots = asyncio.Semaphore(max(1, self.concurrency))
+        async with AsyncExitStack() as stack:
+            try:
+                self._call = await self._opened(stack)
+            except Exception as error:  # as where a client does not fit the libraries below it
+                self._call = _failing(error)
+            started.set_result(None)
+            await self._over.wait()
+            await _cancelled(asyncio.all_tasks() - {asyncio.current_task()})
+
+    async def _opened(self, stack: AsyncExitStack) -> Callable[[Question], Awaitable[Any]]:
+        session = getattr(self._judge, "open_session", None)
+        if session is not None:
+            call: Callable[[Question], Awaitable[Any]] = await stack.enter_async_context(session())
+            return call
+        called = getattr(self._judge, "__call__", None)  # noqa: B004 - of an object, not a test
+        if inspect.iscoroutinefunction(self._judge) or inspect.iscoroutinefunction(called):
+            return self._judge
+        return self._in_thread
+
+    # ------------------------------------------------------------------------- one question
+
+    async def _verdict(self, asker: Asker, question: Question) -> Verdict:
+        async with self._slots:
+            if self._over.is_set():
+                return not_evaluated("nobody waits for it")
+            try:
+                answer = read(await self._answer(question), question)
+                verdict = asker.verdict(question, answer)
+            except NoVerdict as error:
+                return not_evaluated(str(error))
+            except Exception as error:  # a judge may be anybody's, and its crash is no low score
+                return not_evaluated(f"the judge failed: {error or type(error).__name__}")
+        reason = verdict.reason
+        if question.shortened is not None and verdict.passed is not None:
+            reason = f"{reason} (judged on a shortened trace: {question.shortened})"
+        extra = {**verdict.extra, "judge_model": self.model}
+        return verdict._replace(reason=reason, extra=extra)
+
+    async def _answer(self, question: Question) -> Any:
+        if self._late >= _LATE:
+            raise NoVerdict(f"the judge was too late {_LATE} times in a row; no more was asked")
+        with unrecorded():
+            try:
+                value = await asyncio.wait_for(self._called(question), self._deadline_s)
+            except asyncio.TimeoutError:
+                self._late += 1
+                raise NoVerdict(f"the judge gave no answer in {self._deadline_s:g} s") from None
+        self._late = 0
+        return value
+
+    async def _called(self, question: Question) -> Any:
+        value = await self._call(question)
+        return await value if inspect.isawaitable(value) else value
+
+    async def _in_thread(self, question: Question) -> Any:
+        """Call what would hold up the others. A thread for each, because one that does not return
+        must neither keep the next waiting nor the process from ending."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[tuple[Any, Exception | None]] = loop.create_future()
+        context = contextvars.copy_context()
+
+        def settle(value: Any, error: Exception | None) -> None:
+            if not done.done():
+                done.set_result((value, error))
+
+        def work() -> None:
+            value, failed = None, None
+            try:
+                value = context.run(self._judge, question)
+            except Exception as error:
+                failed = error
+            self._calls.discard(thread)
+            with suppress(RuntimeError):  # nobody waits any more
+                loop.call_soon_threadsafe(settle, value, failed)
+
+        thread = threading.Thread(target=work, name="agentool-judge-call", daemon=True)
+        self._calls.add(thread)
+        thread.start()
+        value, error = await done
+        if error is not None:
+            raise error
+        return value
+
+
+def _joined(thread: threading.Thread, timeout_s: float | None) -> None:
+    """Wait for the end of a thread, but not of that in which the garbage collector has found that
+    nobody wants the results any more."""
+    if thread is not threading.current_thread():
+        thread.join(timeout_s)
+
+
+def _failing(error: Exception) -> Callable[[Question], Awaitable[Any]]:
+    reason = f"the judge cannot be asked: {error or type(error).__name__}"
+
+    async def fail(question: Question) -> Any:
+        raise NoVerdict(reason)
+
+    return fail
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks. Those that are about to connect get the moment that takes: anyio warns of what
+    it has not begun (`TaskGroup.start_soon`, seen with 4.16)."""
+    if tasks:
+        await asyncio.sleep(_MOMENT_S)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _name(judge: Judge) -> str:
+    return getattr(judge, "__name__", None) or type(judge).__name__

@@ -1,0 +1,78 @@
+"""Answers kept on disk, one file each, readable by their owner only.
+
+They hold what judges wrote about traces, which is content of the users of an agent. The names of
+the files end in nothing that recordings end in, so that a folder of recordings may hold them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from agentool_otel import _json
+from agentool_otel._ownership import create_own, open_own, why_untrusted
+
+__all__ = ["Cache", "default_folder"]
+
+_log = logging.getLogger(__name__)
+
+_SUFFIX = ".verdict"
+_LARGEST = 1 << 20
+"""Bytes of an entry that is read."""
+
+
+def default_folder() -> Path:
+    """Return where answers are kept: `judge` in the folder that programs record into."""
+    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool") / "judge"
+
+
+class Cache:
+    """A folder of answers. What goes wrong with it costs a question, never a verdict."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._warned = False
+
+    def get(self, key: Any) -> Any:
+        """Return what was answered; None where nothing was, or the entry is damaged."""
+        path = self._path(key)
+        try:
+            if why_untrusted(self.folder):
+                return None
+            file = open_own(path, os.O_RDONLY)
+            with os.fdopen(file, "rb") as stream:
+                return _json.loads(stream.read(_LARGEST))
+        except (OSError, ValueError):
+            return None
+
+    def put(self, key: Any, answer: Any) -> None:
+        """Keep an answer. It is written beside and renamed: nobody ever reads half of one."""
+        path = self._path(key)
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        try:
+            for folder in (self.folder.parent, self.folder, path.parent):  # each its owner's only
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if why := why_untrusted(self.folder):
+                raise OSError(why)
+            file = create_own(beside, os.O_WRONLY)
+            try:
+                with os.fdopen(file, "wb") as stream:
+                    stream.write(_json.dumps(answer).encode())
+                os.replace(beside, path)
+            except BaseException:
+                with suppress(OSError):
+                    beside.unlink()
+                raise
+        except OSError as error:
+            if not self._warned:
+                self._warned = True
+                _log.warning("the answers of the judge are not kept in %s: %s", self.folder, error)
+
+    def _path(self, key: Any) -> Path:
+        name = hashlib.sha256(_json.canonical(key).encode(errors="surrogatepass")).hexdigest()
+        return self.folder / name[:2] / f"{name}{_SUFFIX}"

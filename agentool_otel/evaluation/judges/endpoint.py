@@ -1,0 +1,198 @@
+"""A model at an OpenAI-compatible endpoint: its calls, in a form it takes, again where that helps.
+
+Source: openai-python `chat.completions.create` and its errors at 1.40, 2.54 and 3.52. Structured
+answers: platform.openai.com/docs/guides/structured-outputs, 2026-08.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from agentool_otel._urls import without_credentials
+from agentool_otel.errors import MissingDependencyError
+from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form, silence
+from agentool_otel.evaluation.judges.questions import NoVerdict
+from agentool_otel.evaluation.judges.usage import JudgeUsage
+
+__all__ = ["LONGEST_WAIT_S", "Endpoint"]
+
+LONGEST_WAIT_S = 60.0
+"""Seconds that a server can make us wait. One that asks for more gets no further try."""
+_FIRST_WAIT_S = 1.0
+"""Doubled with each try: six of them outlast a limit of calls in a minute."""
+_FORMATS = ("json_schema", "json_object", "text")
+
+sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+class _Form(NamedTuple):
+    """What of a request not every server and model takes."""
+
+    format: str = _FORMATS[0]
+    temperature: bool = True
+
+    def plainer(self, refused: str) -> _Form | None:
+        """Return a form without what was refused; None where nothing is left to leave out."""
+        if self.temperature and refused == "temperature":
+            return self._replace(temperature=False)
+        if self.format != _FORMATS[-1]:
+            return self._replace(format=_FORMATS[_FORMATS.index(self.format) + 1])
+        return self._replace(temperature=False) if self.temperature else None
+
+
+class Endpoint:
+    """A model and where it is.
+
+    Args:
+        model: the model.
+        url: the base URL.
+        key: the key.
+        timeout_s: seconds that one call may take.
+        retries: how often a call is tried again.
+        parameters: further parameters of each call.
+
+    Raises:
+        MissingDependencyError: `openai` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        url: str,
+        key: str,
+        *,
+        timeout_s: float,
+        retries: int,
+        parameters: Mapping[str, Any],
+    ):
+        self._library = _library()
+        self.model = model
+        self.place = without_credentials(url)
+        """The base URL, as messages name it."""
+        self.parameters = dict(parameters)
+        self.usage = JudgeUsage()
+        self._url = url
+        self._key = key
+        self._timeout_s = timeout_s
+        self._retries = retries
+        self._form = _Form()
+        self._form_is_taken = False
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[Any]:
+        """Return a client, whose connections are closed at the end."""
+        client = self._library.AsyncOpenAI(
+            api_key=self._key, base_url=self._url, timeout=self._timeout_s, max_retries=0
+        )
+        try:
+            yield client
+        finally:
+            await client.close()
+
+    async def text(self, client: Any, messages: list[Any], schema: dict[str, Any]) -> str:
+        """Return what the model writes; empty where it writes nothing.
+
+        Raises:
+            NoVerdict: it refuses, or gives no answer; `JudgeUnavailable` where that is no matter of
+                this question.
+        """
+        made = await self._in_a_form_it_takes(client, messages, schema)
+        answered_by = getattr(made, "model", None)
+        model = answered_by if isinstance(answered_by, str) else self.model
+        self.usage.add(getattr(made, "usage", None), model, self._url)
+        choices = getattr(made, "choices", None)
+        if not choices:
+            return ""
+        message, finish = choices[0].message, choices[0].finish_reason
+        if refusal := getattr(message, "refusal", None):
+            raise NoVerdict(f"the judge refuses: {refusal}")
+        if finish == "content_filter":
+            raise NoVerdict("the judge refuses: its content filter stopped the answer")
+        if finish == "length":
+            raise NoVerdict("the judge's answer was cut off at its limit of tokens")
+        return message.content if isinstance(message.content, str) else ""
+
+    async def _in_a_form_it_takes(
+        self, client: Any, messages: list[Any], schema: dict[str, Any]
+    ) -> Any:
+        """Call the model in the richest form that it takes, which is remembered."""
+        form = self._form
+        while True:
+            try:
+                made = await self._tried(client, self._request(form, messages, schema))
+            except self._library.APIStatusError as error:
+                refused = refused_form(error)
+                if refused == "unknown" and self._form_is_taken:
+                    refused = None  # what others were asked in is not what is wrong with this
+                plainer = form.plainer(refused) if refused is not None else None
+                if plainer is None:
+                    raise self._failure(error).error() from error
+                form = plainer
+            else:
+                self._form, self._form_is_taken = form, True
+                return made
+
+    def _request(self, form: _Form, messages: list[Any], schema: dict[str, Any]) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": self.model, "messages": messages}
+        if form.temperature:
+            request["temperature"] = 0
+        if form.format == "json_schema":
+            named = {"name": schema.get("title", "answer"), "schema": schema, "strict": True}
+            request["response_format"] = {"type": form.format, "json_schema": named}
+        elif form.format == "json_object":
+            request["response_format"] = {"type": form.format}
+        return request | self.parameters
+
+    async def _tried(self, client: Any, request: dict[str, Any]) -> Any:
+        """Call the model, and again where that may help.
+
+        Raises:
+            NoVerdict: it gave no answer.
+            APIStatusError: it does not take the form of the request.
+        """
+        tries = 0
+        while True:
+            try:
+                # The client's own timeout starts anew with each byte.
+                call = client.chat.completions.create(**request)
+                return await asyncio.wait_for(call, self._timeout_s)
+            except (asyncio.TimeoutError, self._library.APITimeoutError):
+                failure = silence(f"{self.place} gave no answer in {self._timeout_s:g} s")
+            except Exception as error:  # whatever a client or what is put under it may raise
+                if refused_form(error) is not None:
+                    raise
+                failure = self._failure(error)
+            if tries >= min(failure.retries, self._retries):
+                raise failure.error()
+            wait_s = _wait_s(tries) if failure.wait_s is None else failure.wait_s
+            if wait_s > LONGEST_WAIT_S:
+                said = f"{failure.reason}, and asks to wait {wait_s:,.0f} s"
+                raise failure._replace(reason=said).error()
+            await sleep(wait_s)
+            tries += 1
+
+    def _failure(self, error: Exception) -> Failure:
+        failure = failure_of(error, self.model, self.place)
+        if len(self._key) > 8:  # a server may repeat it; a placeholder is no secret
+            return failure._replace(reason=failure.reason.replace(self._key, "[masked]"))
+        return failure
+
+
+def _wait_s(attempt: int) -> float:
+    """Return seconds to wait: twice as long each time, by chance a little more or less."""
+    return float(_FIRST_WAIT_S * 2**attempt * random.uniform(0.75, 1.25))
+
+
+def _library() -> Any:
+    try:
+        return import_module("openai")
+    except ImportError:
+        raise MissingDependencyError(
+            "a judge that is a model needs openai, which is not installed"
+            "; hint: pip install 'agentool-otel[judge]'"
+        ) from None

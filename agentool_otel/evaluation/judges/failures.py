@@ -1,0 +1,117 @@
+"""What went wrong with a call of a model: in words, and whether to try again.
+
+Source: openai-python `_exceptions.py` at 1.40, 2.54 and 3.52; RFC 9110, 10.2.3 (`Retry-After`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple, cast
+
+from agentool_otel.evaluation.judges.questions import JudgeUnavailable, NoVerdict
+
+__all__ = ["Failure", "failure_of", "refused_form", "silence"]
+
+_SHOWN = 200
+_DENIED = {401: "refuses the key", 403: "does not let this key in", 402: "wants to be paid"}
+_BUSY = (408, 409, 425, 429)
+_MANY = 100
+"""Tries that a server may ask for: the judge's own limit holds."""
+
+
+class Failure(NamedTuple):
+    """A call that gave no answer."""
+
+    reason: str
+    retries: int = 0
+    """How many more tries may help, at most."""
+    wait_s: float | None = None
+    """Seconds that the server asks to wait before it; None where it asks for nothing."""
+    for_good: bool = False
+    """Whether every other call will fail the same way."""
+
+    def error(self) -> NoVerdict:
+        """Return the failure as what it means for an assertion."""
+        if self.retries or self.for_good:
+            return JudgeUnavailable(self.reason, for_good=self.for_good)
+        return NoVerdict(self.reason)
+
+
+def silence(reason: str) -> Failure:
+    """Return the failure of a server that does not answer at all, which seldom changes soon."""
+    return Failure(reason, retries=2)
+
+
+def failure_of(error: Exception, model: str, place: str) -> Failure:
+    """Return what an exception of the client means.
+
+    Args:
+        error: what was raised.
+        model: the model that was asked.
+        place: the server, without credentials.
+    """
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int) or status < 400:  # a body that cannot be read has one too
+        why = str(error.__cause__ or error) or type(error).__name__
+        reason = f"{place} gave no answer: {why[:_SHOWN]}"
+        return silence(reason) if _of_transport(error) else Failure(reason)
+    if status in _DENIED:
+        return Failure(f"{place} {_DENIED[status]} (HTTP {status})", for_good=True)
+    if status == 404:
+        return Failure(f"{place} knows no model {model!r} (HTTP 404)", for_good=True)
+    message = f"{place} answers HTTP {status}: {_message(error)}"
+    code = getattr(error, "code", None)
+    if code == "insufficient_quota":
+        return Failure(message, for_good=True)
+    if code == "content_filter":
+        return Failure(f"the judge refuses: its content filter stopped the question ({message})")
+    if status in _BUSY or status >= 500:
+        return Failure(message, _MANY, _asked_wait(error))
+    return Failure(message)
+
+
+def refused_form(error: Exception) -> str | None:
+    """Return what of the form of a request a server does not take: `temperature`, `format`, or
+    `unknown` where it does not say; None where it is not the form."""
+    if getattr(error, "status_code", None) not in (400, 422):
+        return None
+    if getattr(error, "code", None) in ("content_filter", "context_length_exceeded"):
+        return None
+    message = f"{getattr(error, 'param', None) or ''} {error}".lower()
+    if "temperature" in message:
+        return "temperature"
+    if any(word in message for word in ("response_format", "json", "schema", "structured")):
+        return "format"
+    return "unknown"
+
+
+def _of_transport(error: Exception) -> bool:
+    """Whether it is the connection or the body that failed, not the program."""
+    return any(base.__name__ == "OpenAIError" for base in type(error).__mro__) or isinstance(
+        error, (OSError, ValueError)
+    )
+
+
+def _message(error: Exception) -> str:
+    body = getattr(error, "body", None)
+    told = cast("Mapping[str, Any]", body).get("message") if isinstance(body, Mapping) else None
+    text = told if isinstance(told, str) else str(error)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _asked_wait(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    text = headers.get("retry-after")
+    milliseconds = headers.get("retry-after-ms")
+    try:
+        if milliseconds is not None:
+            return max(0.0, float(milliseconds) / 1000)
+        return None if text is None else max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(str(text)).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,225 @@
+"""A judge that is a model, asked through the official client."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.evaluation.judges.answers import UnreadableAnswer, read, read_text
+from agentool_otel.evaluation.judges.cache import Cache, default_folder
+from agentool_otel.evaluation.judges.endpoint import LONGEST_WAIT_S, Endpoint
+from agentool_otel.evaluation.judges.questions import (
+    Answer,
+    JudgeUnavailable,
+    NoVerdict,
+    Question,
+)
+from agentool_otel.evaluation.judges.suppressing import unrecorded
+from agentool_otel.evaluation.judges.usage import JudgeUsage
+
+__all__ = ["OpenAIJudge"]
+
+_URL = "https://api.openai.com/v1"
+_NO_KEY = "none"
+"""What servers that want no key are given; the client does not go without."""
+_AGAIN = "An earlier answer was not in the form asked for. Answer with that JSON object alone."
+_FORM_OF_KEYS = 1
+"""Goes up when what is kept under a key of the cache changes."""
+_UNREACHABLE = 5
+"""Questions in a row without an answer, after which no more is asked."""
+
+_Ask = Callable[[Question], Awaitable[Answer]]
+
+
+class OpenAIJudge:
+    """A judge that is a model: `evaluate(cases, traces, judge=OpenAIJudge("gpt-4o-mini"))`.
+
+    It is asked for a JSON object by schema at temperature 0. Where a server or a model refuses the
+    schema, or the temperature, it is asked without, from then on. Where the key is refused, the
+    model is not known or five questions in a row get no answer, an evaluation asks it no more. What
+    is asked is recorded by no instrumentation.
+
+    Args:
+        model: the model.
+        base_url: the endpoint; by default `OPENAI_BASE_URL`, else OpenAI's.
+        api_key: the key; by default `OPENAI_API_KEY`. An endpoint that was named may need none.
+        cache: where answers are kept, for the next time that the same is asked. True: the folder
+            `judge` in `.agentool` (`AGENTOOL_DIR`); None or False: nowhere. What judges write about
+            traces is content: the files are readable by their owner only, and nobody deletes them.
+        concurrency: questions at a time. The first one goes alone.
+        timeout_s: seconds that one call may take.
+        retries: how often a call is tried again after 429 or 5xx; where there was no answer at all,
+            no more than twice.
+        max_chars: characters of a trace that go into a question; what is left out of a longer one
+            is said to the model and in the reason.
+        parameters: further parameters of each call, such as `seed` or `max_completion_tokens`.
+
+    Raises:
+        MissingDependencyError: `openai` is not installed.
+        ConfigurationError: there is neither a key nor an endpoint.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        cache: str | os.PathLike[str] | bool | None = True,
+        concurrency: int = 4,
+        timeout_s: float = 60.0,
+        retries: int = 6,
+        max_chars: int = 100_000,
+        parameters: Mapping[str, Any] | None = None,
+    ):
+        url = base_url or os.environ.get("OPENAI_BASE_URL")
+        key = api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else None)
+        if key is None:
+            raise ConfigurationError(
+                "no key for the judge; hint: set OPENAI_API_KEY, or name the base URL of a server"
+                " that needs none"
+            )
+        self.model = model
+        self.concurrency = concurrency
+        self.max_chars = max_chars
+        self.deadline_s = 6 * (retries + 1) * (timeout_s + LONGEST_WAIT_S)
+        """Seconds in which a question is answered or given up in any case: it has two tries of an
+        answer that can be read, in three forms."""
+        self.cache_folder = _folder(cache)
+        """Where answers are kept; None where they are not."""
+        self._cache = Cache(self.cache_folder) if self.cache_folder is not None else None
+        self._endpoint = Endpoint(
+            model,
+            url or _URL,
+            key,
+            timeout_s=timeout_s,
+            retries=retries,
+            parameters=parameters or {},
+        )
+
+    @property
+    def usage(self) -> JudgeUsage:
+        """What it has used so far."""
+        return self._endpoint.usage
+
+    async def __call__(self, question: Question) -> Answer:
+        """Ask one question.
+
+        Raises:
+            NoVerdict: there is no answer; the message says why.
+        """
+        async with self.open_session() as ask:
+            return await ask(question)
+
+    def open_session(self) -> AbstractAsyncContextManager[_Ask]:
+        """Return a context in which many questions can be asked over the same connections."""
+        return self._session()
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncGenerator[_Ask]:
+        async with self._endpoint.connected() as client:
+            yield _Session(self, client).ask
+
+    def kept(self, question: Question) -> Answer | None:
+        """Return the answer that is on disk already; None where there is none."""
+        found = None if self._cache is None else self._cache.get(self._cache_key(question))
+        if found is None:
+            return None
+        try:
+            answer = read(found, question)
+        except NoVerdict:  # damaged, or written by somebody else
+            return None
+        self.usage.kept += 1
+        return answer
+
+    def keep(self, question: Question, answer: Answer) -> None:
+        """Keep an answer, if it tells anything."""
+        tells = (answer.passed, answer.score, answer.claims) != (None, None, None)
+        if self._cache is not None and tells:
+            self._cache.put(self._cache_key(question), msgspec.to_builtins(answer))
+
+    async def answer(self, client: Any, question: Question) -> Answer:
+        """Call the model until it answers, once more where its answer cannot be read.
+
+        Raises:
+            NoVerdict: there is no answer.
+        """
+        messages = [
+            {"role": "system", "content": question.instructions},
+            {"role": "user", "content": question.text},
+        ]
+        text = await self._endpoint.text(client, messages, question.schema)
+        try:
+            return read_text(text, question)
+        except UnreadableAnswer:  # what it was is not repeated: it may quote the trace
+            messages.append({"role": "user", "content": _AGAIN})
+        text = await self._endpoint.text(client, messages, question.schema)
+        try:
+            return read_text(text, question)
+        except UnreadableAnswer as error:
+            raise NoVerdict(f"the judge's answer could not be read, twice: {error}") from None
+
+    def _cache_key(self, question: Question) -> list[Any]:
+        asked = [question.instructions, question.text, question.schema]
+        at = self._endpoint
+        return [_FORM_OF_KEYS, at.place, at.model, at.parameters, asked]
+
+
+class _Session:
+    """Questions over one client. It stops asking where no answer can be hoped for."""
+
+    def __init__(self, judge: OpenAIJudge, client: Any):
+        self._judge = judge
+        self._client = client
+        self._first = asyncio.Lock()
+        self._tried = False
+        self._unanswered = 0
+        self._given_up: str | None = None
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask a question, the first one alone: what it learns of the server holds for all.
+
+        Raises:
+            NoVerdict: there is no answer; the message says why.
+        """
+        answer = self._judge.kept(question)
+        if answer is not None:
+            return answer
+        if not self._tried:
+            async with self._first:
+                if not self._tried:
+                    try:
+                        return await self._asked(question)
+                    finally:
+                        self._tried = True
+        return await self._asked(question)
+
+    async def _asked(self, question: Question) -> Answer:
+        if self._given_up is not None:
+            raise JudgeUnavailable(self._given_up, for_good=True)
+        try:
+            with unrecorded():
+                answer = await self._judge.answer(self._client, question)
+        except JudgeUnavailable as error:
+            self._unanswered += 1
+            if error.for_good:
+                self._given_up = str(error)
+            elif self._unanswered >= _UNREACHABLE:
+                self._given_up = f"{error}; no more was asked after {_UNREACHABLE} in a row"
+            raise
+        self._unanswered = 0
+        self._judge.keep(question, answer)
+        return answer
+
+
+def _folder(cache: str | os.PathLike[str] | bool | None) -> Path | None:
+    if cache is None or cache is False:
+        return None
+    return default_folder() if cache is True else Path(cache)

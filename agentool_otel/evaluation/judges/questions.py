@@ -1,0 +1,104 @@
+"""What a judge is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from agentool_otel.errors import AgentoolError
+
+__all__ = [
+    "CLAIM_VERDICTS",
+    "Answer",
+    "Claim",
+    "Judge",
+    "JudgeUnavailable",
+    "NoVerdict",
+    "Question",
+]
+
+ClaimVerdict = Literal["supported", "contradicted", "not_supported"]
+CLAIM_VERDICTS: tuple[str, ...] = ("supported", "contradicted", "not_supported")
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a judge is to tell of one trace.
+
+    For a model, `instructions` is the system message and `text` the user's; `schema` is the form of
+    the answer. A judge without a model has the values themselves in `input` and `output`.
+    """
+
+    assertion_type: str
+    """The type of the assertion: `output_property`, `rubric`, `no_hallucination` or one's own."""
+    criterion: str
+    """What must hold, in the words of the case."""
+    instructions: str
+    """What to do, what is data, and the form of the answer."""
+    text: str
+    """The criterion and the trace, the trace inside a fence that no text in it can close."""
+    schema: dict[str, Any]
+    """JSON Schema of the answer, in the strict form that `response_format` takes."""
+    input: Any = None
+    """What the agent was asked; None where that is not known."""
+    output: Any = None
+    """What it answered, whole."""
+    step_ids: tuple[str, ...] = ()
+    """The steps that an answer may name. One that names another is void."""
+    shortened: str | None = None
+    """What of the trace was left out of `text` because it is long; None where nothing was."""
+    hidden: str | None = None
+    """What of the trace cannot be seen: masked, cut or not in this store; None where all is there.
+    """
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim of the output, and what the evidence says of it."""
+
+    claim: str
+    verdict: ClaimVerdict
+    step_ids: tuple[str, ...] = ()
+    """The evidence; empty where there is none."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge says. Neither `passed` nor `score` means that it cannot tell."""
+
+    passed: bool | None = None
+    """Whether the criterion holds; None leaves that to the score."""
+    score: float | None = None
+    """How well it holds, 0 to 1."""
+    reason: str = ""
+    step_ids: tuple[str, ...] = ()
+    """The steps it rests on."""
+    claims: tuple[Claim, ...] | None = None
+    """`no_hallucination`: the claims of the output one by one; None where they were not told."""
+
+
+Judge: TypeAlias = Callable[[Question], Any]
+"""Takes a `Question` and returns whether the criterion holds: a bool, a score from 0 to 1, an
+`Answer` or an object with its members, or an awaitable of one of these. It may raise `NoVerdict`.
+
+It may have `model` (the name that results give), `concurrency` (questions at a time; 4),
+`deadline_s` (seconds that a question may take; 300) and `max_chars` (characters of a trace that it
+takes; 100,000). One that is no coroutine function is called in several threads. `open_session()`
+returns an async context manager, whose value is called in its place while an evaluation lasts.
+"""
+
+
+class NoVerdict(AgentoolError):
+    """A judge could not tell; the assertion is not evaluated, with the message as its reason."""
+
+
+class JudgeUnavailable(NoVerdict):
+    """A judge could not be asked.
+
+    Args:
+        reason: why, in words.
+        for_good: whether asking again is of no use, as where the key is refused.
+    """
+
+    def __init__(self, reason: str, *, for_good: bool = False):
+        super().__init__(reason)
+        self.for_good = for_good

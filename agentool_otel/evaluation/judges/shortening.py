@@ -1,0 +1,115 @@
+"""A long trace in as many characters as a judge is given.
+
+The rule is the same for everybody: first the long texts give, all down to one length, their
+beginning and end staying; then steps from the middle of the run. Input and output have half of the
+room to themselves, where they need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from agentool_otel import _json
+
+__all__ = ["Fitted", "fitted", "line"]
+
+_SHORTEST = 200
+"""Characters below which no text is shortened."""
+_BREAKS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
+"""What ends a line for some readers, and JSON lets stand."""
+
+
+class Fitted(NamedTuple):
+    """The lines of a trace, and what of it they do not hold."""
+
+    lines: list[str]
+    left_out: str | None
+
+
+def line(record: dict[str, Any]) -> str:
+    """Return an object as one line of JSON."""
+    return _json.dumps(record).translate(_BREAKS)
+
+
+def fitted(
+    first: dict[str, Any], steps: Sequence[dict[str, Any]], last: dict[str, Any], budget: int
+) -> Fitted:
+    """Return a trace as lines of JSON that have no more than so many characters together, but for
+    input and output, which always keep the first and last of theirs.
+
+    Args:
+        first: the input.
+        steps: the steps, each with its `step_id`.
+        last: the output.
+        budget: characters.
+    """
+    lines = [line(record) for record in (first, *steps, last)]
+    if _size(lines) <= budget:
+        return Fitted(lines, None)
+    ends, limit = _cut([first, last], max(budget // 2, budget - _size(lines[1:-1])))
+    inner, inner_limit = _cut(steps, budget - _size(ends))
+    kept, dropped = _from_both_ends(inner, budget - _size(ends))
+    words = [_said("input or output", limit), _said("texts of steps", inner_limit)]
+    if dropped:
+        names = [str(steps[at].get("step_id")) for at in (dropped.start, dropped.stop - 1)]
+        words.append(f"{len(dropped)} of {len(steps)} steps left out, {names[0]} to {names[1]}")
+    return Fitted([ends[0], *kept, ends[1]], "; ".join(filter(None, words)))
+
+
+def _said(what: str, limit: int | None) -> str:
+    return "" if limit is None else f"{what} shortened to {limit:,} characters"
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(map(len, lines)) + len(lines)
+
+
+def _cut(records: Sequence[dict[str, Any]], budget: int) -> tuple[list[str], int | None]:
+    """Return lines with texts of one greatest length, the largest with which they fit."""
+    whole = [line(record) for record in records]
+    if _size(whole) <= budget:
+        return whole, None
+    low, high = _SHORTEST, max(_SHORTEST, budget)
+    best = [line(_shortened(record, low)) for record in records]
+    while high - low > _SHORTEST // 4:
+        middle = (low + high) // 2
+        lines = [line(_shortened(record, middle)) for record in records]
+        if _size(lines) <= budget:
+            low, best = middle, lines
+        else:
+            high = middle
+    return best, low
+
+
+def _shortened(record: dict[str, Any], limit: int) -> dict[str, Any]:
+    return {name: _text(value, limit) for name, value in record.items()}
+
+
+def _text(value: Any, limit: int) -> Any:
+    """Return a value whose JSON is not longer, else the beginning and the end of its text."""
+    text = value if isinstance(value, str) else _json.dumps(value)
+    if len(text) <= limit:
+        return value
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]} … [{len(text) - head - tail} characters left out] … {text[-tail:]}"
+
+
+def _from_both_ends(lines: list[str], budget: int) -> tuple[list[str], range]:
+    """Return the lines that fit, from the beginning and the end in turn, with one that tells of
+    those that do not, and which these are."""
+    if _size(lines) <= budget:
+        return lines, range(0)
+    room = budget - 100  # for the line that tells of it
+    start, stop = 0, len(lines)
+    while start < stop:
+        at = start if start <= len(lines) - stop else stop - 1
+        room -= len(lines[at]) + 1
+        if room < 0:
+            break
+        if at == start:
+            start += 1
+        else:
+            stop -= 1
+    gap = line({"left_out": f"{stop - start} steps"})
+    return [*lines[:start], gap, *lines[stop:]], range(start, stop)

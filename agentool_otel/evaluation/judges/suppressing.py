@@ -1,0 +1,30 @@
+"""Calls of a judge are nobody's telemetry: not ours, and not of other instrumentations."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from opentelemetry import context as otel
+
+__all__ = ["unrecorded"]
+
+_NAMES = (
+    "suppress_instrumentation",
+    "suppress_http_instrumentation",
+    "suppress_language_model_instrumentation",
+)
+"""By name, as older instrumentations and those of Traceloop look for them."""
+_KEYS = ("_SUPPRESS_INSTRUMENTATION_KEY", "_SUPPRESS_HTTP_INSTRUMENTATION_KEY")
+"""Source: opentelemetry-api context/__init__.py; their values are made when it is imported."""
+
+
+@contextmanager
+def unrecorded() -> Generator[None]:
+    """Switch instrumentation off for what is called inside, and leave no span to be its parent."""
+    names = {*_NAMES, *(getattr(otel, key) for key in _KEYS if hasattr(otel, key))}
+    token = otel.attach(otel.Context(dict.fromkeys(names, True)))
+    try:
+        yield
+    finally:
+        otel.detach(token)

@@ -1,0 +1,70 @@
+"""What judging used. It is no part of what the judged agents used."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from decimal import Decimal
+from importlib import import_module
+from typing import Any
+
+__all__ = ["JudgeUsage"]
+
+
+class JudgeUsage:
+    """Calls and tokens of a judge, counted as they come."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        """Answers that a model gave, also those that could not be read."""
+        self.kept = 0
+        """Answers that were on disk already."""
+        self.input_tokens = 0
+        self.output_tokens = 0
+        """With those of reasoning."""
+        self._cost: Decimal | None = Decimal(0)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the calls cost in US dollars; None where the price of one is not known, as without
+        the extra `cost`, or nothing was called."""
+        return float(self._cost) if self._cost is not None and self.calls else None
+
+    def add(self, usage: Any, model: str, url: str) -> None:
+        """Add a call.
+
+        Args:
+            usage: what the endpoint said, with `prompt_tokens` and `completion_tokens`; None where
+                it said nothing.
+            model: the model that answered.
+            url: the endpoint, which tells whose prices hold.
+        """
+        self.calls += 1
+        given = _count(getattr(usage, "prompt_tokens", None))
+        made = _count(getattr(usage, "completion_tokens", None))
+        self.input_tokens += given or 0
+        self.output_tokens += made or 0
+        details = getattr(usage, "prompt_tokens_details", None)
+        cached = _count(getattr(details, "cached_tokens", None))
+        known = given is not None and made is not None
+        price = _price((given or 0, made or 0, cached), model, url) if known else None
+        self._cost = None if price is None or self._cost is None else self._cost + price
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _price(tokens: tuple[int, int, int | None], model: str, url: str) -> Decimal | None:
+    try:
+        prices: Any = import_module("genai_prices")
+    except ImportError:
+        return None
+    given, made, cached = tokens
+    counts = prices.Usage(input_tokens=given, output_tokens=made, cache_read_tokens=cached)
+    now = datetime.now(timezone.utc)
+    try:
+        found = prices.calc_price(counts, model, provider_api_url=url, genai_request_timestamp=now)
+    except (LookupError, ValueError):  # a server of one's own has no price
+        return None
+    price: Decimal = found.total_price
+    return price

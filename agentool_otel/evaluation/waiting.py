@@ -1,0 +1,62 @@
+"""Traces whose verdicts are not all there yet, in their order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Generic, TypeAlias, TypeVar
+
+from agentool_otel.evaluation.verdicts import Verdict
+
+__all__ = ["Promised", "Window", "settled"]
+
+_T = TypeVar("_T")
+Promised: TypeAlias = Verdict | Future[Verdict]
+"""A verdict, or one that a judge will give."""
+
+
+def settled(verdicts: Iterable[Promised]) -> list[Verdict]:
+    """Return verdicts, waiting for those that are not there yet."""
+    return [it if isinstance(it, Verdict) else it.result() for it in verdicts]
+
+
+class Window(Generic[_T]):
+    """A queue that gives things back in their order, once their verdicts are there.
+
+    Args:
+        size: how many wait at most, which bounds memory.
+    """
+
+    def __init__(self, size: int):
+        self._size = size
+        self._waiting: deque[tuple[Sequence[Promised], Callable[[], _T]]] = deque()
+
+    def put(self, verdicts: Sequence[Promised], finish: Callable[[], _T]) -> Iterator[_T]:
+        """Add a thing, and return those before it and itself as far as they are done. Where too
+        many wait, the first is waited for when the next one is asked for.
+
+        Args:
+            verdicts: what it waits for.
+            finish: makes it, when all of these are there.
+        """
+        self._waiting.append((verdicts, finish))
+        return self._done()
+
+    def _done(self) -> Iterator[_T]:
+        while self._waiting and (len(self._waiting) > self._size or self._first_is_done()):
+            yield self._next()
+
+    def rest(self) -> Iterator[_T]:
+        """Yield what is left, waiting for each."""
+        while self._waiting:
+            yield self._next()
+
+    def _next(self) -> _T:
+        verdicts, finish = self._waiting[0]
+        settled(verdicts)
+        self._waiting.popleft()
+        return finish()
+
+    def _first_is_done(self) -> bool:
+        return all(isinstance(it, Verdict) or it.done() for it in self._waiting[0][0])

@@ -1,0 +1,110 @@
+"""`eval` with a judge: its options, what it says of the judge, and what it writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.testing.loopback_model import LoopbackModel, Turn
+from tests.cli.conftest import Invoke
+
+SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
+TRACE = json.loads((SPEC / "reasoning-trace.json").read_text())
+POLITE = {"type": "output_property", "property": "is polite"}
+YES = json.dumps({"reason": "it is", "step_ids": [], "score": 1.0, "passed": True})
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AGENTOOL_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def files(*assertions: dict[str, Any], traces: int = 1) -> tuple[str, str]:
+    held = [{**TRACE, "trace_id": f"tr_{n}"} for n in range(traces)]
+    Path("cases.json").write_text(json.dumps(list(assertions)))
+    Path("traces.jsonl").write_text("\n".join(map(json.dumps, held)))
+    return "cases.json", "traces.jsonl"
+
+
+def test_a_model_judges_and_what_it_used_is_said(invoke: Invoke, model: LoopbackModel) -> None:
+    model.push(Turn(text=YES, input_tokens=1200, output_tokens=30))
+    judge = ("--judge-model", "small", "--judge-url", model.base_url)
+    result = invoke("eval", *files(POLITE), *judge)
+    assert result.exit_code == 0, result.stderr
+    made = json.loads(result.stdout)
+    assert made["judge_model"] == "small"
+    assert made["assertion_results"][0]["reason"] == "it is"
+    assert "judging: 1 answer of small, 1,200 input and 30 output tokens" in result.stderr
+    assert "kept in .agentool/judge" in result.stderr.replace("\\", "/")
+    again = invoke("eval", *files(POLITE), *judge)
+    assert "judging: 0 answers of small, 0 input and 0 output tokens; 1 answer known already" in (
+        again.stderr
+    )
+    assert len(model.requests) == 1
+
+
+def test_nothing_is_kept_where_that_is_asked_for(invoke: Invoke, model: LoopbackModel) -> None:
+    model.push(YES, YES)
+    judge = ("--judge-model", "small", "--judge-url", model.base_url, "--no-judge-cache")
+    for _ in range(2):
+        assert "kept in" not in invoke("eval", *files(POLITE), *judge).stderr
+    assert len(model.requests) == 2
+    assert not Path(".agentool").exists()
+
+
+def test_results_come_in_the_order_of_traces(invoke: Invoke, model: LoopbackModel) -> None:
+    model.rule(lambda request: YES)
+    judge = ("--judge-model", "small", "--judge-url", model.base_url, "--no-judge-cache")
+    result = invoke("eval", *files(POLITE, {"type": "status"}, traces=80), *judge)
+    ids = [json.loads(line)["trace_id"] for line in result.stdout.splitlines()]
+    assert ids == [f"tr_{n}" for n in range(80)]
+
+
+def test_a_judge_that_is_not_let_in_costs_nothing_else(
+    invoke: Invoke, model: LoopbackModel
+) -> None:
+    model.rule(lambda request: Turn(status=401))
+    judge = ("--judge-model", "small", "--judge-url", model.base_url)
+    result = invoke("eval", *files(POLITE, {"type": "status"}, traces=5), *judge)
+    assert result.exit_code == 1
+    held = [json.loads(line)["assertion_results"] for line in result.stdout.splitlines()]
+    assert [[it["passed"] for it in of] for of in held] == [[None, True]] * 5
+    assert "refuses the key (HTTP 401)" in held[4][0]["reason"]
+    assert len(model.requests) == 1
+
+
+def test_the_key_is_of_the_variable_that_is_named(
+    invoke: Invoke, model: LoopbackModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = ("--judge-model", "small", "--judge-url", model.base_url, "--judge-key-env", "MY_KEY")
+    missing = invoke("eval", *files(POLITE), *judge)
+    assert missing.exit_code == 2
+    assert "the environment variable 'MY_KEY' is not set" in missing.stderr
+    monkeypatch.setenv("MY_KEY", "sk-mine-123456")
+    model.push(Turn(status=413, error="what is sk-mine-123456?"))
+    told = invoke("eval", *files(POLITE), *judge)
+    assert "what is [masked]?" in told.stdout
+    assert "sk-mine" not in told.stdout + told.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--judge-url", "http://127.0.0.1:1"], "hint: add --judge-model MODEL"),
+        (["--judge-model", "small"], "hint: set OPENAI_API_KEY"),
+    ],
+)
+def test_a_judge_that_cannot_be_made_is_a_usage_error(
+    invoke: Invoke, options: list[str], words: str
+) -> None:
+    result = invoke("eval", *files(POLITE), *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_without_a_judge_nothing_is_said_of_one(invoke: Invoke) -> None:
+    assert "judging" not in invoke("eval", *files(POLITE)).stderr

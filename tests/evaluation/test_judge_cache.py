@@ -1,0 +1,132 @@
+"""Answers of a judge on disk: asked once, and never instead of a good answer."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel.evaluation import OpenAIJudge
+from agentool_otel.sources import open_source
+from agentool_otel.testing.loopback_model import LoopbackModel, Turn
+from tests.evaluation.judges import GROUNDED, POLITE, RUBRIC, claims, judged, model_judge, verdict
+from tests.evaluation.runs import Object
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_what_was_answered_is_not_asked_again(model: LoopbackModel, tmp_path: Path) -> None:
+    model.push(verdict(True, 0.9, reason="so kind", step_ids=["step_001"]))
+    first = judged(RUBRIC, model_judge(model, cache=tmp_path))
+    judge = model_judge(model, cache=tmp_path)
+    assert judged(RUBRIC, judge) == first
+    assert len(model.requests) == 1
+    assert (judge.usage.kept, judge.usage.calls, judge.usage.input_tokens) == (1, 0, 0)
+
+
+def test_claims_are_kept_whole(model: LoopbackModel, tmp_path: Path) -> None:
+    import json
+
+    model.push(json.dumps(claims(("a", "supported", ["step_002"]))))
+    first = judged(GROUNDED, model_judge(model, cache=tmp_path))
+    assert judged(GROUNDED, model_judge(model, cache=tmp_path)) == first
+
+
+def test_another_question_model_endpoint_or_parameter_is_asked(
+    model: LoopbackModel, tmp_path: Path
+) -> None:
+    model.push(*[verdict()] * 6)
+    others: list[tuple[Object, OpenAIJudge, Object]] = [
+        (POLITE, model_judge(model, cache=tmp_path), {}),
+        ({**POLITE, "property": "is short"}, model_judge(model, cache=tmp_path), {}),
+        (POLITE, model_judge(model, cache=tmp_path), {"output": "another"}),
+        (POLITE, OpenAIJudge("judge-2", model.base_url, cache=tmp_path), {}),
+        (POLITE, OpenAIJudge("judge-1", f"{model.base_url}/", cache=tmp_path), {}),
+        (POLITE, model_judge(model, cache=tmp_path, parameters={"seed": 1}), {}),
+    ]
+    for assertion, judge, members in others:
+        assert judged(assertion, judge, **members).passed is True
+    assert len(model.requests) == 6
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ["nonsense", "nonsense"],
+        [verdict(None, None)],
+        [verdict(step_ids=["step_77"])],
+        [Turn(status=401)],
+        [Turn(text="no", stop="refusal")],
+    ],
+)
+def test_only_verdicts_are_kept(model: LoopbackModel, tmp_path: Path, turns: list[Any]) -> None:
+    model.push(*turns)
+    assert judged(POLITE, model_judge(model, cache=tmp_path)).passed is None
+    assert entries(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", [b"", b'{"passed": tr', b"[]", b'{"score": 7}', b"\xff\x00"])
+def test_a_damaged_entry_is_asked_again(
+    model: LoopbackModel, tmp_path: Path, content: bytes
+) -> None:
+    model.push(verdict(), verdict())
+    judged(POLITE, model_judge(model, cache=tmp_path))
+    (entry,) = entries(tmp_path)
+    entry.write_bytes(content)
+    assert judged(POLITE, model_judge(model, cache=tmp_path)).passed is True
+    assert len(model.requests) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_entries_are_their_owners_only_and_nothing_else_is_left(
+    model: LoopbackModel, tmp_path: Path
+) -> None:
+    model.push(verdict())
+    judged(POLITE, model_judge(model, cache=tmp_path / "recordings" / "judge"))
+    (entry,) = entries(tmp_path)
+    assert stat.S_IMODE(entry.stat().st_mode) == 0o600
+    for folder in list(entry.parents)[:3]:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows makes no such links")
+def test_a_link_is_not_read(model: LoopbackModel, tmp_path: Path) -> None:
+    model.push(verdict(True), verdict(False))
+    judged(POLITE, model_judge(model, cache=tmp_path / "kept"))
+    (entry,) = entries(tmp_path)
+    entry.rename(tmp_path / "elsewhere")
+    os.symlink(tmp_path / "elsewhere", entry)
+    assert judged(POLITE, model_judge(model, cache=tmp_path / "kept")).passed is False
+
+
+def test_a_folder_that_cannot_be_written_costs_no_verdict(
+    model: LoopbackModel, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    model.push(verdict(), verdict())
+    judge = model_judge(model, cache=tmp_path / "file")
+    assert judged(POLITE, judge).passed is True
+    assert judged(POLITE, judge).passed is True
+    assert caplog.text.count("the answers of the judge are not kept in") == 1
+
+
+def test_by_default_it_lies_beside_the_recordings_and_is_none(
+    model: LoopbackModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTOOL_DIR", str(tmp_path))
+    recording = tmp_path / "traces.jsonl"
+    recording.write_text("")
+    model.push(verdict())
+    judge = model_judge(model, cache=True)
+    assert judge.cache_folder == tmp_path / "judge"
+    assert judged(POLITE, judge).passed is True
+    assert len(entries(tmp_path / "judge")) == 1
+    source = open_source()
+    assert list(source.spans()) == []
+    assert source.problems == []
