@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
-from agentool_otel.errors import MissingDependencyError
+from agentool_otel._optional import library
 from agentool_otel.model.operations import Embeddings, Inference
 from agentool_otel.rebuild.calls import leaf_inferences
 from agentool_otel.rebuild.fidelity import Note
@@ -41,13 +41,7 @@ class Prices:
     """
 
     def __init__(self) -> None:
-        try:
-            import genai_prices
-        except ImportError as error:
-            raise MissingDependencyError(
-                "computing cost needs genai-prices, which is not installed"
-                "; hint: pip install 'agentool-otel[cost]'"
-            ) from error
+        genai_prices = library("genai_prices", "computing cost", "cost", "genai-prices")
         self._table = genai_prices
         self.name = f"genai-prices {genai_prices.__version__}"
 
@@ -84,7 +78,8 @@ class Prices:
             except ValueError as error:  # a part that is larger than the whole
                 raise _Unpriced(str(error)) from error
             if found.provider.id not in _NOT_BY_TOKEN:
-                return found.total_price
+                total: Decimal = found.total_price
+                return total
         of = f" of {provider!r}" if provider is not None else ""
         raise _Unpriced(f"{self.name} has no price for {models[0]!r}{of}")
 

@@ -10,11 +10,10 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import Any, NamedTuple
 
+from agentool_otel._optional import library
 from agentool_otel._urls import without_credentials
-from agentool_otel.errors import MissingDependencyError
 from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form, silence
 from agentool_otel.evaluation.judges.questions import NoVerdict
 from agentool_otel.evaluation.judges.usage import JudgeUsage
@@ -70,7 +69,7 @@ class Endpoint:
         retries: int,
         parameters: Mapping[str, Any],
     ):
-        self._library = _library()
+        self._library = library("openai", "a judge that is a model", extra="judge")
         self.model = model
         self.place = without_credentials(url)
         """The base URL, as messages name it."""
@@ -186,13 +185,3 @@ class Endpoint:
 def _wait_s(attempt: int) -> float:
     """Return seconds to wait: twice as long each time, by chance a little more or less."""
     return float(_FIRST_WAIT_S * 2**attempt * random.uniform(0.75, 1.25))
-
-
-def _library() -> Any:
-    try:
-        return import_module("openai")
-    except ImportError:
-        raise MissingDependencyError(
-            "a judge that is a model needs openai, which is not installed"
-            "; hint: pip install 'agentool-otel[judge]'"
-        ) from None
