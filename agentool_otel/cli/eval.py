@@ -16,9 +16,11 @@ from agentool_otel.cli._cases import read_cases
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
-from agentool_otel.cli._verdicts import SLICES, Summary
+from agentool_otel.cli._reports import Reports, report_options
+from agentool_otel.cli._verdicts import Summary
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.evaluation.junit import JUnit
+from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.slices import SLICES
 from agentool_otel.evaluation.running import Evaluation
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.rebuild import Prices, Rebuilt
@@ -35,11 +37,17 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 class _Outcome:
     """Results on their way out: to the files that are written, and into the summary."""
 
-    def __init__(self, evaluation: Evaluation, summary: Summary, output: BinaryIO | None):
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        summary: Summary,
+        output: BinaryIO | None,
+        reports: Reports,
+    ):
         self._evaluation = evaluation
         self._output = output
+        self._reports = reports
         self.summary = summary
-        self.junit: JUnit | None = None
         self.traces = 0
         self.untried = 0
         self.unmatched: list[tuple[str, str]] = []
@@ -51,29 +59,26 @@ class _Outcome:
         rebuilt = source if isinstance(source, Rebuilt) else None
         trace = source.trace if isinstance(source, Rebuilt) else source
         results, why_none = self._evaluation.of(source)
+        subject = Subject(trace, rebuilt)
         for result in results:
-            self._put(result, trace, rebuilt)
+            self._put(result, subject)
         if why_none is not None:
             self.left_out += 1
             if len(self.unmatched) < _EXAMPLES:
                 self.unmatched.append((trace.trace_id, why_none))
 
-    def finish(self, junit: BinaryIO | None) -> None:
+    def finish(self) -> None:
         """Add the cases without a trace, and write what needs all results."""
         for result in self._evaluation.untried():
             self.untried += 1
-            self._put(result, None, None)
-        if junit is not None and self.junit is not None:
-            junit.write(self.junit.to_bytes())
+            self._put(result, Subject(None))
+        self._reports.finish()
 
-    def _put(
-        self, result: EvalResult, trace: ReasoningTrace | None, rebuilt: Rebuilt | None
-    ) -> None:
-        self.summary.add(result, trace, rebuilt)
+    def _put(self, result: EvalResult, subject: Subject) -> None:
+        self.summary.add(result, subject)
         if self._output is not None:
             self._output.write(result.to_json().encode() + b"\n")
-        if self.junit is not None:
-            self.junit.add(result)
+        self._reports.add(result, subject)
 
 
 @click.command()
@@ -100,7 +105,7 @@ class _Outcome:
     show_default=True,
     help="What makes the exit code 1: a failed assertion; anything but a pass; nothing.",
 )
-@click.option("--junit", type=_FILE, help="File for a JUnit XML report.")
+@report_options
 @click.option("--cost", is_flag=True, help=COST_HELP)
 def command(
     cases: str,
@@ -109,8 +114,8 @@ def command(
     by: str | None,
     min_evaluated: float,
     fail_on: str,
-    junit: Path | None,
     cost: bool,
+    **reports: Path | None,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
 
@@ -129,12 +134,15 @@ def command(
     with ExitStack() as open_files:
         target = output or (None if for_people else STDOUT)
         inputs = [*files_of(spans), *([place] if place is not None else [])]
-        data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
-        outcome = _Outcome(evaluation, Summary(by or "agent"), data.get("--output"))
-        outcome.junit = JUnit() if junit is not None else None
+        places = {"--output": target, **{f"--{name}": place for name, place in reports.items()}}
+        data = open_files.enter_context(data_files(places, inputs))
+        by_what = by or "agent"
+        outcome = _Outcome(
+            evaluation, Summary(by_what), data.get("--output"), Reports(data, by_what)
+        )
         reading = open_files.enter_context(Reading(spans))
         _judge_all(spans, reading, prices, outcome.judge)
-        outcome.finish(data.get("--junit"))
+        outcome.finish()
     _print(outcome, for_people, asked=by is not None)
     problems = [*problems, *spans.problems]
     report(problems)
