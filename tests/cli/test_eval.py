@@ -204,3 +204,25 @@ def test_junit_has_a_test_case_for_each_assertion(invoke: Invoke) -> None:
     assert outcomes == [[], ["failure"], ["skipped"]]
     (failure,) = suite.iter("failure")
     assert failure.get("message") == "15000 ms, expected at most 1"
+
+
+def test_a_page_and_a_comment_are_written_beside_the_results(invoke: Invoke) -> None:
+    cases = write("a.json", [OK, WRONG])
+    files = ["--html", "r.html", "--markdown", "r.md", "-o", "r.jsonl"]
+    assert invoke("eval", cases, traces({"agent_id": "clerk"}), *files).exit_code == 1
+    assert "1 of 1 result failed" in Path("r.html").read_text()
+    assert "| `clerk` | 1 | 0 | 1 | 0 | 0.500 |" in Path("r.md").read_text()
+    by_day = invoke("eval", cases, traces(), "--by", "day", "--markdown", "day.md")
+    assert by_day.exit_code == 1
+    assert "| day |" in Path("day.md").read_text()
+
+
+@pytest.mark.parametrize("option", ["--junit", "--html", "--markdown"])
+def test_a_report_is_never_an_input_nor_another_output(invoke: Invoke, option: str) -> None:
+    place, cases = traces(), write("a.json", OK)
+    for file in (place, cases):
+        before = Path(file).read_text()
+        assert invoke("eval", cases, place, option, file).exit_code == 2
+        assert Path(file).read_text() == before
+    refused = invoke("eval", cases, place, "-o", "same", option, "same")
+    assert (refused.exit_code, Path("same").exists()) == (2, False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, BinaryIO, NamedTuple
@@ -34,6 +35,7 @@ _FULL = 1000
 _ROWS = 100
 _NAME = 300
 _KINDS = {True: "passed", False: "failed", None: "unknown"}
+_ORDER = (False, None, True)
 _WORDS = {True: "passed", False: "failed", None: "not evaluated"}
 
 
@@ -74,7 +76,7 @@ class Page:
     """
 
     def __init__(self, stream: BinaryIO, by: str):
-        self._template = _template()
+        self._template = template()
         self._stream = stream
         self._all = Tally()
         self._slices = [Slices(by), *(Slices(other) for other in SLICES if other != by)]
@@ -120,7 +122,7 @@ class Page:
             "share": f"{self._all.evaluated:,} of {self._all.total:,}",
             "evaluated_at": self._evaluated_at,
             "tables": list(self._tables()),
-            "groups": [group for it in (False, None) if (group := self._group(it)).entries],
+            "groups": [group for it in _ORDER[:2] if (group := self._group(it)).entries],
             "passed": self._group(True),
         }
 
@@ -160,7 +162,7 @@ def _entry(result: EvalResult, subject: Subject) -> _Entry:
                 plain(reason_of(it)),
                 plain(", ".join(step_ids_of(it))),
             )
-            for it in held
+            for it in sorted(held, key=lambda it: _ORDER.index(it.passed))
         ),
     )
 
@@ -180,7 +182,13 @@ def _part(name: str) -> str:
     return files(__package__).joinpath("page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _template() -> Any:
+@cache
+def template() -> Any:
+    """Return the page with its gaps, ready to be filled.
+
+    Raises:
+        MissingDependencyError: Jinja is not installed.
+    """
     try:
         jinja = import_module("jinja2")
     except ImportError:

@@ -3,6 +3,7 @@
 const filter = document.getElementById("filter");
 const results = [...document.querySelectorAll(".result")].map(
   (element) => [element, element.textContent.toLowerCase()]);
+const passed = document.getElementById("passed");
 const status = filter.querySelector("[role=status]");
 filter.hidden = results.length < 2;
 filter.querySelector("input").addEventListener("input", (event) => {
@@ -12,6 +13,6 @@ filter.querySelector("input").addEventListener("input", (event) => {
     element.hidden = !text.includes(wanted);
     shown += element.hidden ? 0 : 1;
   }
-  for (const details of document.querySelectorAll("details")) details.open = wanted !== "";
+  if (passed) passed.open = wanted !== "";
   status.textContent = wanted ? `${shown} of ${results.length}` : "";
 });
