@@ -9,7 +9,10 @@ building     the assertion of a case to its check, and the check to its verdict
 matching     which case a trace is a try of
 results      the verdicts on a trace as an EvalResult
 running      all of it over many traces
-junit        results as CI servers read them
+asserting    the same of one trace, as a test states it
+steps        the steps of a trace as short lines
+case_files   files of cases
+reports/     results for people, for pull requests, for CI servers
 
 A check that could not look, because something was masked, cut, not captured or never arrived,
 neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network.
@@ -17,6 +20,7 @@ neither passes nor fails: it is not evaluated, and says why. Nothing here needs 
 
 from __future__ import annotations
 
+from agentool_otel.evaluation.asserting import assert_trace
 from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.running import evaluate
@@ -27,6 +31,7 @@ __all__ = [
     "Check",
     "JudgedTrace",
     "Verdict",
+    "assert_trace",
     "evaluate",
     "failed",
     "not_evaluated",

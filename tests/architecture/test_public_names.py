@@ -24,7 +24,9 @@ FOLDERS = {
         Confidence Deferred Dialect GatheringDialect Judgement Reader Signs Ties WritingDialect
         Written classify dialects gathering_dialects judge writing_dialect
     """,
-    "evaluation": "Call Check JudgedTrace Verdict evaluate failed not_evaluated passed",
+    "evaluation": """
+        Call Check JudgedTrace Verdict assert_trace evaluate failed not_evaluated passed
+    """,
     "formats": "Converted Format Framing Loss Writer format_named formats words",
     "instrument": "flush instrument status uninstrument",
     "rebuild": "Fidelity Prices Rebuilt load rebuild",

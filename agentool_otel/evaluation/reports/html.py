@@ -179,7 +179,12 @@ def _hash(text: str) -> str:
 
 
 def _part(name: str) -> str:
-    return files(__package__).joinpath("page").joinpath(name).read_text(encoding="utf-8")
+    return (
+        files("agentool_otel.evaluation.reports")
+        .joinpath("page")
+        .joinpath(name)
+        .read_text(encoding="utf-8")
+    )
 
 
 @cache
