@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from opentelemetry.sdk.trace import ReadableSpan
@@ -68,7 +68,7 @@ def agent_traces() -> Iterator[AgentTraces]:
 
 
 @pytest.fixture(name="assert_trace")
-def assert_trace(record_property: Callable[[str, object], None]) -> AssertTrace:
+def assert_trace(request: pytest.FixtureRequest) -> AssertTrace:
     """`agentool_otel.evaluation.assert_trace`: fail with what does not hold, and the steps.
 
     Trace id and score become properties of the test in pytest's JUnit report.
@@ -83,7 +83,8 @@ def assert_trace(record_property: Callable[[str, object], None]) -> AssertTrace:
         for name in ("trace_id", "composite_score"):
             value = getattr(result, name)
             if isinstance(value, (str, int, float)):
-                record_property(name, value)
+                # Not by `record_property`, which warns of the format that reports have by default.
+                request.node.user_properties.append((name, value))
         if message is not None:
             raise AssertionError(message)
         return result

@@ -8,8 +8,9 @@ processor is added; OpenTelemetry has no way to remove one, so it stays and does
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -108,17 +109,33 @@ _switches: WeakKeyDictionary[Any, _Switch] = WeakKeyDictionary()
 
 @contextmanager
 def _application_spans(to: SpanProcessor) -> Generator[None]:
-    """Send the spans of the tracer provider in force to a processor as well."""
-    provider: Any = trace.get_tracer_provider()
+    """Send the spans of the tracer provider in force to a processor as well, and those of one that
+    the program sets in the block."""
+    api: Any = trace
+    original: Callable[[trace.TracerProvider], None] = api.set_tracer_provider
+    with ExitStack() as joined:
+
+        @wraps(original)
+        def set_tracer_provider(tracer_provider: trace.TracerProvider) -> None:
+            original(tracer_provider)
+            _join(trace.get_tracer_provider(), to, joined)
+
+        _join(trace.get_tracer_provider(), to, joined)
+        api.set_tracer_provider = set_tracer_provider
+        try:
+            yield
+        finally:
+            if api.set_tracer_provider is set_tracer_provider:
+                api.set_tracer_provider = original
+
+
+def _join(provider: Any, to: SpanProcessor, joined: ExitStack) -> None:
     if not hasattr(provider, "add_span_processor"):
-        yield
         return
     switch = _switches.get(provider)
     if switch is None:
         switch = _switches[provider] = _Switch()
         provider.add_span_processor(switch)
-    before, switch.to = switch.to, to
-    try:
-        yield
-    finally:
-        switch.to = before
+    if switch.to is not to:
+        joined.callback(setattr, switch, "to", switch.to)
+        switch.to = to
