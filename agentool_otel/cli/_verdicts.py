@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,11 +15,22 @@ from agentool_otel.evaluation.reports.slices import MARKS, Slices
 from agentool_otel.evaluation.reports.texts import figures
 from agentool_otel.model.documents import UNSET, EvalResult
 
-__all__ = ["Summary"]
+__all__ = ["Summary", "print_line"]
 
 _SHOWN = 20
 _REASONS = 10
 _STYLES = {True: "green", False: "red", None: "yellow"}
+
+
+def print_line(console: Console, line: Text) -> None:
+    """Print a line of the summary; on a terminal, what does not fit on it comes indented below."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True)
+        return
+    indent = len(line.plain) - len(line.plain.lstrip()) + 2
+    for n, part in enumerate(line.wrap(console, max(console.width - indent, indent))):
+        part.rstrip()
+        console.print(Text(" " * indent if n else "").append_text(part), soft_wrap=True)
 
 
 class Summary:

@@ -17,7 +17,7 @@ from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._reports import Reports, report_options
-from agentool_otel.cli._verdicts import Summary
+from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.reports.slices import SLICES
@@ -166,7 +166,7 @@ def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
         return
     console = view() if for_people else Console(stderr=True, highlight=False, markup=False)
     for line in outcome.summary.lines():
-        console.print(line, soft_wrap=True)
+        print_line(console, line)
     if outcome.summary.outcomes:
         console.print(outcome.summary.table())
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import Result
+from rich.console import Console
+from rich.text import Text
 
+from agentool_otel.cli._verdicts import print_line
 from tests.cli.conftest import Invoke
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
@@ -226,3 +230,10 @@ def test_a_report_is_never_an_input_nor_another_output(invoke: Invoke, option: s
         assert Path(file).read_text() == before
     refused = invoke("eval", cases, place, "-o", "same", option, "same")
     assert (refused.exit_code, Path("same").exists()) == (2, False)
+
+
+def test_what_does_not_fit_on_a_terminal_comes_indented_below() -> None:
+    shown = StringIO()
+    console = Console(file=shown, force_terminal=True, width=30, color_system=None)
+    print_line(console, Text("  ✗ latency: 93000 ms, expected at most 60000"))
+    assert shown.getvalue() == "  ✗ latency: 93000 ms,\n    expected at most 60000\n"

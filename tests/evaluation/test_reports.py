@@ -138,8 +138,8 @@ def test_the_page_says_all_of_what_failed_or_was_not_evaluated_and_counts_the_re
     assert "1 of 3 results failed" in text
     assert "3 of 4" in text
     assert "researcher 3 1 1 1 1.000" in text
-    assert "✗ failed status it is error steps: step_001 ✓ passed latency fast" in text
-    assert "- not evaluated rubric no judge" in text
+    assert "✗ failed status: it is error steps: step_001 ✓ passed latency: fast" in text
+    assert "- not evaluated rubric: no judge" in text
     assert text.index("Failed: 1") < text.index("Not evaluated: 1") < text.index("Passed: 1")
 
 
