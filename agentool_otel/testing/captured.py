@@ -59,6 +59,7 @@ class AgentTraces:
         Raises:
             AssertionError: there is none, or there are several.
         """
+        __tracebackhide__ = True
         traces = self.traces()
         tops = [it for it in traces if not _is_part(it)]
         if len(tops) == 1:
