@@ -2,64 +2,50 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.model.documents import UNSET, EvalResult, ReasoningTrace
-from agentool_otel.rebuild import Rebuilt
+from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.slices import MARKS, Slices
+from agentool_otel.evaluation.reports.texts import figures
+from agentool_otel.model.documents import UNSET, EvalResult
 
-__all__ = ["MARKS", "Summary"]
+__all__ = ["STYLES", "Summary", "print_line"]
 
 _SHOWN = 20
 _REASONS = 10
-_NONE = "(unknown)"
-MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "yellow")}
+STYLES = {True: "green", False: "red", None: "yellow"}
 
 
-@dataclass
-class _Slice:
-    outcomes: Counter[bool | None] = field(default_factory=Counter)
-    scores: list[float] = field(default_factory=lambda: [0.0, 0])
-    """Their sum, and how many they are."""
-
-    def add(self, result: EvalResult) -> None:
-        self.outcomes[result.passed] += 1
-        if isinstance(result.composite_score, (int, float)):
-            self.scores[0] += result.composite_score
-            self.scores[1] += 1
-
-    @property
-    def badness(self) -> tuple[float, float, int]:
-        total = self.outcomes.total()
-        failed, unknown = self.outcomes[False], self.outcomes[None]
-        return -failed / total, -unknown / total, -total
+def print_line(console: Console, line: Text) -> None:
+    """Print a line of the summary; on a terminal, what does not fit on it comes indented below."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True)
+        return
+    indent = len(line.plain) - len(line.plain.lstrip()) + 2
+    for n, part in enumerate(line.wrap(console, max(console.width - indent, indent))):
+        part.rstrip()
+        console.print(Text(" " * indent if n else "").append_text(part), soft_wrap=True)
 
 
 class Summary:
     """Counts results as they come; holds counts, and the first of those that did not pass."""
 
     def __init__(self, by: str):
-        self._by = by
-        self._slices: defaultdict[str, _Slice] = defaultdict(_Slice)
+        self._slices = Slices(by)
         self._shown: list[EvalResult] = []
         self._reasons: Counter[tuple[str, str]] = Counter()
         self.outcomes: Counter[bool | None] = Counter()
 
-    def add(
-        self, result: EvalResult, trace: ReasoningTrace | None, rebuilt: Rebuilt | None
-    ) -> None:
-        """Add the result of a trace; None where the case has none."""
+    def add(self, result: EvalResult, subject: Subject) -> None:
+        """Add a result."""
         self.outcomes[result.passed] += 1
-        names = ["(no trace)"] if trace is None else FACETS[self._by](trace, rebuilt)
-        for name in dict.fromkeys(map(_name, names or [None])):
-            self._slices[name].add(result)
+        self._slices.add(result, subject)
         if result.passed is False and len(self._shown) < _SHOWN:
             self._shown.append(result)
         for held in result.assertion_results:
@@ -85,19 +71,16 @@ class Summary:
     def table(self) -> Table:
         """Return the table: a line for each agent, model, tag or day, the worst first."""
         table = Table(box=None, header_style="bold", pad_edge=False)
-        table.add_column(self._by)
+        table.add_column(self._slices.by)
         for heading in ("results", "✓ passed", "✗ failed", "- not evaluated", "score"):
             table.add_column(heading, justify="right")
-        for name, found in sorted(self._slices.items(), key=lambda it: (it[1].badness, it[0])):
-            counts = [found.outcomes[outcome] for outcome in (True, False, None)]
-            total, many = found.scores
-            score = f"{total / many:.3f}" if many else "-"
-            table.add_row(_text.line(name), *(f"{n:,}" for n in (sum(counts), *counts)), score)
+        for row in self._slices.rows():
+            table.add_row(_text.line(row.name), *figures(row))
         return table
 
 
 def _failure(result: EvalResult) -> Iterator[Text]:
-    mark, style = MARKS[result.passed]
+    mark, style = MARKS[result.passed], STYLES[result.passed]
     words = [result.case_id] + ([result.trace_id] if isinstance(result.trace_id, str) else [])
     evaluated = f"{result.extra.get('evaluated')} of {result.extra.get('total')} evaluated"
     score = "" if result.composite_score is UNSET else f"  score {result.composite_score}"
@@ -110,7 +93,3 @@ def _failure(result: EvalResult) -> Iterator[Text]:
             yield Text.assemble(
                 "    ", (mark, style), f" {_text.line(held.assertion_type)}: {_text.line(reason)}"
             )
-
-
-def _name(value: Any) -> str:
-    return value if isinstance(value, str) and value else _NONE

@@ -17,9 +17,10 @@ from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
 from agentool_otel.cli._output import view
-from agentool_otel.cli._verdicts import MARKS
+from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.show import print_trace
 from agentool_otel.evaluation import evaluate
+from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.rebuild import Rebuilt, rebuild
 from agentool_otel.rebuild.tree import grow
 from agentool_otel.sources import by_trace, open_source
@@ -93,7 +94,7 @@ def command() -> int:
 def _print_verdicts(console: Console, run: Rebuilt) -> None:
     (result,) = evaluate(_CHECKS, [run])
     for check, verdict in zip(_CHECKS, result.assertion_results, strict=True):
-        mark, style = MARKS[verdict.passed]
+        mark, style = MARKS[verdict.passed], STYLES[verdict.passed]
         console.print(
             Text.assemble((mark, style), " ", (json.dumps(check), "bold")), soft_wrap=True
         )

@@ -16,12 +16,13 @@ from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
+from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import selecting
-from agentool_otel.cli._verdicts import Summary
+from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.case_files import read_cases
 from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.evaluation.junit import JUnit
+from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
@@ -48,12 +49,13 @@ class _Outcome:
         selection: Selection | None,
         summary: Summary,
         output: BinaryIO | None,
+        reports: Reports,
     ):
         self._evaluation = evaluation
         self._selection = selection
         self._output = output
+        self._reports = reports
         self.summary = summary
-        self.junit: JUnit | None = None
         self.show: Callable[[], None] = lambda: None
         """Shows how far the judge is."""
         self.traces = 0
@@ -71,36 +73,33 @@ class _Outcome:
         for made in self._evaluation.put(source):
             self._take(made)
 
-    def finish(self, junit: BinaryIO | None) -> None:
+    def finish(self) -> None:
         """Wait for the judge, add the cases without a trace, and write what needs all results."""
         for made in self._evaluation.rest():
             self._take(made)
         for made in self._evaluation.untried():
             self.untried += 1
             self._take(made)
-        if junit is not None and self.junit is not None:
-            junit.write(self.junit.to_bytes())
+        self._reports.finish()
 
     def _take(self, made: TraceResults) -> None:
         source = made.source
         rebuilt = source if isinstance(source, Rebuilt) else None
         trace = source.trace if isinstance(source, Rebuilt) else source
+        subject = Subject(trace, rebuilt)
         for result in made.results:
-            self._put(result, trace, rebuilt)
+            self._put(result, subject)
         if made.why_none is not None and trace is not None:
             self.left_out += 1
             if len(self.unmatched) < _EXAMPLES:
                 self.unmatched.append((trace.trace_id, made.why_none))
         self.show()
 
-    def _put(
-        self, result: EvalResult, trace: ReasoningTrace | None, rebuilt: Rebuilt | None
-    ) -> None:
-        self.summary.add(result, trace, rebuilt)
+    def _put(self, result: EvalResult, subject: Subject) -> None:
+        self.summary.add(result, subject)
         if self._output is not None:
             self._output.write(result.to_json().encode() + b"\n")
-        if self.junit is not None:
-            self.junit.add(result)
+        self._reports.add(result, subject)
 
 
 @click.command()
@@ -127,7 +126,6 @@ class _Outcome:
     show_default=True,
     help="What makes the exit code 1: a failed assertion; anything but a pass; nothing.",
 )
-@click.option("--junit", type=_FILE, help="File for a JUnit XML report.")
 @click.option(
     "--match",
     metavar="RULE",
@@ -135,6 +133,7 @@ class _Outcome:
     "or a member of the trace and one of the case, as metadata.ticket=context.ticket.",
 )
 @selecting
+@report_options
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @judge_options
 def command(
@@ -144,11 +143,11 @@ def command(
     by: str | None,
     min_evaluated: float,
     fail_on: str,
-    junit: Path | None,
     match: str | None,
     cost: bool,
     selection: Selection | None,
     judge: OpenAIJudge | None,
+    **reports: Path | None,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
 
@@ -168,14 +167,17 @@ def command(
     with ExitStack() as open_files:
         target = output or (None if for_people else STDOUT)
         inputs = [*files_of(spans), *([place] if place is not None else [])]
-        data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
+        places = {"--output": target, **{f"--{name}": place for name, place in reports.items()}}
+        data = open_files.enter_context(data_files(places, inputs))
         open_files.enter_context(closing(evaluation))
-        outcome = _Outcome(evaluation, selection, Summary(by or "agent"), data.get("--output"))
-        outcome.junit = JUnit() if junit is not None else None
+        by_what = by or "agent"
+        outcome = _Outcome(
+            evaluation, selection, Summary(by_what), data.get("--output"), Reports(data, by_what)
+        )
         reading = open_files.enter_context(Reading(spans))
         outcome.show = judging_shown(judge, reading)
         _judge_all(spans, reading, prices, outcome.judge)
-        outcome.finish(data.get("--junit"))
+        outcome.finish()
     _print(outcome, for_people, asked=by is not None)
     problems = [*problems, *spans.problems]
     report(problems)
@@ -200,7 +202,7 @@ def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
         return
     console = view() if for_people else Console(stderr=True, highlight=False, markup=False)
     for line in outcome.summary.lines():
-        console.print(line, soft_wrap=True)
+        print_line(console, line)
     if outcome.summary.outcomes:
         console.print(outcome.summary.table())
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from agentool_otel.emit.run import Run
 
-__all__ = ["chunk_gaps", "collected", "configure", "record", "refresh"]
+__all__ = ["chunk_gaps", "collected", "configure", "provider", "record", "refresh"]
 
 _Said = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
@@ -176,6 +176,11 @@ def configure(provider: otel.MeterProvider | None = None) -> None:
     """Use a meter provider instead of the global one."""
     global _asked, _meters, _provider
     _asked, _meters, _provider = 0, None, provider
+
+
+def provider() -> otel.MeterProvider | None:
+    """Return what is used instead of the global meter provider, None where that is."""
+    return _provider
 
 
 def refresh() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,7 @@ class Session:
         "enabled",
         "exceptions",
         "first",
+        "fixed",
         "handed_down",
         "inherited",
         "opened",
@@ -101,6 +103,8 @@ class Session:
         """Called before the first span starts, so that it holds nothing of what that needs."""
         self.handed_down: dict[str, str] = {}
         """Variables with which a child process sends its spans where ours go."""
+        self.fixed = False
+        """Whether `redirected` is in force, so that nothing can be configured."""
         self._tracers: dict[str, trace.Tracer] = {}
         self._loggers: dict[str, Logger] = {}
 
@@ -147,7 +151,12 @@ class Session:
         policy: Policy | None = None,
         dialect: GenAI | None = None,
     ) -> None:
-        """Replace settings; what is not given stays. Tracers and loggers are made anew."""
+        """Replace settings; what is not given stays. Tracers and loggers are made anew.
+
+        Does nothing where the settings are fixed.
+        """
+        if self.fixed:
+            return
         if provider is not None:
             self.provider = provider
         if policy is not None:
@@ -161,6 +170,25 @@ class Session:
     def reset(self) -> None:
         """Return to the settings of a fresh process."""
         Session.__init__(self)
+
+    @contextmanager
+    def redirected(self, provider: trace.TracerProvider, policy: Policy) -> Generator[None]:
+        """Send all spans to a provider for the time of a block, in the names of today.
+
+        Meanwhile nothing can be configured, and the environment counts for nothing. Afterwards
+        everything is as it was.
+        """
+        before = {name: getattr(self, name) for name in Session.__slots__}
+        Session.__init__(self)
+        self.configure(provider=provider, policy=policy)
+        self.exceptions = signals({})
+        self.copies = False
+        self.enabled = self.fixed = True
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self, name, value)
 
 
 session = Session()

@@ -12,7 +12,10 @@ matching     which case a trace is a try of
 results      the verdicts on a trace as an EvalResult
 waiting      traces that wait for a judge, in their order
 running      all of it over many traces
-junit        results as CI servers read them
+asserting    the same of one trace, as a test states it
+steps        the steps of a trace as short lines
+case_files   files of cases
+reports/     results for people, for pull requests, for CI servers
 
 diffing      two traces to what differs between them
 ignoring     what inside texts does not count
@@ -34,6 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentool_otel.evaluation.asserting import assert_trace
 from agentool_otel.evaluation.check import Check
 from agentool_otel.evaluation.differences import TraceDiff
 from agentool_otel.evaluation.diffing import diff
@@ -58,6 +62,7 @@ __all__ = [
     "Question",
     "TraceDiff",
     "Verdict",
+    "assert_trace",
     "diff",
     "evaluate",
     "failed",

@@ -20,7 +20,7 @@ from agentool_otel.instrument._configuration import Configuration
 if TYPE_CHECKING:
     from agentool_otel.export.otlp import OtlpTarget
 
-__all__ = ["Decision", "decide"]
+__all__ = ["Decision", "decide", "frameworks_wanted"]
 
 _THREADS = "threads"
 """What `exclude` calls the carrying of context into threads and pools."""
@@ -63,7 +63,7 @@ def decide(
         ConfigurationError: something named, or the value of a variable, cannot be used.
         MissingDependencyError: large content is to be kept at a URL, and fsspec is not installed.
     """
-    frameworks = _frameworks(configuration, frozenset(known))
+    frameworks = frameworks_wanted(configuration, frozenset(known))
     generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
     dialect = GenAI(generation) if generation else None
     given = configuration.endpoint is not None
@@ -101,7 +101,12 @@ def decide(
     )
 
 
-def _frameworks(configuration: Configuration, known: frozenset[str]) -> frozenset[str]:
+def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> frozenset[str]:
+    """Return the frameworks to attach to.
+
+    Raises:
+        ConfigurationError: one that is named is not known.
+    """
     wanted = known if configuration.include is None else configuration.include
     unwanted = (configuration.exclude or frozenset()) - {_THREADS}
     unknown = sorted((wanted | unwanted) - known)

@@ -130,7 +130,10 @@ def instrument(
         else:
             known, theirs = instrumentors(), _application_provider()
             decided = _decide(standing, known, theirs)
-            _put_into_force(decided, theirs, standing.service_name)
+            if session.fixed:
+                session.enabled = True
+            else:
+                _put_into_force(decided, theirs, standing.service_name)
             _attach(decided, known)
         _standing = standing
         _tell_overruled(call)
@@ -241,6 +244,23 @@ def instrumentors() -> dict[str, AgentInstrumentor]:
         except Exception:  # a plug-in of a third party may break; the others still load
             _log.warning("instrumentor %s could not be loaded", name, exc_info=True)
     return found
+
+
+def standing() -> Configuration:
+    """Return what has been named in code so far."""
+    return _standing
+
+
+def restore(configuration: Configuration) -> None:
+    """Forget what has been named since `standing()` was asked."""
+    global _standing
+    with _lock:
+        _standing = configuration
+
+
+def carries_into_threads() -> bool:
+    """Whether the last `instrument()` wanted threads and pools to carry the context."""
+    return _in_force is not None and _in_force.threads
 
 
 # -------------------------------------------------------------------------------------- insides

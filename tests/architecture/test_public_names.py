@@ -26,7 +26,7 @@ FOLDERS = {
     """,
     "evaluation": """
         Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff
-        Verdict diff evaluate failed not_evaluated passed
+        Verdict assert_trace diff evaluate failed not_evaluated passed
     """,
     "formats": "Converted Format Framing Loss Writer format_named formats words",
     "instrument": "flush instrument status uninstrument",

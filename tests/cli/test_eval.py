@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import Result
+from rich.console import Console
+from rich.text import Text
 
+from agentool_otel.cli._verdicts import print_line
 from tests.cli.conftest import Invoke
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
@@ -229,3 +233,32 @@ def test_cases_are_yaml_too(invoke: Invoke) -> None:
     (result,) = lines(invoke("eval", "cases.yaml", traces()))
     assert [it["passed"] for it in result["assertion_results"]] == [True, False]
     assert invoke("eval", "-", "traces.jsonl", input="- type: status\n").exit_code == 0
+
+
+def test_a_page_and_a_comment_are_written_beside_the_results(invoke: Invoke) -> None:
+    cases = write("a.json", [OK, WRONG])
+    files = ["--html", "r.html", "--markdown", "r.md", "-o", "r.jsonl"]
+    assert invoke("eval", cases, traces({"agent_id": "clerk"}), *files).exit_code == 1
+    assert "1 of 1 result failed" in Path("r.html").read_text()
+    assert "| `clerk` | 1 | 0 | 1 | 0 | 0.500 |" in Path("r.md").read_text()
+    by_day = invoke("eval", cases, traces(), "--by", "day", "--markdown", "day.md")
+    assert by_day.exit_code == 1
+    assert "| day |" in Path("day.md").read_text()
+
+
+@pytest.mark.parametrize("option", ["--junit", "--html", "--markdown"])
+def test_a_report_is_never_an_input_nor_another_output(invoke: Invoke, option: str) -> None:
+    place, cases = traces(), write("a.json", OK)
+    for file in (place, cases):
+        before = Path(file).read_text()
+        assert invoke("eval", cases, place, option, file).exit_code == 2
+        assert Path(file).read_text() == before
+    refused = invoke("eval", cases, place, "-o", "same", option, "same")
+    assert (refused.exit_code, Path("same").exists()) == (2, False)
+
+
+def test_what_does_not_fit_on_a_terminal_comes_indented_below() -> None:
+    shown = StringIO()
+    console = Console(file=shown, force_terminal=True, width=30, color_system=None)
+    print_line(console, Text("  ✗ latency: 93000 ms, expected at most 60000"))
+    assert shown.getvalue() == "  ✗ latency: 93000 ms,\n    expected at most 60000\n"

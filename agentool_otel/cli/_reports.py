@@ -1,0 +1,69 @@
+"""The reports that `eval` can write, each an option that names its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from agentool_otel.evaluation.reports import Report, Subject
+from agentool_otel.model.documents import EvalResult
+
+__all__ = ["Reports", "report_options"]
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_HELP = {
+    "junit": "File for a JUnit XML report.",
+    "html": "File for an HTML page (needs the extra `eval`).",
+    "markdown": "File for a comment on a pull request.",
+}
+
+
+def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command an option for each report; it is called with their files by those names."""
+    for name in reversed(_HELP):
+        command = click.option(f"--{name}", type=_FILE, help=_HELP[name])(command)
+    return command
+
+
+class Reports:
+    """All reports that were asked for.
+
+    Args:
+        streams: where each is written, by the option that names it; other options are passed over.
+        by: what their tables tell results apart by.
+
+    Raises:
+        MissingDependencyError: what a report needs is not installed.
+    """
+
+    def __init__(self, streams: Mapping[str, BinaryIO], by: str):
+        self._reports = [
+            _report(name, streams[f"--{name}"], by) for name in _HELP if f"--{name}" in streams
+        ]
+
+    def add(self, result: EvalResult, subject: Subject) -> None:
+        """Add a result to each."""
+        for report in self._reports:
+            report.add(result, subject)
+
+    def finish(self) -> None:
+        """Write what is left to be written."""
+        for report in self._reports:
+            report.finish()
+
+
+def _report(name: str, stream: BinaryIO, by: str) -> Report:
+    if name == "junit":
+        from agentool_otel.evaluation.reports.junit import JUnit
+
+        return JUnit(stream)
+    if name == "html":
+        from agentool_otel.evaluation.reports.html import Page
+
+        return Page(stream, by)
+    from agentool_otel.evaluation.reports.markdown import Markdown
+
+    return Markdown(stream, by)

@@ -1,0 +1,139 @@
+"""`assert_trace`: assertions on one trace, as a test states them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from agentool_otel._registry import found
+from agentool_otel.errors import EvaluationError
+from agentool_otel.evaluation.building import judging
+from agentool_otel.evaluation.check import Check, counted
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.reports.slices import MARKS
+from agentool_otel.evaluation.reports.texts import line, reason_of, step_ids_of
+from agentool_otel.evaluation.results import result_of
+from agentool_otel.evaluation.steps import step_lines
+from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.model.codec import decode
+from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
+from agentool_otel.rebuild import Rebuilt
+
+__all__ = ["Asserted", "Outcome", "assert_trace", "outcome_of"]
+
+Asserted: TypeAlias = Check | Assertion | EvalCase | Mapping[str, Any]
+"""What may be asserted of a trace: a check with its parameters, an assertion as a document or as a
+JSON object, or a case, for all of its assertions."""
+
+_BY_ITSELF = EvalCase(case_id="assert_trace", assertions=[])
+
+
+def assert_trace(
+    trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0
+) -> EvalResult:
+    """Assert that a trace is as it should be, and return the result.
+
+        assert_trace(trace, ContainsToolCall(tool_name="search"), {"type": "status"})
+
+    Args:
+        trace: the trace, best as it was rebuilt: a document does not tell all that is missing.
+        assertions: what must hold.
+        min_evaluated: the share of the assertions, 0 to 1, that has to be evaluated. One that could
+            not be evaluated is no pass.
+
+    Raises:
+        AssertionError: an assertion failed, or too few were evaluated. Its message has the reasons,
+            and the steps of the trace with those marked that the reasons rest on.
+        EvaluationError: there are no assertions, or `min_evaluated` is no share.
+        DecodeError: an assertion given as an object is none.
+    """
+    __tracebackhide__ = True
+    outcome = outcome_of(trace, *assertions, min_evaluated=min_evaluated)
+    if outcome.message is not None:
+        raise AssertionError(outcome.message)
+    return outcome.result
+
+
+class Outcome(NamedTuple):
+    """What came of assertions on a trace."""
+
+    result: EvalResult
+    message: str | None
+    """What does not hold, and the steps; None where all is as it should be."""
+
+
+def outcome_of(
+    trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0
+) -> Outcome:
+    """Return what `assert_trace` would say.
+
+    Raises: as `assert_trace`, but no AssertionError.
+    """
+    if not 0 <= min_evaluated <= 1:
+        raise EvaluationError(f"min_evaluated is a share from 0 to 1, not {min_evaluated!r}")
+    judged = JudgedTrace(trace)
+    held = [it for asserted in assertions for it in _held(judged, asserted)]
+    if not held:
+        raise EvaluationError(
+            "there is nothing to assert; hint: name an assertion, as {'type': 'status'}"
+        )
+    ids = [it.case_id for it in assertions if isinstance(it, EvalCase)]
+    case = EvalCase(
+        case_id=ids[0] if ids else _BY_ITSELF.case_id,
+        assertions=[Assertion(type=it.kind) for it in held],
+    )
+    verdicts = [it.verdict for it in held]
+    result = result_of(case, judged.trace.trace_id, verdicts, min_evaluated)
+    return Outcome(result, None if result.passed else _message(judged, result))
+
+
+class _Held(NamedTuple):
+    kind: str
+    verdict: Verdict
+
+
+def _held(trace: JudgedTrace, asserted: Asserted) -> Iterator[_Held]:
+    if isinstance(asserted, Check):
+        yield _Held(_type_of(asserted), _checked(trace, asserted))
+        return
+    if isinstance(asserted, Mapping):
+        is_case = "assertions" in asserted
+        asserted = decode(EvalCase, asserted) if is_case else decode(Assertion, asserted)
+    case = asserted if isinstance(asserted, EvalCase) else _BY_ITSELF
+    for it in asserted.assertions if isinstance(asserted, EvalCase) else [asserted]:
+        yield _Held(it.type, judging(it)(trace, case))
+
+
+def _checked(trace: JudgedTrace, check: Check) -> Verdict:
+    try:
+        return check.check(trace, _BY_ITSELF)
+    except Exception as error:  # a check may be anybody's, and its own crash is no failure
+        return not_evaluated(f"the check could not be made: {error or type(error).__name__}")
+
+
+def _type_of(check: Check) -> str:
+    """Return what a check is called in a case; by its class where it is none of a plug-in."""
+    place = f"{type(check).__module__}:{type(check).__qualname__}"
+    for name, point in found("agentool_otel.assertions").items():
+        if point.value == place:
+            return name
+    return type(check).__qualname__
+
+
+def _message(trace: JudgedTrace, result: EvalResult) -> str:
+    wrong = [it for it in result.assertion_results if it.passed is not True]
+    failed = sum(1 for it in wrong if it.passed is False)
+    agent = trace.trace.agent_id if isinstance(trace.trace.agent_id, str) else "an agent"
+    of = counted(len(result.assertion_results), "assertion")
+    lines = [
+        f"{failed} of {of} failed, {len(wrong) - failed} not evaluated: "
+        f"trace {line(trace.trace.trace_id)} of {line(agent)}"
+    ]
+    for it in wrong:
+        words = "" if it.passed is False else "not evaluated, "
+        lines.append(
+            f"  {MARKS[it.passed]} {line(it.assertion_type)}: {words}{line(reason_of(it))}"
+        )
+    lines.append("steps:")
+    lines += step_lines(trace, {step_id for it in wrong for step_id in step_ids_of(it)})
+    return "\n".join(lines)

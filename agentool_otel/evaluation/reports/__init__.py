@@ -1,0 +1,32 @@
+"""Results as reports: for people, for a pull request, for CI servers.
+
+slices     what results are told apart by, and how many of each came out how
+texts      text of a result, made harmless before a format escapes it
+junit      JUnit XML, written as the results come
+html       one page that needs no network
+markdown   a comment on a pull request, which has a size it may not exceed
+
+What a result says is untrusted: it repeats what models, tools and users said. No text of it becomes
+a tag, a link, a mention or a control character of any report.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from agentool_otel.evaluation.reports.slices import Subject
+from agentool_otel.model.documents import EvalResult
+
+__all__ = ["Report", "Subject"]
+
+
+class Report(Protocol):
+    """A report in the making, into a stream it was given."""
+
+    def add(self, result: EvalResult, subject: Subject) -> None:
+        """Add a result. What is held of it does not grow without bound."""
+        ...
+
+    def finish(self) -> None:
+        """Write what is left to be written. The stream stays open."""
+        ...

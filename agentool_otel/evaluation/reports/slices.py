@@ -1,0 +1,107 @@
+"""What results are told apart by, agent, model, tag or day, and how many of each came out how."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+from agentool_otel.evaluation.facets import FACETS
+from agentool_otel.model.documents import EvalResult, ReasoningTrace
+from agentool_otel.rebuild import Rebuilt
+
+__all__ = ["MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
+
+UNKNOWN = "(unknown)"
+NO_TRACE = "(no trace)"
+MARKS = {True: "✓", False: "✗", None: "-"}
+"""An outcome without colour: passed, failed, not evaluated."""
+
+
+class Subject:
+    """What results are about: a trace, or none where a case has none."""
+
+    def __init__(self, trace: ReasoningTrace | None, rebuilt: Rebuilt | None = None):
+        self._trace = trace
+        self._rebuilt = rebuilt
+        self._names: dict[str, list[str]] = {}
+
+    def names(self, by: str) -> list[str]:
+        """Return the slices it belongs to, at least one.
+
+        Args:
+            by: a key of `FACETS`.
+        """
+        if by not in self._names:
+            self._names[by] = self._read(by)
+        return self._names[by]
+
+    def _read(self, by: str) -> list[str]:
+        if self._trace is None:
+            return [NO_TRACE]
+        found = FACETS[by](self._trace, self._rebuilt) or [None]
+        return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in found)]
+
+
+class Row(NamedTuple):
+    """A slice, or all results, in figures."""
+
+    name: str
+    results: int
+    passed: int
+    failed: int
+    not_evaluated: int
+    score: float | None
+    """The mean of the composite scores; None where nothing was evaluated."""
+
+
+class Tally:
+    """Counts results."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[bool | None] = Counter()
+        self.evaluated = 0
+        """Assertions that were evaluated, of `total`."""
+        self.total = 0
+        self._scores = 0.0
+        self._scored = 0
+
+    def add(self, result: EvalResult) -> None:
+        """Count a result."""
+        self.outcomes[result.passed] += 1
+        self.total += len(result.assertion_results)
+        self.evaluated += sum(1 for it in result.assertion_results if it.passed is not None)
+        if isinstance(result.composite_score, (int, float)):
+            self._scores += result.composite_score
+            self._scored += 1
+
+    def row(self, name: str = "") -> Row:
+        """Return the figures."""
+        found = self.outcomes
+        score = self._scores / self._scored if self._scored else None
+        return Row(name, found.total(), found[True], found[False], found[None], score)
+
+
+class Slices:
+    """Counts results by one of the things that tell them apart."""
+
+    def __init__(self, by: str):
+        self.by = by
+        self._tallies: defaultdict[str, Tally] = defaultdict(Tally)
+
+    def add(self, result: EvalResult, subject: Subject) -> None:
+        """Count a result in every slice it belongs to."""
+        for name in subject.names(self.by):
+            self._tallies[name].add(result)
+
+    def rows(self) -> list[Row]:
+        """Return the slices, the worst first."""
+        return sorted((tally.row(name) for name, tally in self._tallies.items()), key=_badness)
+
+    @property
+    def tell_nothing(self) -> bool:
+        """Whether nothing is known of any result by which it could be told from others."""
+        return not self._tallies.keys() - {UNKNOWN, NO_TRACE}
+
+
+def _badness(row: Row) -> tuple[float, float, int, str]:
+    return -row.failed / row.results, -row.not_evaluated / row.results, -row.results, row.name

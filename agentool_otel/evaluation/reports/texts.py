@@ -1,0 +1,73 @@
+"""Text of a result, made harmless before a format escapes it, and what each report says of one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agentool_otel.evaluation.reports.slices import Row
+from agentool_otel.model.documents import AssertionResult, EvalResult
+
+__all__ = [
+    "counted",
+    "figures",
+    "line",
+    "plain",
+    "reason_of",
+    "score_of",
+    "step_ids_of",
+    "title_of",
+]
+
+_HARMFUL = re.compile(
+    "[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+"""What XML 1.0 has no form for, control characters, and those that turn the direction of text."""
+_SPACE = re.compile(r"\s+")
+_LONGEST = 2000
+
+
+def plain(text: str, most: int = _LONGEST) -> str:
+    """Return text that any format can hold; of long text the beginning and its length."""
+    shown = text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+    return _HARMFUL.sub("\ufffd", shown)
+
+
+def line(text: str, most: int = _LONGEST) -> str:
+    """Return the same on one line."""
+    return _SPACE.sub(" ", plain(text, most)).strip()
+
+
+def title_of(result: EvalResult) -> str:
+    """Return the case of a result and the trace it is about, where there is one."""
+    if isinstance(result.trace_id, str):
+        return f"{result.case_id} [{result.trace_id}]"
+    return result.case_id
+
+
+def reason_of(held: AssertionResult) -> str:
+    """Return why an assertion came out as it did, empty where nobody said."""
+    return held.reason if isinstance(held.reason, str) else ""
+
+
+def step_ids_of(held: AssertionResult) -> list[str]:
+    """Return the steps that an assertion's result rests on."""
+    ids: Any = held.extra.get("step_ids")
+    return [it for it in ids if isinstance(it, str)] if isinstance(ids, list) else []
+
+
+def score_of(score: Any) -> str:
+    """Return a score with three decimals, a dash where there is none."""
+    return f"{score:.3f}" if isinstance(score, (int, float)) else "-"
+
+
+def figures(row: Row) -> list[str]:
+    """Return the figures of a row in the order of the tables: results, passed, failed, not
+    evaluated, score."""
+    counts = (row.results, row.passed, row.failed, row.not_evaluated)
+    return [*(f"{n:,}" for n in counts), score_of(row.score)]
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 result`, `2,000 results`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,102 @@
+"""What a block of a test runs, as trajectories: captured in memory, with content.
+
+    from agentool_otel.testing.captured import captured_traces
+
+    with captured_traces() as traces:
+        answer("What is new?")
+    assert traces.trace.output == "Nothing."
+
+With pytest the fixture `agent_traces` is the same for a whole test. Nothing is written to a file or
+sent, and the program's own telemetry is as it was afterwards. Work in other processes is not seen.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from agentool_otel.model.documents import UNSET, ReasoningTrace
+
+if TYPE_CHECKING:
+    from agentool_otel.export.in_memory import InMemory
+    from agentool_otel.model.spans import SpanRecord
+    from agentool_otel.rebuild import Rebuilt
+
+__all__ = ["AgentTraces", "captured_traces"]
+
+_LISTED = 10
+
+
+class AgentTraces:
+    """The runs that have ended so far. They are rebuilt from their spans each time one asks."""
+
+    def __init__(self, spans: InMemory):
+        self._spans = spans
+
+    def spans(self) -> list[SpanRecord]:
+        """Return the spans, those of other instrumentations too, in the order they ended."""
+        from agentool_otel.sources.span_files import SpanFiles
+
+        document = io.BufferedReader(io.BytesIO(self._spans.document()))
+        return list(SpanFiles([document], "memory").spans())
+
+    def rebuilt(self) -> list[Rebuilt]:
+        """Return the runs with what is known about how true each trace is."""
+        from agentool_otel.rebuild import rebuild
+
+        return list(rebuild(self.spans()))
+
+    def traces(self) -> list[ReasoningTrace]:
+        """Return a trace of each run; an agent that another one calls has one of its own."""
+        return [it.trace for it in self.rebuilt()]
+
+    @property
+    def trace(self) -> ReasoningTrace:
+        """The trace of the only run that is no part of another one.
+
+        Raises:
+            AssertionError: there is none, or there are several.
+        """
+        __tracebackhide__ = True
+        traces = self.traces()
+        tops = [it for it in traces if not _is_part(it)]
+        if len(tops) == 1:
+            return tops[0]
+        if not tops:
+            raise AssertionError(
+                f"no agent run has ended, among {len(self.spans())} spans; hint: the agent is "
+                "decorated with agentool_otel.agent, stands in agentool_otel.run(), or is run by a "
+                "framework that `agentool-otel doctor` lists; a run in another process is not seen"
+            )
+        listed = "".join(f"\n  {_named(it)}" for it in tops[:_LISTED])
+        more = f"\n  ... and {len(tops) - _LISTED} more" if len(tops) > _LISTED else ""
+        raise AssertionError(
+            f"{len(tops)} agent runs have ended, not one; hint: traces() has all{listed}{more}"
+        )
+
+    def clear(self) -> None:
+        """Forget what has ended so far."""
+        self._spans.forget()
+
+
+@contextmanager
+def captured_traces() -> Generator[AgentTraces]:
+    """Capture what the block runs, in this process: in all its threads, tasks and callbacks."""
+    from agentool_otel.export.in_memory import InMemory
+    from agentool_otel.instrument.redirecting import redirected
+
+    spans = InMemory()
+    with redirected(spans):
+        yield AgentTraces(spans)
+
+
+def _is_part(trace: ReasoningTrace) -> bool:
+    metadata = {} if trace.metadata is UNSET or trace.metadata is None else trace.metadata
+    return isinstance(metadata.get("parent_trace_id"), str)
+
+
+def _named(trace: ReasoningTrace) -> str:
+    agent = trace.agent_id if isinstance(trace.agent_id, str) else "(agent without a name)"
+    return f"{agent}  {trace.trace_id}"
