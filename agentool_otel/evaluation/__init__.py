@@ -10,6 +10,7 @@ matching     which case a trace is a try of
 results      the verdicts on a trace as an EvalResult
 running      all of it over many traces
 junit        results as CI servers read them
+write_back   results as spans and events of the trace that was judged
 
 A check that could not look, because something was masked, cut, not captured or never arrived,
 neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network.

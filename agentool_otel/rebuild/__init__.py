@@ -17,11 +17,14 @@ timeline       steps that only our own events know
 ends           what went into a run and what came out
 status         how it ended, and the signal that says so
 trace          the members around the steps
+judgements     what judges a run, apart from it
+results        EvalResults as spans and events, and back
 residue        what a replayed trace says beyond its natural reading
 fidelity       where each field came from, and what is missing
 parallel       rebuilding in several processes
 cost           what a run cost, where its spans do not say it
 observed       what the spans say about their own truth
+span_ids       the ids that a document's spans have
 replay         the forward direction: a trace as spans with its original times
 """
 
