@@ -24,7 +24,6 @@ fidelity       where each field came from, and what is missing
 parallel       rebuilding in several processes
 cost           what a run cost, where its spans do not say it
 observed       what the spans say about their own truth
-span_ids       the ids that a document's spans have
 replay         the forward direction: a trace as spans with its original times
 """
 

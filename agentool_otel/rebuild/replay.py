@@ -33,13 +33,13 @@ from agentool_otel.model.operations import (
     Unclassified,
     records_in,
 )
+from agentool_otel.model.span_ids import SpanIds
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.model.times import to_ns
 from agentool_otel.rebuild import residue
 from agentool_otel.rebuild.failures import ended_well
 from agentool_otel.rebuild.labels import attributes_of
 from agentool_otel.rebuild.runs import rebuild_groups
-from agentool_otel.rebuild.span_ids import SpanIds
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
 

@@ -103,7 +103,7 @@ class Judge:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), chance=st.randoms(use_true_random=False))
 def test_a_judged_trace_is_the_same(dialect: str, data: Any, chance: Any) -> None:
     """Steps, status, times, output, metrics, ids and the report, whoever judged what, and how."""
