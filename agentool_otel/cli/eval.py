@@ -17,6 +17,7 @@ from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._verdicts import SLICES, Summary
+from agentool_otel.cli._write_back import Asked, WriteBack, takes_write_back
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.junit import JUnit
 from agentool_otel.evaluation.running import Evaluation
@@ -40,6 +41,7 @@ class _Outcome:
         self._output = output
         self.summary = summary
         self.junit: JUnit | None = None
+        self.write_back: WriteBack | None = None
         self.traces = 0
         self.untried = 0
         self.unmatched: list[tuple[str, str]] = []
@@ -74,6 +76,8 @@ class _Outcome:
             self._output.write(result.to_json().encode() + b"\n")
         if self.junit is not None:
             self.junit.add(result)
+        if self.write_back is not None:
+            self.write_back.add(result, trace, rebuilt)
 
 
 @click.command()
@@ -102,6 +106,7 @@ class _Outcome:
 )
 @click.option("--junit", type=_FILE, help="File for a JUnit XML report.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
+@takes_write_back
 def command(
     cases: str,
     source: str | None,
@@ -111,6 +116,7 @@ def command(
     fail_on: str,
     junit: Path | None,
     cost: bool,
+    write_back: Asked,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
 
@@ -132,6 +138,7 @@ def command(
         data = open_files.enter_context(data_files({"--output": target, "--junit": junit}, inputs))
         outcome = _Outcome(evaluation, Summary(by or "agent"), data.get("--output"))
         outcome.junit = JUnit() if junit is not None else None
+        outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
         reading = open_files.enter_context(Reading(spans))
         _judge_all(spans, reading, prices, outcome.judge)
         outcome.finish(data.get("--junit"))
@@ -139,6 +146,8 @@ def command(
     problems = [*problems, *spans.problems]
     report(problems)
     _say_totals(outcome, reading.count, len(problems))
+    if outcome.write_back is not None and not outcome.write_back.finish():
+        return 1
     return _exit_code(outcome, fail_on, bool(problems))
 
 
