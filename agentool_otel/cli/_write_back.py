@@ -178,11 +178,12 @@ class WriteBack:
 
 
 def _resource() -> Resource:
-    resource = Resource.create()
-    service = str(resource.attributes.get("service.name"))
-    if service.startswith("unknown_service"):
-        resource = resource.merge(Resource({"service.name": _SERVICE}))
-    return resource
+    """Return whoever judges: this command, unless the environment names another service."""
+    found = dict(Resource.create().attributes)
+    found.pop("service.instance.id", None)  # another one for each start of the command
+    if str(found.get("service.name")).startswith("unknown_service"):
+        found["service.name"] = _SERVICE
+    return Resource(found)
 
 
 # --------------------------------------------------------------------------------------- where to

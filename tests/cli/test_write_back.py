@@ -193,7 +193,8 @@ def test_show_lists_verdicts_below_the_steps(invoke: Invoke, folder: Path) -> No
     assert below[2].startswith("✗ failed no_tool_error 0 failed: add at step_")
     assert below[3].startswith("✓ passed tool_call_count 1 ")
     assert below[4].startswith("- not evaluated output_property ")
-    assert "evaluate no_tool_error" in invoke("show", folder, "--spans").stdout
+    tree = invoke("show", folder, "--spans").stdout
+    assert "evaluate no_tool_error  0.00 ms  fail  0" in tree
 
 
 def test_an_endpoint_that_does_not_take_them_costs_no_result(invoke: Invoke, folder: Path) -> None:
