@@ -26,7 +26,6 @@ _log = logging.getLogger(__name__)
 
 _TRACEPARENT = re.compile("[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _TRACE_ID = re.compile("(?!0{32})[0-9a-f]{32}(?::[0-9a-f]{16})?|tr_.+", re.DOTALL)
-_MILLISECOND_NS = 1_000_000
 _refused: set[str] = set()
 
 
@@ -73,7 +72,7 @@ def score(
                 score=number,
                 label=None if label is None else short(label),
                 explanation=None if comment is None else as_text(comment),
-                extra={agentool.EVAL_EVALUATED_AT: _now()},
+                extra={agentool.EVAL_EVALUATED_AT: from_ns(time_ns())},
             )
             judge(judged, operation)
 
@@ -83,10 +82,6 @@ def _refuse(why: str) -> None:
     if why not in _refused:
         _refused.add(why)
         _log.warning("a score is not recorded: %s", why)
-
-
-def _now() -> str:
-    return from_ns(time_ns() // _MILLISECOND_NS * _MILLISECOND_NS)
 
 
 def _number(value: Any) -> float | None:

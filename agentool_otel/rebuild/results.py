@@ -22,7 +22,7 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult
 from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.model.times import from_ns
+from agentool_otel.model.times import from_ns, to_ns
 from agentool_otel.rebuild import residue
 from agentool_otel.rebuild._values import json_or
 from agentool_otel.rebuild.judgements import Judgement
@@ -183,40 +183,43 @@ class _Said(NamedTuple):
 def verdicts_in(judgements: Iterable[Judgement]) -> Verdicts:
     """Return what judgements say. A span and an event that say the same are one, and so is what was
     written twice; neither order nor place counts."""
+    of_results: dict[str, list[_Said]] = {}
+    alone: list[_Said] = []
+    for it in _each_once(judgements):
+        result_id = it.attributes.get(agentool.EVAL_RESULT_ID)
+        (of_results.setdefault(result_id, []) if isinstance(result_id, str) else alone).append(it)
+    results: list[EvalResult] = []
+    for parts in of_results.values():
+        if (result := _joined(parts)) is None:
+            alone += parts
+        else:
+            results.append(result)
+    return Verdicts(results, [_score(it) for it in alone])
+
+
+def _each_once(judgements: Iterable[Judgement]) -> list[_Said]:
+    """Return what is said, in order of time."""
     said: dict[str, _Said] = {}
     for judgement in sorted(judgements, key=lambda it: is_fragment(it.record)):  # spans first
         attributes, time_ns = _said_by(judgement.record)
         key = _key(judgement, attributes, time_ns)
-        before = said.get(key)
-        if before is not None:
+        if (before := said.get(key)) is not None:
             attributes = {**attributes, **before.attributes}
-            time_ns = time_ns or before.time_ns  # an event is of the time it was judged at
+            time_ns = time_ns or before.time_ns
         said[key] = _Said(attributes, time_ns, judgement.about)
-    of_results: dict[str, list[_Said]] = {}
-    alone: list[_Said] = []
-    for _, it in sorted(said.items(), key=lambda item: (item[1].time_ns, item[0])):
-        result_id = it.attributes.get(agentool.EVAL_RESULT_ID)
-        (of_results.setdefault(result_id, []) if isinstance(result_id, str) else alone).append(it)
-    results: list[tuple[tuple[int, str, str], EvalResult]] = []
-    for result_id, parts in of_results.items():
-        result = _joined(parts)
-        if result is None:
-            alone += parts
-        else:
-            order = (parts[0].time_ns, str(result.evaluated_at), result_id)
-            results.append((order, result))
-    return Verdicts([it for _, it in sorted(results, key=_order)], [_score(it) for it in alone])
-
-
-def _order(item: tuple[tuple[int, str, str], EvalResult]) -> tuple[int, str, str]:
-    return item[0]
+    return [said[key] for key in sorted(said, key=lambda key: (said[key].time_ns, key))]
 
 
 def _said_by(record: SpanRecord) -> tuple[Attributes, int]:
-    if not is_fragment(record):
-        return _read(record.attributes, record), record.start_ns or 0
-    event = record.events[0]
-    return _read(event.attributes), event.time_ns or 0
+    """Return what a judgement says, and when it was made: a span of ours stands where the run
+    ended, and says itself."""
+    if is_fragment(record):
+        event = record.events[0]
+        said, time_ns = _read(event.attributes), event.time_ns
+    else:
+        said, time_ns = _read(record.attributes, record), record.start_ns
+    at = said.get(agentool.EVAL_EVALUATED_AT)
+    return said, (to_ns(at) if isinstance(at, str) else None) or time_ns or 0
 
 
 def _read(attributes: Attributes, record: SpanRecord | None = None) -> Attributes:
@@ -279,8 +282,8 @@ def _assertion_in(said: Mapping[str, Any]) -> dict[str, Any]:
     ):
         if name in said:
             made[member] = said[name]
-    if agentool.EVAL_STEP_IDS in said:
-        made["step_ids"] = list(said[agentool.EVAL_STEP_IDS])
+    if isinstance(steps := said.get(agentool.EVAL_STEP_IDS), (list, tuple)):
+        made["step_ids"] = list(steps)
     return made
 
 
@@ -295,6 +298,8 @@ def _score(said: _Said) -> AssertionResult:
     """Return a judgement that is no part of a result: its name as the type, and beside the members
     of one its `label`, the `span_id` it is about and when it was made."""
     attributes = said.attributes
+    score = attributes.get(gen_ai.EVALUATION_SCORE_VALUE)
+    reason = attributes.get(gen_ai.EVALUATION_EXPLANATION)
     at = attributes.get(agentool.EVAL_EVALUATED_AT) or (said.time_ns and from_ns(said.time_ns))
     beside = {
         "label": attributes.get(gen_ai.EVALUATION_SCORE_LABEL),
@@ -302,9 +307,9 @@ def _score(said: _Said) -> AssertionResult:
         "evaluated_at": at,
     }
     return AssertionResult(
-        assertion_type=attributes[gen_ai.EVALUATION_NAME],
+        assertion_type=str(attributes.get(gen_ai.EVALUATION_NAME, "unknown")),
         passed=_passed(attributes),
-        score=attributes.get(gen_ai.EVALUATION_SCORE_VALUE, UNSET),
-        reason=attributes.get(gen_ai.EVALUATION_EXPLANATION, UNSET),
+        score=score if isinstance(score, (int, float)) else UNSET,
+        reason=reason if isinstance(reason, str) else UNSET,
         extra={key: value for key, value in beside.items() if value},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -40,11 +40,13 @@ from agentool_otel.rebuild.observed import (
     reading_of,
     repeated,
 )
-from agentool_otel.rebuild.results import Verdicts, verdicts_in
 from agentool_otel.rebuild.status import status_of
 from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_adopted, is_record
 from agentool_otel.semconv import agentool, gen_ai
+
+if TYPE_CHECKING:
+    from agentool_otel.rebuild.results import Verdicts
 
 __all__ = ["Rebuilt", "RunSpans"]
 
@@ -149,6 +151,8 @@ class Rebuilt:
         return self._verdicts().scores
 
     def _verdicts(self) -> Verdicts:
+        from agentool_otel.rebuild.results import verdicts_in  # few traces are judged
+
         return verdicts_in(self._judgements)
 
     def may_hide(self) -> bool:

@@ -16,10 +16,12 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, TraceIdRatioBased
 import agentool_otel
 from agentool_otel import AgentRun, AssertionResult, ReasoningTrace, run, score
 from agentool_otel.capture import scores
+from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import session
 from agentool_otel.rebuild import Rebuilt, rebuild
 from agentool_otel.rebuild.replay import replay
+from agentool_otel.semconv.table import GENERATIONS
 from agentool_otel.sources import open_source
 from tests.export.logged import Provided
 from tests.export.receiver import HttpReceiver
@@ -113,6 +115,18 @@ def test_span_and_event_are_one_score(spans: Any, provided: Provided) -> None:
     assert judged.attributes is not None
     told = f"{judged.context.span_id:016x}"
     assert dict(event.attributes) == {**judged.attributes, "agentool.eval.span_id": told}
+
+
+@pytest.mark.parametrize("generation", list(GENERATIONS))
+def test_it_comes_back_in_every_generation_of_the_names(
+    spans: Any, provided: Provided, generation: str
+) -> None:
+    """One that has no event for it has the span."""
+    session.configure(dialect=GenAI(generation))
+    score(finished_run(), "helpful", True, comment="yes")
+    found = rebuilt(spans)
+    assert [essence(it) for it in found.scores] == [("helpful", 1.0, True, "pass")]
+    assert len(provided.records) == (generation != "1.36")
 
 
 # ------------------------------------------------------------------------------ another process

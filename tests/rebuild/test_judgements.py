@@ -24,9 +24,10 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.rebuild import Rebuilt, rebuild
+from agentool_otel.semconv import agentool
 from tests.rebuild.trees import DIALECTS, SECOND, span_trees
 from tests.records import Collected, asks
-from tests.strategies import exact
+from tests.strategies import exact, values
 
 RESULT = EvalResult.from_dict(
     {
@@ -207,6 +208,37 @@ def test_what_other_evaluators_say_are_scores() -> None:
     ]
     assert all(it.extra | judged == it.extra for it in found.scores)
     assert [it.extra["label"] for it in found.scores] == ["pass", "factual"]
+
+
+@settings(max_examples=60)
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                *(name for name in agentool.MEANING if name.startswith("agentool.eval.")),
+                *("gen_ai.evaluation.name", "gen_ai.evaluation.score.value"),
+                *("gen_ai.evaluation.score.label", "gen_ai.evaluation.explanation"),
+                "gen_ai.operation.name",
+            ]
+        ),
+        values | st.sampled_from(["x", "chat", "{}", 1, 0.5, True, [1], ["a"]]),
+    ),
+    st.booleans(),
+)
+def test_whatever_a_judgement_says_the_trace_is_read(said: dict[str, Any], event: bool) -> None:
+    """Names of ours and of the conventions, holding anything."""
+    made = run_behind_http()
+    root = made.spans[1]
+    if event:
+        told = SpanEvent(EVENT, root.end_ns, said)
+        made.spans.append(SpanRecord(root.trace_id, root.span_id, events=[told]))
+    else:
+        said = {**said, "gen_ai.evaluation.name": said.get("gen_ai.evaluation.name", "x")}
+        said.pop("gen_ai.operation.name", None)
+        made.add(Unclassified(), parent=root, name="evaluate", attributes=said)
+    (found,) = rebuild(made.spans)
+    assert len(found.trace.steps) == 2
+    assert len(found.results) + len(found.scores) == 1
 
 
 def test_an_experiment_that_evaluates_by_running_keeps_its_runs() -> None:
