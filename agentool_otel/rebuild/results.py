@@ -29,9 +29,9 @@ from agentool_otel.rebuild.judgements import Judgement
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.containers.log_record import is_fragment
 
-__all__ = ["COMPOSITE", "Verdicts", "attributes_of", "labelled", "verdicts_in", "without_content"]
+__all__ = ["Verdicts", "attributes_of", "verdicts_in"]
 
-COMPOSITE = "composite_score"
+_COMPOSITE = "composite_score"
 """The name of the judgement that a whole result is."""
 _LONGEST = 2048
 """Characters of an explanation that others are shown."""
@@ -58,11 +58,6 @@ class Verdicts(NamedTuple):
     """Judgements that are no part of an EvalResult, in order of time."""
 
 
-def labelled(passed: bool | None) -> str:
-    """Return the word for an outcome: pass, fail or not_evaluated."""
-    return _LABELS[passed]
-
-
 # ------------------------------------------------------------------------------------- writing
 
 
@@ -75,7 +70,7 @@ def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attribu
             no content in the result.
         content: whether reasons, notes and members that nobody knows are said.
     """
-    bare = without_content(result.to_dict())
+    bare = _without_content(result.to_dict())
     wanted = result.to_dict() if content else bare
     seed = f"{about} {canonical(bare)}".encode("utf-8", "surrogatepass")
     shared: Attributes = {agentool.EVAL_RESULT_ID: blake2b(seed, digest_size=8).hexdigest()}
@@ -93,7 +88,7 @@ def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attribu
     return made
 
 
-def without_content(result: dict[str, Any]) -> dict[str, Any]:
+def _without_content(result: dict[str, Any]) -> dict[str, Any]:
     """Return a result without what a judge said in words, and without members that nobody knows."""
     known = {*EvalResult.__struct_fields__, *_COUNTS} - _CONTENT
     of_one = {*AssertionResult.__struct_fields__, "step_ids"} - _CONTENT
@@ -113,7 +108,7 @@ def _of_result(result: dict[str, Any], shared: Attributes) -> Attributes:
             extra[attribute] = value
     if (notes := _text(result.get("notes"))) is not None:
         extra[agentool.EVAL_NOTES] = notes
-    return _judgement(COMPOSITE, result.get("composite_score"), result.get("passed"), extra)
+    return _judgement(_COMPOSITE, result.get("composite_score"), result.get("passed"), extra)
 
 
 def _of_assertion(assertion: dict[str, Any], shared: Attributes) -> Attributes:

@@ -79,7 +79,8 @@ class Waiting:
         ordered, judgements = work_of(spans)
         runs, loose = _split(ordered)
         part = None if gathered else _part(spans, ordered, runs)
-        self.add(part or Loose(loose, spans, bool(runs), judgements))
+        left = _handed_out(judgements, runs, loose)
+        self.add(part or Loose(loose, spans, bool(runs), left))
         for node in ordered:
             node.unlink()
 
@@ -109,15 +110,14 @@ def rebuild_trace(
     runs, loose = _split(ordered)
     part = None if gathered else _part(spans, ordered, runs)
     if part is None:
-        if judgements:
-            judgements = _handed_out(judgements, runs, loose)
+        left = _handed_out(judgements, runs, loose)
         ids = {id(run.root): run.trace_id for run in runs}
         for run in runs:
             for call in answered_in(run):
                 aside(call)
             yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices, spans)
         if loose:
-            aside(Loose(loose, spans, bool(runs), judgements))
+            aside(Loose(loose, spans, bool(runs), left))
     else:
         aside(part)
     for node in ordered:
@@ -146,6 +146,8 @@ def _handed_out(
 ) -> list[Judgement]:
     """Give each run what judges it, and return what judges bare calls. Where it is not said which
     span is judged, or that one is no part of any, the first run is meant."""
+    if not judgements:
+        return judgements
     of_span = {node.span.span_id: run for run in runs for node in run.nodes}
     of_span |= {run.root.span.span_id: run for run in runs if run.root is not None}
     bare = {node.span.span_id for node in loose}

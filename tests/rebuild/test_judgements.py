@@ -24,6 +24,8 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.rebuild import Rebuilt, rebuild
+from agentool_otel.rebuild.bare import Loose
+from agentool_otel.rebuild.runs import Left, Waiting, rebuild_bare, rebuild_trace
 from agentool_otel.semconv import agentool
 from tests.rebuild.trees import DIALECTS, SECOND, span_trees
 from tests.records import Collected, asks
@@ -161,6 +163,29 @@ def test_each_run_of_a_trace_has_its_own_verdict() -> None:
         spans += written(result, found.anchor, JUDGE).spans
     results = {it.trace.agent_id: [r.case_id for r in it.results] for it in rebuild(spans)}
     assert results == {"outer": ["outer"], "inner": ["inner"]}
+
+
+def test_a_verdict_is_in_one_run_though_what_is_left_of_its_trace_is_rebuilt_elsewhere() -> None:
+    """As where several processes rebuild, and one of them has to see all bare calls."""
+    made = Collected()
+    root = made.add(AgentInvocation(agent_name="clerk"), trace=1)
+    made.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
+    spans = list(made.spans)
+    for found in rebuild(made.spans):
+        assert found.anchor is not None
+        spans += written(RESULT, found.anchor, JUDGE).spans
+    waiting = Waiting()
+    rebuilt = list(rebuild_trace(spans, lambda left: waiting.add_rest(loose_spans(left))))
+    rebuilt += [rebuild_bare(run) for run in waiting.bare_runs()]
+    waiting.close()
+    assert [len(it.results) for it in rebuilt] == [1, 1]
+    assert rebuilt[0].anchor is not None
+    assert rebuilt[0].anchor.span_id == root.span_id
+
+
+def loose_spans(left: Left) -> list[SpanRecord]:
+    assert isinstance(left, Loose)
+    return left.spans
 
 
 def test_of_judgements_alone_no_run_is_made() -> None:
