@@ -13,12 +13,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, TraceIdRatioBased
 
-import agentool_otel
 from agentool_otel import AgentRun, AssertionResult, ReasoningTrace, run, score
 from agentool_otel.capture import scores
 from agentool_otel.dialects.gen_ai import GenAI
 from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import session
+from agentool_otel.export.otlp import OtlpTarget
+from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.rebuild import Rebuilt, rebuild
 from agentool_otel.rebuild.replay import replay
 from agentool_otel.semconv.table import GENERATIONS
@@ -269,27 +270,28 @@ def test_without_an_sdk_nothing_happens() -> None:
     score(finished_run(), "helpful", True)
 
 
-def test_it_is_recorded_and_sent_like_any_span(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Into the recording from another process; to an endpoint, whichever signals it takes."""
-    monkeypatch.setenv("AGENTOOL_DIR", str(tmp_path))
-    agentool_otel.instrument(include=[])
-    try:
-        with run("clerk") as made:
-            made.output = "x"
-        score(f"{made.trace_id}", "helpful", True)
-        score(made, "helpful", False, comment="no")
-        agentool_otel.flush()
-    finally:
-        agentool_otel.uninstrument()
+def piped(pipeline: Pipeline) -> TracerProvider:
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(pipeline)
+    session.configure(provider=provider)
+    return provider
+
+
+def test_it_is_recorded_and_sent_like_any_span(spans: Any, tmp_path: Path) -> None:
+    """Into the recording, and to an endpoint, offline as soon as it is given."""
+    pipeline = Pipeline()
+    pipeline.record(tmp_path)
+    provider = piped(pipeline)
+    made = finished_run()
+    score(f"{made.trace_id}", "helpful", True)
+    score(made, "helpful", False, comment="no")
     [found] = rebuild(open_source(tmp_path).spans())
     assert sorted(essence(it)[1] for it in found.scores) == [0.0, 1.0]
-    with HttpReceiver(lacks="/v1/logs") as receiver:
-        agentool_otel.instrument(endpoint=receiver.endpoint, include=[])
-        try:
-            score(TRACE, "helpful", True)
-            agentool_otel.flush()
-        finally:
-            agentool_otel.uninstrument()
+    provider.shutdown()
+    with HttpReceiver() as receiver:
+        pipeline = Pipeline()
+        pipeline.send(OtlpTarget.at(receiver.endpoint, {}), tmp_path / "spool")
+        provider = piped(pipeline)
+        score(TRACE, "helpful", True)
+        provider.shutdown()
         assert receiver.names() == ["evaluate helpful"]
