@@ -7,6 +7,7 @@
     with agentool_otel.run("researcher", input=...) as run: ...
     with agentool_otel.session("s1", user_id="u1"): ...     # whose work everything below is
     with agentool_otel.model_call("model", messages=...) as call: ...
+    agentool_otel.score(run, "helpful", True)                   # feedback, now or later
 
     for trace in agentool_otel.load(".agentool"): ...
     for result in agentool_otel.evaluate(cases, traces): ...
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from agentool_otel.capture.model_calls import model_call as model_call
     from agentool_otel.capture.retrievals import RetrievalCall as RetrievalCall
     from agentool_otel.capture.retrievals import retrieval as retrieval
+    from agentool_otel.capture.scores import score as score
     from agentool_otel.errors import AgentoolError as AgentoolError
     from agentool_otel.evaluation import evaluate as evaluate
     from agentool_otel.instrument import flush as flush
@@ -64,6 +66,7 @@ _HOMES = {
     "capture.embedding_calls": ("EmbeddingsCall", "embeddings"),
     "capture.model_calls": ("ModelCall", "model_call"),
     "capture.retrievals": ("RetrievalCall", "retrieval"),
+    "capture.scores": ("score",),
     "rebuild.replay": ("replay",),
     "errors": ("AgentoolError",),
     "evaluation": ("evaluate",),
@@ -117,6 +120,7 @@ __all__ = [
     "replay",
     "retrieval",
     "run",
+    "score",
     "session",
     "status",
     "step",

@@ -20,7 +20,8 @@ generation is named. The rules:
     unknown     names in gen_ai.*, mcp.* and agentool.* that do not exist, or not in this generation
     deprecated  names that are called something else today
     proposed    names that are not in the conventions, or not yet
-    operation   GenAI attributes on a span that does not say which operation it is
+    operation   GenAI attributes on a span that does not say which operation it is, nor of which
+                evaluation it is the result
     status      OK is never set
     error-type  present exactly when the status is ERROR
     exception   at most one exception event
@@ -207,6 +208,8 @@ def _types_of(span: SpanRecord) -> list[SpanType]:
 def _check_unnamed(span: SpanRecord) -> Iterator[_Finding]:
     if gen_ai.OPERATION_NAME in span.attributes:
         return  # an operation of someone's own: allowed, and nothing is known about it
+    if gen_ai.EVALUATION_NAME in span.attributes:
+        return  # what the event says of an evaluation, for stores that take no events
     stray = sorted(name for name in span.attributes if name.startswith(("gen_ai.", "mcp.")))
     if stray:
         message = f"{', '.join(stray)} without {gen_ai.OPERATION_NAME}"
@@ -286,6 +289,7 @@ def _check_event(event: SpanEvent, known: frozenset[str], shapes: _Shapes) -> It
 
 _REQUIRED_OF = {
     gen_ai.EVENT_INFERENCE_DETAILS: frozenset({gen_ai.OPERATION_NAME}),
+    gen_ai.EVENT_EVALUATION_RESULT: frozenset({gen_ai.EVALUATION_NAME}),
     gen_ai.EVENT_OPERATION_EXCEPTION: frozenset({core.EXCEPTION_TYPE}),
 }
 """What events always have."""

@@ -6,6 +6,7 @@
     labels       what is said of a whole run: its case, tags and metadata
     model_calls  `with model_call(...)`: a model called by one's own HTTP client; likewise
                  embedding_calls and retrievals. Loaded when first used
+    scores       `score`: what people and programs think of a run, in its trace
     wrapping     how a callable of any kind is wrapped without anybody noticing
     toolspec     a ToolSpec from a signature and a docstring
     context      binding a function to the current run; telling child processes of it

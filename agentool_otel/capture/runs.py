@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from opentelemetry.context import attach, get_current
+from opentelemetry.trace import INVALID_SPAN, Span
 
 from agentool_otel.capture._both_ways import BothWays
 from agentool_otel.capture._sites import add_reasoning
@@ -101,6 +102,19 @@ class AgentRun(BothWays):
         with guarded(f"finishing run {self.name}"):
             if self._live is not None:
                 self._finish(self._live, error)
+
+    # ---- for whoever judges it
+    @property
+    def span(self) -> Span:
+        """The run's span; one that is not valid before the block, or without telemetry."""
+        return INVALID_SPAN if self._live is None else self._live.span
+
+    @property
+    def trace_id(self) -> str | None:
+        """The id of the run's OTel trace in hex, by which `score` and every store find it; None
+        before the block, or without telemetry."""
+        trace_id = self.span.get_span_context().trace_id
+        return f"{trace_id:032x}" if trace_id else None
 
     # ---- steps
     def reasoning(self, content: str, context_tokens: int | None = None) -> None:

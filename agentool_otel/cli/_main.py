@@ -87,6 +87,7 @@ class _Commands(click.Group):
     ) -> Any:
         _show_warnings()
         _forgive_encodings()
+        _asked["debug"] = False  # of a call before, in this process
         try:
             code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:

@@ -13,6 +13,7 @@ from agentool_otel.model.operations import (
     UNSET,
     AgentInvocation,
     Embeddings,
+    EvaluationResult,
     Inference,
     McpRequest,
     MemoryOperation,
@@ -123,6 +124,9 @@ def _told(operation: Operation) -> str:
         case AgentInvocation() | WorkflowInvocation():
             asked = text_of(operation.input[-1]) if operation.input else None
             return f'"{_text.line(asked)}"' if asked else ""
+        case EvaluationResult():
+            value = "" if operation.score is None else _text.number(operation.score)
+            return f"{_text.line(operation.label or '')}  {value}".strip()
         case _:
             return ""
 

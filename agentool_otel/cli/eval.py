@@ -19,6 +19,7 @@ from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import selecting
 from agentool_otel.cli._verdicts import Summary, print_line
+from agentool_otel.cli._write_back import Asked, WriteBack, takes_write_back
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.case_files import read_cases
 from agentool_otel.evaluation.facets import FACETS
@@ -56,6 +57,7 @@ class _Outcome:
         self._output = output
         self._reports = reports
         self.summary = summary
+        self.write_back: WriteBack | None = None
         self.show: Callable[[], None] = lambda: None
         """Shows how far the judge is."""
         self.traces = 0
@@ -100,6 +102,8 @@ class _Outcome:
         if self._output is not None:
             self._output.write(result.to_json().encode() + b"\n")
         self._reports.add(result, subject)
+        if self.write_back is not None:
+            self.write_back.add(result, subject.trace, subject.rebuilt)
 
 
 @click.command()
@@ -136,6 +140,7 @@ class _Outcome:
 @report_options
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @judge_options
+@takes_write_back
 def command(
     cases: str,
     source: str | None,
@@ -147,6 +152,7 @@ def command(
     cost: bool,
     selection: Selection | None,
     judge: OpenAIJudge | None,
+    write_back: Asked,
     **reports: Path | None,
 ) -> int:
     """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
@@ -174,6 +180,7 @@ def command(
         outcome = _Outcome(
             evaluation, selection, Summary(by_what), data.get("--output"), Reports(data, by_what)
         )
+        outcome.write_back = open_files.enter_context(write_back.opened(spans, source))
         reading = open_files.enter_context(Reading(spans))
         outcome.show = judging_shown(judge, reading)
         _judge_all(spans, reading, prices, outcome.judge)
@@ -183,6 +190,8 @@ def command(
     report(problems)
     say_judging(judge)
     _say_totals(outcome, reading.count, len(problems))
+    if outcome.write_back is not None and not outcome.write_back.finish():
+        return 1
     return _exit_code(outcome, fail_on, bool(problems))
 
 

@@ -37,9 +37,10 @@ class _Finished(NamedTuple):
     value: bytes
     losses: list[Loss]
     report: dict[str, Any] | None
+    results: list[bytes]
 
 
-def _finished(rebuilt: Rebuilt, format_name: str, report: bool) -> _Finished:
+def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) -> _Finished:
     """Return what is written of a trace; called in whichever process rebuilds it."""
     losses: list[Loss] = []
     if format_name == _DEFAULT:
@@ -47,13 +48,14 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool) -> _Finished:
     else:
         converted, losses = _format(format_name).write(rebuilt.trace)
         value = _json.dumps(converted).encode()
+    results = [it.to_json().encode() + b"\n" for it in rebuilt.results] if judged else []
     if not report:
-        return _Finished(value, losses, None)
+        return _Finished(value, losses, None, results)
     said = rebuilt.fidelity.to_dict()
     if format_name != _DEFAULT:
         lost = [loss._asdict() for loss in losses]
         said["format"] = {"name": format_name, "losses": lost}
-    return _Finished(value, losses, said)
+    return _Finished(value, losses, said, results)
 
 
 @click.command()
@@ -65,6 +67,11 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool) -> _Finished:
     "--fidelity",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for the fidelity reports: where each field came from, a JSON line per trace.",
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for the EvalResults that are in the traces, as JSON Lines.",
 )
 @click.option(
     "--format",
@@ -86,6 +93,7 @@ def command(
     sources: tuple[str, ...],
     output: Path | None,
     fidelity: Path | None,
+    results: Path | None,
     format_name: str,
     cost: bool,
     jobs: int,
@@ -101,10 +109,10 @@ def command(
     to_terminal = output is None and sys.stdout.isatty()
     traces = 0
     with ExitStack() as open_files:
-        places = {"--output": output or STDOUT, "--fidelity": fidelity}
+        places = {"--output": output or STDOUT, "--fidelity": fidelity, "--results": results}
         data = open_files.enter_context(data_files(places, files_of(source)))
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
-        reports = data.get("--fidelity")
+        reports, judged = data.get("--fidelity"), data.get("--results")
         writer = Writer(data["--output"], chosen)
 
         def document(trace: ReasoningTrace) -> None:
@@ -113,15 +121,22 @@ def command(
             traces += 1
 
         source.document = document
-        finish = partial(_finished, format_name=format_name, report=reports is not None)
+        finish = partial(
+            _finished,
+            format_name=format_name,
+            report=reports is not None,
+            judged=judged is not None,
+        )
         finished: Iterator[_Finished]
         groups = reading.groups()
         if jobs > 1:
             finished = rebuild_in_processes(groups, jobs, finish, cost=cost)
         else:
             finished = map(finish, rebuild_groups(map(whole, groups), prices))
-        for value, losses, said in finished:
+        for value, losses, said, verdicts in finished:
             writer.put(value, losses)
+            if judged is not None:
+                judged.writelines(verdicts)
             if reports is not None and said is not None:
                 said["store_loses"] = list(source.loses)
                 reports.write(_json.dumps(said).encode() + b"\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 
 import click
 from rich.console import Console
@@ -12,10 +13,11 @@ from agentool_otel.cli import _spans, _text
 from agentool_otel.cli._explain import explanation
 from agentool_otel.cli._output import COST_HELP, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace, selected
+from agentool_otel.cli._scores import score_lines
 from agentool_otel.cli._steps import row, row_header, trace_lines
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild import Prices
+from agentool_otel.rebuild import Prices, Rebuilt
 from agentool_otel.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -74,16 +76,19 @@ def command(
                 console.print(line, soft_wrap=True) if full else _print_line(console, line)
     elif trace is not None:
         for run in selected(runs, trace):
-            print_trace(console, run.trace, full)
+            print_trace(console, run.trace, full, run.rebuilt)
     else:
         _print_all(console, runs, source, full)
     report(runs.problems)
     return 1 if runs.problems else 0
 
 
-def print_trace(console: Console, trace: ReasoningTrace, full: bool = False) -> None:
-    """Print a trace and its steps."""
-    for line in trace_lines(trace, full):
+def print_trace(
+    console: Console, trace: ReasoningTrace, full: bool = False, rebuilt: Rebuilt | None = None
+) -> None:
+    """Print a trace and its steps, and what it was judged to be where its spans are at hand."""
+    judged = score_lines(rebuilt, full) if rebuilt is not None else ()
+    for line in chain(trace_lines(trace, full), judged):
         if full:
             console.print(line, soft_wrap=True)
         else:
@@ -102,7 +107,7 @@ def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> 
             say(f"nothing is recorded in {runs.name}")
         return
     if second is None:
-        print_trace(console, first.trace, full)
+        print_trace(console, first.trace, full, first.rebuilt)
         return
     _print_line(console, row_header(console.width))
     n = 0

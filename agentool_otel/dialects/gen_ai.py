@@ -358,7 +358,7 @@ def _write(op: Operation) -> Written:
             return _write_mcp(op)
         case EvaluationResult():
             attributes = _write_fields(op, FIELDS[EvaluationResult], {})
-            return Written(gen_ai.EVENT_EVALUATION_RESULT, "INTERNAL", _finish(op, attributes))
+            return Written(f"evaluate {op.name}", "INTERNAL", _finish(op, attributes))
         case Unclassified():
             attributes = _finish(op, {})
             return Written(

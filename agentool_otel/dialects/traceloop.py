@@ -50,6 +50,8 @@ from agentool_otel.semconv import traceloop as tl
 __all__ = ["Traceloop"]
 
 _SCOPE = "opentelemetry.instrumentation."
+_NO_OPERATION = (None, "invoke_agent", "execute_task")
+"""What a task may be called beside."""
 _INSTRUMENTED = frozenset({
     "agno", "alephalpha", "anthropic", "bedrock", "chromadb", "cohere", "crewai",
     "google_generativeai", "groq", "haystack", "lancedb", "langchain", "llamaindex", "marqo", "mcp",
@@ -157,7 +159,7 @@ def _read_kind(span: Reader) -> Operation:
         return _read_agent(span)
     if kind == tl.WORKFLOW:
         return _read_workflow(span)
-    if (kind == tl.TASK and name in (None, "invoke_agent", "execute_task")) or _is_wrapper(span):
+    if _is_task(kind, rest) or _is_wrapper(span):
         return _unclassified(span)
     rest.pop(tl.SPAN_KIND, None)
     kept = _take_request_type(span)
@@ -178,6 +180,12 @@ def _is_agent(span: Reader) -> bool:
     """Whether a LangChain workflow is an agent: all its runnables are said to be invoked as one."""
     name = span.rest.get(tl.ASSOCIATION + "lc_agent_name")
     return name is not None and name == span.rest.get(tl.ENTITY_NAME)
+
+
+def _is_task(kind: Any, said: Attributes) -> bool:
+    """Whether this is a task that says no more than that it is one."""
+    named = said.get(gen_ai.OPERATION_NAME) not in _NO_OPERATION
+    return kind == tl.TASK and not named and gen_ai.EVALUATION_NAME not in said
 
 
 def _is_wrapper(span: Reader) -> bool:

@@ -17,6 +17,7 @@
     exceptions  what is said of an exception, and whether on its span or in a log record
     events      log records in the context of a span
     details     content on such events instead of, or beside, spans
+    judging     a judgement of a span: a span below it, and an event
     metrics     the convention's metrics, recorded only when somebody collects them
 
 Everything here uses the OpenTelemetry API only, so it works, and costs little, without an SDK.

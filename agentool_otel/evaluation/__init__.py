@@ -16,6 +16,7 @@ asserting    the same of one trace, as a test states it
 steps        the steps of a trace as short lines
 case_files   files of cases
 reports/     results for people, for pull requests, for CI servers
+write_back   results as spans and events of the trace that was judged
 
 diffing      two traces to what differs between them
 ignoring     what inside texts does not count

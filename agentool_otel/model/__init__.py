@@ -5,6 +5,7 @@
     schema        their JSON Schemas; the files in `schemas/` are generated from the types
     validation    which document a JSON object is, and what is wrong with it
     times         RFC 3339 text and nanoseconds
+    span_ids      the ids that a document's spans have
     spans         a span as it was collected
     operations    what one span says, in no one's vocabulary
     messages      messages between an agent and a model

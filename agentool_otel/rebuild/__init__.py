@@ -17,6 +17,8 @@ timeline       steps that only our own events know
 ends           what went into a run and what came out
 status         how it ended, and the signal that says so
 trace          the members around the steps
+judgements     what judges a run, apart from it
+results        EvalResults as spans and events, and back
 residue        what a replayed trace says beyond its natural reading
 fidelity       where each field came from, and what is missing
 parallel       rebuilding in several processes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -15,6 +15,7 @@ from agentool_otel.rebuild._waiting import Packed, Units
 from agentool_otel.rebuild.conversations import keys_of
 from agentool_otel.rebuild.ghosts import AnsweredCalls, answered
 from agentool_otel.rebuild.joining import Joining, rank_of
+from agentool_otel.rebuild.judgements import Judgement
 from agentool_otel.rebuild.tree import Node, is_record
 from agentool_otel.sources.grouping import copies_of
 
@@ -29,6 +30,8 @@ class Loose(NamedTuple):
     """All of the trace."""
     several: bool
     """Whether there are runs in it as well."""
+    judgements: Sequence[Judgement] = ()
+    """Of them."""
 
 
 class BareRun(NamedTuple):
@@ -37,6 +40,7 @@ class BareRun(NamedTuple):
     trace_id: str
     """Of the rebuilt trace."""
     calls: list[Packed]
+    """And what judges them."""
     copies: int
     """How many copies of spans were left out of the OTel traces they are from."""
 
@@ -105,6 +109,10 @@ class BareCalls:
             for up in node.ancestors():
                 if id(up) in units:
                     self._joining.tie(units[id(up)], units[id(node)])
+        of_span = {node.span.span_id: units[id(node)] for node in nodes}
+        for judgement in loose.judgements:
+            unit = of_span.get(judgement.about or "", units[id(nodes[0])])
+            self._units.add(unit, judgement.record)
 
     def _unit(self, node: Node, kept: set[int]) -> int:
         order = order_of(node)

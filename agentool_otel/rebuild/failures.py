@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from agentool_otel.model.operations import EvaluationResult, Unclassified
+from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.rebuild._values import set_known, text
 from agentool_otel.rebuild.fidelity import Note
@@ -23,8 +23,6 @@ __all__ = ["Failure", "ended_well", "failure_of", "notes_on"]
 
 _STATUS = "status.message"
 _ON_SPAN = ("error.message", core.EXCEPTION_MESSAGE)
-_NOT_WORK = (Unclassified, EvaluationResult)
-"""What may come after the end of a run: plumbing, and judgements of it."""
 _Places = Callable[[SpanRecord], Iterable[tuple[str, Any]]]
 """Where spans say something: names and values, the likeliest place first."""
 _Words = tuple[str | None, str | None]
@@ -160,7 +158,7 @@ def _last_failure(node: Node, nodes: list[Node]) -> Node | None:
     if failed is None or failed.end_ns is None:
         return None
     for other in nodes:
-        if isinstance(other.operation, _NOT_WORK) or other is failed:
+        if isinstance(other.operation, Unclassified) or other is failed:
             continue
         if (other.start_ns or 0) >= failed.end_ns and not _is_below(other, failed, node):
             return None

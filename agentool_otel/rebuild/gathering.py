@@ -20,6 +20,7 @@ from agentool_otel.rebuild._waiting import Units, unpacked
 from agentool_otel.rebuild.conversations import Keys
 from agentool_otel.rebuild.joining import Joining, rank_of
 from agentool_otel.rebuild.tree import Node
+from agentool_otel.semconv import gen_ai
 from agentool_otel.sources.grouping import Deduplicated, copies_of
 
 __all__ = ["Part", "Parts", "gather", "part_of"]
@@ -89,8 +90,10 @@ class Parts:
         for span in part.spans:
             self._units.add(number, span, order if span is first else "")
         if part.run_ids:
-            starts = [span.start_ns or 0 for span in part.spans]
-            ends = [span.end_ns or span.start_ns or 0 for span in part.spans]
+            work = [it for it in part.spans if gen_ai.EVALUATION_NAME not in it.attributes]
+            work = work or part.spans
+            starts = [span.start_ns or 0 for span in work]
+            ends = [span.end_ns or span.start_ns or 0 for span in work]
             for run_id in part.run_ids:
                 self._times[run_id].append((min(starts), max(ends), number))
         if copies := copies_of(part.spans):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from time import time_ns
 from typing import Any, cast
 
@@ -34,6 +33,7 @@ from agentool_otel.model.operations import (
     Unclassified,
     records_in,
 )
+from agentool_otel.model.span_ids import SpanIds
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
 from agentool_otel.model.times import to_ns
 from agentool_otel.rebuild import residue
@@ -423,7 +423,7 @@ def _emit(trace_id: str, spans: list[PlannedSpan], provider: otel.TracerProvider
     tracer = provider.get_tracer(SCOPE, __version__, GENERATIONS[gen_ai.BASELINE].schema_url)
     if hasattr(tracer, "id_generator"):
         tracer = copy.copy(tracer)
-        cast(Any, tracer).id_generator = _Ids(trace_id)
+        cast(Any, tracer).id_generator = SpanIds(trace_id)
     context: Context | None = Context()
     root: otel.Span | None = None
     for planned in spans:
@@ -445,29 +445,6 @@ def _emit(trace_id: str, spans: list[PlannedSpan], provider: otel.TracerProvider
             span.end(planned.end_ns)
     if root is not None:
         root.end(spans[0].end_ns)
-
-
-class _Ids:
-    """Ids made from a trace's own id, so that the same trace gives the same spans."""
-
-    def __init__(self, trace_id: str):
-        self._seed = trace_id.encode("utf-8", "surrogatepass")
-        self._count = 0
-        hexadecimal = len(trace_id) == 32 and all(c in "0123456789abcdef" for c in trace_id)
-        self._trace_id = int(trace_id, 16) if hexadecimal else 0
-        if not self._trace_id:
-            self._trace_id = int.from_bytes(blake2b(self._seed, digest_size=16).digest(), "big")
-
-    def generate_trace_id(self) -> int:
-        return self._trace_id
-
-    def generate_span_id(self) -> int:
-        self._count += 1
-        seed = self._seed + self._count.to_bytes(8, "big")
-        return int.from_bytes(blake2b(seed, digest_size=8).digest(), "big") or 1
-
-    def is_trace_id_random(self) -> bool:
-        return False
 
 
 def _ns(value: Any) -> int | None:

@@ -15,7 +15,6 @@ from typing import Any
 from agentool_otel.model.operations import (
     AgentCreation,
     Embeddings,
-    EvaluationResult,
     McpRequest,
     Unclassified,
 )
@@ -25,8 +24,9 @@ from agentool_otel.rebuild.bare import BareCalls, BareRun, Loose, order_of
 from agentool_otel.rebuild.cost import Prices
 from agentool_otel.rebuild.gathering import Part, Parts, gather, part_of
 from agentool_otel.rebuild.ghosts import Answered, AnsweredCalls, answered_in
+from agentool_otel.rebuild.judgements import Judgement, work_of
 from agentool_otel.rebuild.trace import Rebuilt, RunSpans
-from agentool_otel.rebuild.tree import Node, grow
+from agentool_otel.rebuild.tree import Node
 from agentool_otel.rebuild.wrappers import unwrapped
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping import copies_of
@@ -76,10 +76,11 @@ class Waiting:
 
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
         """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
-        ordered = grow(spans)
+        ordered, judgements = work_of(spans)
         runs, loose = _split(ordered)
         part = None if gathered else _part(spans, ordered, runs)
-        self.add(part or Loose(loose, spans, bool(runs)))
+        left = _handed_out(judgements, runs, loose)
+        self.add(part or Loose(loose, spans, bool(runs), left))
         for node in ordered:
             node.unlink()
 
@@ -105,17 +106,18 @@ def rebuild_trace(
     What has to wait for others goes to `aside`, to be read at once: what belongs to no run, or the
     whole trace where it is a part of one.
     """
-    ordered = grow(spans)
+    ordered, judgements = work_of(spans)
     runs, loose = _split(ordered)
     part = None if gathered else _part(spans, ordered, runs)
     if part is None:
+        left = _handed_out(judgements, runs, loose)
         ids = {id(run.root): run.trace_id for run in runs}
         for run in runs:
             for call in answered_in(run):
                 aside(call)
             yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices, spans)
         if loose:
-            aside(Loose(loose, spans, bool(runs)))
+            aside(Loose(loose, spans, bool(runs), left))
     else:
         aside(part)
     for node in ordered:
@@ -137,6 +139,26 @@ def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
     for node in run.nodes:
         node.unlink()
     return rebuilt
+
+
+def _handed_out(
+    judgements: list[Judgement], runs: list[RunSpans], loose: list[Node]
+) -> list[Judgement]:
+    """Give each run what judges it, and return what judges bare calls. Where it is not said which
+    span is judged, or that one is no part of any, the first run is meant."""
+    if not judgements:
+        return judgements
+    of_span = {node.span.span_id: run for run in runs for node in run.nodes}
+    of_span |= {run.root.span.span_id: run for run in runs if run.root is not None}
+    bare = {node.span.span_id for node in loose}
+    left: list[Judgement] = []
+    for judgement in judgements:
+        about = judgement.about or ""
+        if about in bare or not runs:
+            left.append(judgement)
+        else:
+            of_span.get(about, runs[0]).judgements.append(judgement)
+    return left
 
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
@@ -176,7 +198,7 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
 
 def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
     """Link the spans of an OTel trace again and return one of its runs."""
-    runs, _ = _split(grow(spans))
+    runs, _ = _split(work_of(spans).nodes)
     run = next(run for run in runs if run.trace_id == trace_id)
     run.copies = copies_of(spans)
     return run
@@ -187,19 +209,23 @@ def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
     traces: dict[str, list[SpanRecord]] = {}
     for span in spans:
         traces.setdefault(span.trace_id, []).append(span)
-    nodes = [node for members in traces.values() for node in grow(members)]
-    run = RunSpans("", None, sorted(nodes, key=order_of))
+    run = RunSpans("", None, [])
+    for members in traces.values():
+        nodes, judgements = work_of(members)
+        run.nodes += nodes
+        run.judgements += judgements
+    run.nodes.sort(key=order_of)
     run.copies = copies
     return run
 
 
 def _tells(node: Node) -> bool:
-    """True for a span that a trace can be made of; plumbing, noise and judgements are not.
+    """True for a span that a trace can be made of; plumbing and noise are not.
 
     Nor is what an MCP client asks a server beside calls of its tools: what it has, a resource.
     """
     operation = node.operation
-    if isinstance(operation, (Unclassified, Embeddings, AgentCreation, EvaluationResult)):
+    if isinstance(operation, (Unclassified, Embeddings, AgentCreation)):
         return False
     if isinstance(operation, McpRequest) and operation.method != "tools/call":
         return False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred, judge
-from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -28,6 +28,7 @@ from agentool_otel.rebuild.drafts import notes_of
 from agentool_otel.rebuild.ends import Found, input_of, output_of
 from agentool_otel.rebuild.failures import Failure, failure_of, notes_on
 from agentool_otel.rebuild.fidelity import Fidelity, Note, Outcome
+from agentool_otel.rebuild.judgements import Anchor, Judgement, anchor_of
 from agentool_otel.rebuild.labels import labels_of
 from agentool_otel.rebuild.marks import marks_in, shortened_on
 from agentool_otel.rebuild.observed import (
@@ -44,13 +45,16 @@ from agentool_otel.rebuild.steps import StepBuilder
 from agentool_otel.rebuild.tree import Node, is_adopted, is_record
 from agentool_otel.semconv import agentool, gen_ai
 
+if TYPE_CHECKING:
+    from agentool_otel.rebuild.results import Verdicts
+
 __all__ = ["Rebuilt", "RunSpans"]
 
 
 class RunSpans:
     """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
 
-    __slots__ = ("copies", "link", "nodes", "root", "trace_id")
+    __slots__ = ("copies", "judgements", "link", "nodes", "root", "trace_id")
 
     def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
         self.trace_id = trace_id
@@ -61,12 +65,24 @@ class RunSpans:
         """What ties it to other traces, for its metadata."""
         self.copies = 0
         """Of spans of its OTel traces, left out because another copy says more; for the report."""
+        self.judgements: list[Judgement] = []
+        """What is said of it in its OTel trace; no part of it."""
 
 
 class Rebuilt:
     """A rebuilt trace and, when asked for, the report on where each field came from."""
 
-    __slots__ = ("_cost", "_document", "_fidelity", "_report", "_settled", "_spans", "_trace")
+    __slots__ = (
+        "_cost",
+        "_document",
+        "_fidelity",
+        "_judgements",
+        "_report",
+        "_settled",
+        "_spans",
+        "_trace",
+        "anchor",
+    )
 
     def __init__(
         self,
@@ -90,6 +106,9 @@ class Rebuilt:
         self._fidelity: Fidelity | None = None
         self._trace: ReasoningTrace | None = None
         self._settled = False
+        self._judgements = run.judgements
+        self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
+        """The span that a judgement of the run is about; None where there is none."""
         self._document = _document(run, subtraces)
         self._cost = add_cost(run.nodes, self._document, prices) if prices is not None else []
 
@@ -115,6 +134,26 @@ class Rebuilt:
             self._fidelity = _report(self._report(), self.document)
             self._fidelity.notes += self._cost
         return self._fidelity
+
+    @property
+    def results(self) -> list[EvalResult]:
+        """The results of evaluations that are in the trace, in order of time; read when asked for.
+
+        They are no part of what the run did: the trace is the same without them.
+        """
+        return self._verdicts().results
+
+    @property
+    def scores(self) -> list[AssertionResult]:
+        """The other judgements in the trace, in order of time: feedback of people, scores of other
+        evaluators. The type is the name of the score; a `label`, the `span_id` that is judged and
+        `evaluated_at` stand beside the members of the spec."""
+        return self._verdicts().scores
+
+    def _verdicts(self) -> Verdicts:
+        from agentool_otel.rebuild.results import verdicts_in  # few traces are judged
+
+        return verdicts_in(self._judgements)
 
     def may_hide(self) -> bool:
         """Whether the fidelity report could say that something was masked, cut or damaged in the

@@ -15,7 +15,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.stored import rehydrated
 
-__all__ = ["Node", "grow", "is_adopted", "is_record"]
+__all__ = ["Node", "grow", "is_adopted", "is_record", "link"]
 
 
 _START_NS, _END_NS, _PARENT_ID = (
@@ -97,12 +97,17 @@ class Node:
 
 
 def grow(spans: list[SpanRecord]) -> list[Node]:
-    """Return the nodes of a trace, linked, in order of start.
+    """Return the nodes of a trace, linked, in order of start."""
+    return link([Node(span) for span in spans])
+
+
+def link(found: list[Node]) -> list[Node]:
+    """Link the nodes of a trace, which are not yet, and return them in order of start.
 
     A parent that is not among the spans makes its child a root, as does a circle of parents; unless
     the trace has one span that never had a parent, and that is a run: all others are below it.
     """
-    nodes = {span.span_id: Node(span) for span in spans}
+    nodes = {node.span.span_id: node for node in found}
     ordered = sorted(nodes.values(), key=_ORDER)
     early: list[Node] = []  # what does not start after its parent: in every circle there is some
     roots: list[Node] = []

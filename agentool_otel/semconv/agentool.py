@@ -115,6 +115,33 @@ MEMORY_RESULTS = _name(
 FORMS = frozenset({TOOL_WRAPPED, MEMORY_WRAPPED})
 """How content was brought into the shape that the conventions ask for: nothing without it."""
 
+# Evaluation results: on spans in the judged trace, and on events in the context of the judged span
+EVAL_RESULT_ID = _name(
+    "agentool.eval.result_id", "the EvalResult that this is a part of, the same whenever it is sent"
+)
+EVAL_ID = _name("agentool.eval.id", "eval_id of the EvalResult")
+EVAL_CASE_ID = _name("agentool.eval.case_id", "case_id of the EvalResult")
+EVAL_TRACE_ID = _name("agentool.eval.trace_id", "trace_id of the EvalResult")
+EVAL_JUDGE_MODEL = _name("agentool.eval.judge_model", "model that judged")
+EVAL_EVALUATED_AT = _name("agentool.eval.evaluated_at", "when it was judged, RFC 3339")
+EVAL_INDEX = _name(
+    "agentool.eval.index",
+    "position of the assertion in the EvalResult, from 0; without one it is the whole result",
+)
+EVAL_PASSED = _name(
+    "agentool.eval.passed", "whether the assertion held, or the result passed; absent: not known"
+)
+EVAL_EVALUATED = _name(
+    "agentool.eval.evaluated", "how many assertions of the result were evaluated"
+)
+EVAL_TOTAL = _name("agentool.eval.total", "of how many")
+EVAL_STEP_IDS = _name("agentool.eval.step_ids", "steps that the verdict on an assertion rests on")
+EVAL_NOTES = _name("agentool.eval.notes", "notes of the EvalResult (content)")
+EVAL_EXTRA = _name(
+    "agentool.eval.extra", "what the result says beyond its natural reading (content), as JSON"
+)
+EVAL_SPAN_ID = _name("agentool.eval.span_id", "id of the span that says the same as this event")
+
 # Any span
 COST_USD = _name("agentool.cost.usd", "cost of this operation in US dollars")
 INCOMPLETE = _name("agentool.incomplete", "true when the span never ended and was closed for it")

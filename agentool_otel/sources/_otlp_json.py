@@ -215,6 +215,9 @@ class JsonReader:
                 self.report(where, "the file has changed since its spans were counted")
                 yield self._anyhow(line, where)
                 return
+            if not groups:  # log records, or nothing
+                yield self._anyhow(line, f"line {number}")
+                continue
             spans: list[SpanRecord | UndecodedSpan] = []
             try:
                 for found, scope, ends in groups:

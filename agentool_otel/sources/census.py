@@ -8,6 +8,7 @@ for it again.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable
 from functools import partial
@@ -58,9 +59,22 @@ class _ResourceSpans(msgspec.Struct, gc=False):
     resource: msgspec.Raw = msgspec.Raw(b"{}")
 
 
+class _LogRecord(msgspec.Struct, gc=False):
+    traceId: str
+    spanId: str
+
+
+class _ScopeLogs(msgspec.Struct, gc=False):
+    logRecords: list[_LogRecord]
+
+
+class _ResourceLogs(msgspec.Struct, gc=False):
+    scopeLogs: list[_ScopeLogs]
+
+
 class _Document(msgspec.Struct, gc=False):
-    resourceSpans: list[_ResourceSpans]
-    resourceLogs: msgspec.Raw | UnsetType = UNSET
+    resourceSpans: list[_ResourceSpans] | UnsetType = UNSET
+    resourceLogs: list[_ResourceLogs] | UnsetType = UNSET
     resourceMetrics: msgspec.Raw | UnsetType = UNSET
 
 
@@ -115,13 +129,31 @@ def _counted(line: bytes, census: Census, layout: Layout) -> bool:
         ValueError: it is not plainly JSON.
     """
     document = _decode(line)
-    if document.resourceLogs is not UNSET or document.resourceMetrics is not UNSET:
-        return False  # log records may belong to any span, and are passed as spans
+    groups, logs = document.resourceSpans, document.resourceLogs
+    if document.resourceMetrics is not UNSET or (groups is UNSET) == (logs is UNSET):
+        return False
     layout.begin(len(line))
-    for group in document.resourceSpans:
+    if logs is not UNSET and not _counted_records(logs, census):
+        return False
+    for group in groups or ():
         resource = bytes(group.resource)
         for scoped in group.scopeSpans:
             scope = scoped.scope.name if scoped.scope is not None else ""
             census.count(layout.add(line, resource, scope, scoped.spans))
     layout.end()
     return True
+
+
+def _counted_records(groups: list[_ResourceLogs], census: Census) -> bool:
+    """Count log records, each of which passes as a fragment of its span; False where one of them
+    does not plainly name its span."""
+    for group in groups:
+        for scoped in group.scopeLogs:
+            for record in scoped.logRecords:
+                if not (_TRACE_ID.fullmatch(record.traceId) and _SPAN_ID.fullmatch(record.spanId)):
+                    return False
+            census.count(record.traceId for record in scoped.logRecords)
+    return True
+
+
+_TRACE_ID, _SPAN_ID = re.compile("(?!0{32})[0-9a-f]{32}"), re.compile("(?!0{16})[0-9a-f]{16}")

@@ -14,6 +14,7 @@ from operator import attrgetter
 import msgspec
 
 from agentool_otel.model.spans import Damage, SpanEvent, SpanRecord
+from agentool_otel.semconv import gen_ai
 from agentool_otel.sources._span_size import span_size
 from agentool_otel.sources._spill import LEVELS, Spill
 from agentool_otel.sources._undecoded import UndecodedSpan
@@ -187,8 +188,13 @@ def copies_of(spans: list[SpanRecord]) -> int:
 
 
 def _copies(spans: list[SpanRecord]) -> int:
-    """Count the spans that are there again; a fragment is joined, and not a copy."""
-    whole = [span.span_id for span in spans if not is_fragment(span)]
+    """Count the spans that are there again. A fragment is joined, and no copy; nor is what judges a
+    trace a part of it, however often it was written."""
+    whole = [
+        span.span_id
+        for span in spans
+        if not is_fragment(span) and gen_ai.EVALUATION_NAME not in span.attributes
+    ]
     return len(whole) - len(set(whole))
 
 

@@ -15,7 +15,7 @@ TOP = """
     AgentRun AgentoolError Assertion AssertionResult EmbeddingsCall EvalCase EvalResult ModelCall
     ReasoningTrace Rebuilt RegisteredTool RetrievalCall Step ToolCall ToolRegistry ToolResult
     ToolSpec TraceMetrics __version__ agent embeddings evaluate flush instrument load model_call
-    rebuild replay retrieval run session status step tool uninstrument
+    rebuild replay retrieval run score session status step tool uninstrument
 """
 FOLDERS = {
     "capture": "AgentRun agent carry child_environment run session step tool tool_spec",

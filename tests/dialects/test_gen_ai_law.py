@@ -216,6 +216,12 @@ operations = st.one_of(
         **common,
         **optional(workflow_name=words, input=messages, output=outputs),
     ),
+    st.builds(
+        ops.EvaluationResult,
+        **common,
+        name=words,
+        **optional(score=doubles, label=words, explanation=st.text(), response_id=words),
+    ),
 )
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.sources import by_trace, open_source
+from agentool_otel.sources import by_trace, open_source, span_files, undecoded
 from agentool_otel.sources.span_files import SpanFiles
 from tests.sources.encoders.values import lines, pairs, value_of
 
@@ -207,15 +207,38 @@ def test_damage_in_a_log_record_is_noted_of_the_event_it_becomes(in_protobuf: bo
     assert damage.where.startswith("events[1].attributes.")
 
 
-def test_a_file_with_logs_is_not_counted_beforehand(tmp_path: Path) -> None:
+def test_a_file_whose_records_all_name_their_span_is_counted_beforehand(tmp_path: Path) -> None:
+    """Any other may hold more of a trace than was counted."""
     from agentool_otel.sources import census
 
     (file := tmp_path / "a.jsonl").write_bytes(lines([spans_of(chat())]))
     assert census.take([file]) is not None
     file.write_bytes(lines([spans_of(chat()), logs(record("e"))]))
-    assert census.take([file]) is None
+    assert census.take([file]) is not None
+    for odd in ({"spanId": ""}, {"traceId": "0" * 32}, {"spanId": "AAAA"}):
+        file.write_bytes(lines([spans_of(chat()), logs(record("e") | odd)]))
+        assert census.take([file]) is None
     file.write_bytes(lines([spans_of(chat()) | logs(record("e"))]))
     assert census.take([file]) is None
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_counting_log_records_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    """A record far from its span is still of the same trace."""
+    monkeypatch.setattr(span_files, "_LARGE", 0)
+    others = [spans_of(chat() | {"traceId": f"{n:032x}"}) for n in range(1, 40)]
+    beside = [logs(record("e")), logs(record("f"))]
+    documents = [*beside, *others, spans_of(chat())]
+    (file := tmp_path / "a.jsonl").write_bytes(lines(documents if first else documents[::-1]))
+    source = SpanFiles([file])
+    counted = source.census()
+    assert counted is not None
+    found = sorted(by_trace(undecoded(source), census=counted), key=repr)
+    assert found == sorted(by_trace(SpanFiles([file]).spans()), key=repr)
+    assert sum(len(span.events) for trace in found for span in trace) == 2
+    assert not source.problems
 
 
 @given(

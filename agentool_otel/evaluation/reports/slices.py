@@ -21,8 +21,8 @@ class Subject:
     """What results are about: a trace, or none where a case has none."""
 
     def __init__(self, trace: ReasoningTrace | None, rebuilt: Rebuilt | None = None):
-        self._trace = trace
-        self._rebuilt = rebuilt
+        self.trace = trace
+        self.rebuilt = rebuilt
         self._names: dict[str, list[str]] = {}
 
     def names(self, by: str) -> list[str]:
@@ -36,9 +36,9 @@ class Subject:
         return self._names[by]
 
     def _read(self, by: str) -> list[str]:
-        if self._trace is None:
+        if self.trace is None:
             return [NO_TRACE]
-        found = FACETS[by](self._trace, self._rebuilt) or [None]
+        found = FACETS[by](self.trace, self.rebuilt) or [None]
         return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in found)]
 
 

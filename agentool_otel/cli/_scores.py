@@ -1,0 +1,76 @@
+"""What a trace was judged to be, for people: a line for every verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.text import Text
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._text import known
+from agentool_otel.model.documents import AssertionResult, EvalResult
+from agentool_otel.rebuild import Rebuilt
+
+__all__ = ["score_lines"]
+
+_SHOWN = 3
+"""Results, and as many times four scores, the last ones."""
+_MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "yellow")}
+_WORDS = {True: "passed", False: "failed", None: "not evaluated"}
+
+
+def score_lines(rebuilt: Rebuilt, full: bool = False) -> Iterator[Text]:
+    """Yield what a trace was judged to be, nothing where nobody has judged it."""
+    results, scores = rebuilt.results, rebuilt.scores
+    if not results and not scores:
+        return
+    yield Text()
+    yield Text("  judged", "dim")
+    most = len(results) + len(scores) if full else _SHOWN
+    for result in results[-most:]:
+        yield from _result(result)
+    for score in scores[-4 * most :]:
+        yield _score(score)
+    hidden = max(0, len(results) - most) + max(0, len(scores) - 4 * most)
+    if hidden:
+        yield Text(f"  ... and {hidden:,} earlier; --full shows all", "dim")
+
+
+def _result(result: EvalResult) -> Iterator[Text]:
+    value = known(result.composite_score)
+    yield Text.assemble(
+        "  ",
+        _outcome(result.passed),
+        "  ",
+        (_text.line(result.case_id), "bold"),
+        f"  {_text.number(value)}" if value is not None else "",
+        (f"  {_text.when(known(result.evaluated_at))}", "dim"),
+    )
+    for it in result.assertion_results:
+        yield Text.assemble("    ", _outcome(it.passed), "  ", *_said(it))
+
+
+def _score(score: AssertionResult) -> Text:
+    at = (f"  {_text.when(score.extra.get('evaluated_at'))}", "dim")
+    label = score.extra.get("label")
+    mark = _outcome(score.passed) if score.passed is not None else Text("score".ljust(_WIDTH))
+    beside = f"  {_text.line(label)}" if isinstance(label, str) and score.passed is None else ""
+    return Text.assemble("  ", mark, "  ", *_said(score, beside), at)
+
+
+def _said(it: AssertionResult, beside: str = "") -> Iterator[Any]:
+    yield _text.line(it.assertion_type)
+    if it.score is not None and known(it.score) is not None:
+        yield f"  {_text.number(it.score)}"
+    yield beside
+    if isinstance(it.reason, str):
+        yield (f"  {_text.line(it.reason)}", "dim")
+
+
+_WIDTH = 2 + max(map(len, _WORDS.values()))
+
+
+def _outcome(passed: bool | None) -> Text:
+    mark, style = _MARKS[passed]
+    return Text(f"{mark} {_WORDS[passed]}".ljust(_WIDTH), style)

@@ -1,0 +1,175 @@
+"""The law for verdicts: an EvalResult written into its trace comes back as it was."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from opentelemetry.sdk.resources import Resource
+
+from agentool_otel import EvalResult
+from agentool_otel.conformance import assert_conformant
+from agentool_otel.dialects import writing_dialect
+from agentool_otel.evaluation.write_back import written
+from agentool_otel.export._otlp_json import encode_log, encode_spans
+from agentool_otel.export.readable import Readable
+from agentool_otel.model.documents import ASSERTION_TYPES
+from agentool_otel.model.operations import AgentInvocation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.rebuild import Rebuilt, rebuild
+from agentool_otel.rebuild.converting import converted
+from agentool_otel.sources import open_source
+from tests.records import Collected
+from tests.strategies import exact, maybe, numbers, times, values, with_unknown
+
+SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
+RESOURCE = Resource({"service.name": "judge"})
+passed = st.none() | st.booleans()
+scores = numbers | st.sampled_from([0, 1, 0.0, -0.0, 1.0, 0.925])
+assertion_results = with_unknown(
+    st.fixed_dictionaries(
+        {"assertion_type": st.sampled_from(ASSERTION_TYPES) | st.text(), "passed": passed},
+        optional={
+            **maybe(score=scores, reason=st.text() | st.just("long " * 1000)),
+            "step_ids": st.lists(st.text(max_size=4), max_size=2) | values,
+        },
+    )
+)
+results = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "case_id": st.text(),
+            "passed": passed,
+            "assertion_results": st.lists(assertion_results, max_size=4),
+        },
+        optional={
+            **maybe(eval_id=st.text(), trace_id=st.text(), judge_model=st.text()),
+            **maybe(composite_score=scores, evaluated_at=times, notes=st.text()),
+            "evaluated": numbers | values,
+            "total": numbers | values,
+        },
+    )
+)
+"""EvalResults as JSON objects: null beside absent, unknown members, odd numbers and times."""
+
+
+def run() -> tuple[list[SpanRecord], Rebuilt]:
+    made = Collected()
+    made.add(AgentInvocation(agent_name="researcher"))
+    (found,) = rebuild(made.spans)
+    return made.spans, found
+
+
+def there_and_back(
+    *given: dict[str, Any],
+    content: bool = True,
+    parts: tuple[str, ...] = ("spans", "events"),
+    dialect: str = "gen_ai",
+    times: int = 1,
+) -> list[dict[str, Any]]:
+    """Write results beside the spans of a run into a file, and read them off the run."""
+    spans, judged = run()
+    assert judged.anchor is not None
+    readable, words = Readable(), writing_dialect(dialect)
+    lines = [encode_spans([*map(readable, spans)])]
+    for result in given:
+        made = written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content)
+        if "spans" in parts:
+            lines += [encode_spans([readable(converted(it, words)) for it in made.spans])] * times
+        if "events" in parts:
+            lines += [*map(encode_log, made.events)] * times
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "run.jsonl").write_bytes(b"\n".join(lines))
+        (found,) = rebuild(open_source(folder).spans())
+    assert exact(found.trace.to_dict()) == exact(judged.trace.to_dict())
+    assert found.scores == []
+    return [it.to_dict() for it in found.results]
+
+
+slow = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("parts", [("spans",), ("events",), ("spans", "events")])
+@slow
+@given(result=results)
+def test_every_result_comes_back(parts: tuple[str, ...], result: dict[str, Any]) -> None:
+    """All assertion types of the spec, and any other, by spans alone, events alone or both."""
+    assert [exact(it) for it in there_and_back(result, parts=parts)] == [exact(result)]
+
+
+@slow
+@given(several=st.lists(results, max_size=3, unique_by=lambda it: exact(it["assertion_results"])))
+def test_several_results_in_a_trace_are_told_apart(several: list[dict[str, Any]]) -> None:
+    several = [{**it, "case_id": f"{n}"} for n, it in enumerate(several)]
+    assert Counter(map(exact, there_and_back(*several))) == Counter(map(exact, several))
+
+
+@pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
+def test_it_comes_back_from_spans_in_other_vocabularies(dialect: str) -> None:
+    """An evaluator's result stays one in every vocabulary that is written."""
+    result = json.loads((SPEC / "eval-result.json").read_text())
+    assert there_and_back(result, parts=("spans",), dialect=dialect) == [result]
+
+
+def test_what_was_written_twice_is_there_once_and_the_fuller_copy_counts() -> None:
+    result = json.loads((SPEC / "eval-result.json").read_text())
+    assert there_and_back(result, times=3) == [result]
+    spans, judged = run()
+    assert judged.anchor is not None
+    for content in (True, False):
+        spans += written(EvalResult.from_dict(result), judged.anchor, RESOURCE, content).spans
+    (found,) = rebuild(spans)
+    assert [it.to_dict() for it in found.results] == [result]
+
+
+def test_without_content_no_word_of_a_judge_and_nothing_unknown_is_written() -> None:
+    assertion = {"assertion_type": "status", "passed": False, "score": 0.0}
+    bare = {"case_id": "c", "passed": False, "composite_score": 0.5, "evaluated": 1, "total": 1}
+    said = {**assertion, "reason": "secret", "step_ids": ["step_001"], "quote": "secret"}
+    result = {**bare, "notes": "secret", "input": "secret", "assertion_results": [said]}
+    kept = {**assertion, "step_ids": ["step_001"]}
+    assert there_and_back(result, content=False) == [{**bare, "assertion_results": [kept]}]
+    _, judged = run()
+    assert judged.anchor is not None
+    made = written(EvalResult.from_dict(result), judged.anchor, RESOURCE)
+    assert "secret" not in repr(made)
+    assert_conformant(made.spans, content=False)
+
+
+def test_the_spans_are_as_the_conventions_want_them() -> None:
+    _, judged = run()
+    assert judged.anchor is not None
+    reason = "long " * 1000
+    result = EvalResult.from_dict(
+        {
+            "case_id": "c",
+            "passed": None,
+            "assertion_results": [
+                {"assertion_type": "rubric", "passed": None},
+                {"assertion_type": "status", "passed": True, "score": 1.0, "reason": reason},
+            ],
+        }
+    )
+    made = written(result, judged.anchor, RESOURCE, content=True)
+    assert_conformant(made.spans)
+    assert [(it.name, it.status) for it in made.spans] == [
+        ("evaluate composite_score", "UNSET"),
+        ("evaluate rubric", "UNSET"),
+        ("evaluate status", "UNSET"),
+    ]
+    labels = [it.attributes["gen_ai.evaluation.score.label"] for it in made.spans]
+    assert labels == ["not_evaluated", "not_evaluated", "pass"]
+    values = [it.attributes.get("gen_ai.evaluation.score.value") for it in made.spans]
+    assert values == [None, None, 1.0]
+    assert len(made.spans[2].attributes["gen_ai.evaluation.explanation"]) == 2048
+    assert {it.event_name for it in made.events} == {"gen_ai.evaluation.result"}
+    assert {(it.trace_id, it.span_id) for it in made.events} == {(1, 1)}
+    assert {(it.parent_id, it.start_ns, it.end_ns) for it in made.spans} == {
+        (judged.anchor.span_id, judged.anchor.end_ns, judged.anchor.end_ns)
+    }
