@@ -17,13 +17,10 @@ Importing this package loads no framework, no SDK and no exporter; names load wh
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentool_otel._version import __version__ as __version__
     from agentool_otel.capture import AgentRun as AgentRun
     from agentool_otel.capture import agent as agent
     from agentool_otel.capture import run as run
@@ -39,10 +36,9 @@ if TYPE_CHECKING:
     from agentool_otel.capture.scores import score as score
     from agentool_otel.errors import AgentoolError as AgentoolError
     from agentool_otel.evaluation import evaluate as evaluate
-    from agentool_otel.instrument import flush as flush
-    from agentool_otel.instrument import instrument as instrument
-    from agentool_otel.instrument import status as status
-    from agentool_otel.instrument import uninstrument as uninstrument
+    from agentool_otel.ground.version import __version__ as __version__
+    from agentool_otel.loading import load as load
+    from agentool_otel.loading import rebuild as rebuild
     from agentool_otel.model import Assertion as Assertion
     from agentool_otel.model import AssertionResult as AssertionResult
     from agentool_otel.model import EvalCase as EvalCase
@@ -55,22 +51,24 @@ if TYPE_CHECKING:
     from agentool_otel.model import ToolResult as ToolResult
     from agentool_otel.model import ToolSpec as ToolSpec
     from agentool_otel.model import TraceMetrics as TraceMetrics
-    from agentool_otel.rebuild import Rebuilt as Rebuilt
-    from agentool_otel.rebuild import load as load
-    from agentool_otel.rebuild import rebuild as rebuild
-    from agentool_otel.rebuild.replay import replay as replay
+    from agentool_otel.reconstruction.trace import Rebuilt as Rebuilt
+    from agentool_otel.replaying import replay as replay
+    from agentool_otel.setup.runtime import flush as flush
+    from agentool_otel.setup.runtime import instrument as instrument
+    from agentool_otel.setup.runtime import status as status
+    from agentool_otel.setup.runtime import uninstrument as uninstrument
 
 _HOMES = {
-    "_version": ("__version__",),
+    "ground.version": ("__version__",),
     "capture": ("AgentRun", "agent", "run", "session", "step", "tool"),
     "capture.embedding_calls": ("EmbeddingsCall", "embeddings"),
     "capture.model_calls": ("ModelCall", "model_call"),
     "capture.retrievals": ("RetrievalCall", "retrieval"),
     "capture.scores": ("score",),
-    "rebuild.replay": ("replay",),
+    "replaying": ("replay",),
     "errors": ("AgentoolError",),
     "evaluation": ("evaluate",),
-    "instrument": ("flush", "instrument", "status", "uninstrument"),
+    "setup.runtime": ("flush", "instrument", "status", "uninstrument"),
     "model": (
         "Assertion",
         "AssertionResult",
@@ -85,7 +83,8 @@ _HOMES = {
         "ToolSpec",
         "TraceMetrics",
     ),
-    "rebuild": ("Rebuilt", "load", "rebuild"),
+    "loading": ("load", "rebuild"),
+    "reconstruction.trace": ("Rebuilt",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -140,26 +139,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Callable(ModuleType):
-    """A subpackage that calls the function it is named after."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return getattr(self, self.__name__.rpartition(".")[2])(*args, **kwargs)
-
-
-class _Package(ModuleType):
-    """`instrument` and `rebuild` are functions and subpackages.
-
-    Importing anything inside a subpackage binds the subpackage here, in the function's place;
-    `opentelemetry-instrument` does that before the program's own first line.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _HOME_OF and isinstance(value, ModuleType):
-            value.__class__ = _Callable
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
-from agentool_otel._json import loads
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
 from agentool_otel.semconv import core, gen_ai, mcp, table
 from agentool_otel.semconv.marks import MARK_TRUNCATED

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentool_otel.evaluation.asserting import Asserted
     from agentool_otel.model.documents import EvalCase, EvalResult, ReasoningTrace
     from agentool_otel.model.spans import SpanRecord
-    from agentool_otel.rebuild import Rebuilt
+    from agentool_otel.reconstruction.trace import Rebuilt
     from agentool_otel.testing.captured import AgentTraces
 
 __all__ = ["AssertConformant", "AssertTrace", "agent_traces", "assert_conformant", "assert_trace"]
@@ -120,7 +120,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _cases(place: Path) -> list[EvalCase]:
     from agentool_otel.errors import AgentoolError
-    from agentool_otel.evaluation.case_files import read_cases
+    from agentool_otel.evaluation.cases.files import read_cases
     from agentool_otel.model.documents import EvalCase
 
     try:

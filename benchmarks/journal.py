@@ -11,12 +11,12 @@ from typing import Any
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.capture import agent, tool
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
-from agentool_otel.export._files import AppendFile
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.otlp import OtlpTarget
+from agentool_otel.export.disk.files import AppendFile
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.send.otlp import OtlpTarget
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sink import sink

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from agentool_otel.emit.masking import mask_text, masked
+from agentool_otel.content.masking.credentials import mask_text, masked
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared
 from benchmarks._sizes import Size

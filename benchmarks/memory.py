@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 import agentool_otel
 from agentool_otel.capture import agent, tool
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
 from benchmarks._child import in_child, rss_mb
 from benchmarks._sizes import Size

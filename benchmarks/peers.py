@@ -122,7 +122,7 @@ def _processor(kept: Keep) -> BatchSpanProcessor:
 
 def _agentool(kept: Keep) -> Decorators:
     from agentool_otel.capture import agent, tool
-    from agentool_otel.emit.content import Policy
+    from agentool_otel.content.policy import Policy
     from agentool_otel.emit.session import session
 
     provider = _provider(kept)

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import orjson
 
-from agentool_otel.dialects._dialect import dialects
-from agentool_otel.rebuild import rebuild
-from agentool_otel.sources import open_source, undecoded
+from agentool_otel.dialects.kit.dialect import dialects
+from agentool_otel.loading import rebuild
+from agentool_otel.sources.files.undecoded import undecoded
+from agentool_otel.sources.opening import open_source
 from benchmarks._child import in_child, peak_mb
 from benchmarks._rounds import compared
 from benchmarks._sizes import Size

@@ -15,10 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentool_otel.rebuild.parallel import rebuild_in_processes
-from agentool_otel.rebuild.trace import Rebuilt
-from agentool_otel.sources import open_source, undecoded
-from agentool_otel.sources.grouping import grouped
+from agentool_otel.reconstruction.parallel import rebuild_in_processes
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.files.undecoded import undecoded
+from agentool_otel.sources.grouping.by_trace import grouped
+from agentool_otel.sources.opening import open_source
 from benchmarks._child import in_child, peak_mb
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target

@@ -50,7 +50,7 @@ class Spans:
 
     def json(self, attribute: str) -> Any:
         """Return the value of an attribute of the one span there is that holds JSON."""
-        from agentool_otel._json import loads
+        from agentool_otel.ground.json_codec import loads
 
         return loads(self.attributes()[attribute])
 
@@ -64,7 +64,7 @@ class Spans:
 
     def without_content(self) -> None:
         """Capture no content from here on."""
-        from agentool_otel.emit.content import Policy
+        from agentool_otel.content.policy import Policy
         from agentool_otel.emit.session import session
 
         session.configure(policy=Policy(capture=False))
@@ -105,7 +105,7 @@ def spans() -> Iterator[Spans]:
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from agentool_otel.emit.content import Policy
+    from agentool_otel.content.policy import Policy
     from agentool_otel.emit.session import session
 
     exporter = InMemorySpanExporter()

@@ -58,7 +58,7 @@ ENVIRONMENTS = {
     ],
     "servers": ["gunicorn", "celery"],
 }
-TESTS = ["tests/instrument", "tests/capture", "tests/roundtrip"]
+TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
 OTHER_TESTS = {
     # Without the comparisons with the official encoder, which said less then.

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel._literals import is_printed, literal
-from agentool_otel.dialects import _langchain_values
-from agentool_otel.dialects._python_text import call_in, value_in
+from agentool_otel.dialects.kit import langchain_values
+from agentool_otel.dialects.kit.python_text import call_in, value_in
+from agentool_otel.ground.literals import is_printed, literal
 
 LONG = 30_000
 VALUES = st.recursive(
@@ -78,8 +78,8 @@ def test_the_content_of_a_printed_message_is_read_once(monkeypatch: pytest.Monke
         read.append(text)
         return value_in(text)
 
-    monkeypatch.setattr(_langchain_values, "value_in", counted)
+    monkeypatch.setattr(langchain_values, "value_in", counted)
     said = " id= name= it's" * 100
-    message = _langchain_values.unprinted(f"content={said!r} id='run-1'")
+    message = langchain_values.unprinted(f"content={said!r} id='run-1'")
     assert message == {"type": "ai", "content": said}
     assert read == [repr(said)]

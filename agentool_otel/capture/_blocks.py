@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry.context import attach
 
 from agentool_otel.capture._both_ways import BothWays
-from agentool_otel.capture._garbage import when_safe
 from agentool_otel.capture.context import restore
+from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.live import LiveSpan
 from agentool_otel.emit.session import guarded
 from agentool_otel.model.operations import Operation

@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from agentool_otel.capture._suspended import Call
+from agentool_otel.capture.generators import Call
 from agentool_otel.emit.session import guarded
 
 __all__ = ["follow", "is_future"]

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, get_args, overload
 
+from agentool_otel.capture._call_sites import AgentSite, StepSite, StepType, ToolSite
 from agentool_otel.capture._classes import decorate_class
-from agentool_otel.capture._sites import AgentSite, StepSite, StepType, ToolSite
 from agentool_otel.capture.wrapping import wrap
 from agentool_otel.errors import ConfigurationError
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agentool_otel.capture._blocks import Block
 from agentool_otel.capture.model_calls import server
-from agentool_otel.emit.content import jsonable, label
+from agentool_otel.content.policy import jsonable, label
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import CLIENTS, is_owned
 from agentool_otel.emit.session import guarded

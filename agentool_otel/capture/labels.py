@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentool_otel.emit.content import encode, label, masked
+from agentool_otel.content.policy import encode, label, masked
 from agentool_otel.semconv import agentool
 
 __all__ = ["labels", "metadata_text"]

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from agentool_otel.capture._blocks import Block
+from agentool_otel.content.policy import jsonable, label
 from agentool_otel.emit.chunks import Chunks
-from agentool_otel.emit.content import jsonable, label
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, recorded_above
 from agentool_otel.emit.session import guarded, session

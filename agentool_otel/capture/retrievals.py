@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agentool_otel.capture._blocks import Block
 from agentool_otel.capture.model_calls import server
-from agentool_otel.emit.content import as_text, jsonable, label
+from agentool_otel.content.policy import as_text, jsonable, label
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.operations import Retrieval

@@ -11,8 +11,8 @@ from typing import Any
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, TraceFlags
 
 from agentool_otel.capture.runs import AgentRun
-from agentool_otel.emit.content import as_text
-from agentool_otel.emit.content import label as short
+from agentool_otel.content.policy import as_text
+from agentool_otel.content.policy import label as short
 from agentool_otel.emit.judging import Judged, judge
 from agentool_otel.emit.session import guarded
 from agentool_otel.model.operations import EvaluationResult

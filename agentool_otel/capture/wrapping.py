@@ -16,7 +16,8 @@ from opentelemetry.context import attach
 
 from agentool_otel.capture._futures import follow, is_future
 from agentool_otel.capture._lookalike import Lookalike
-from agentool_otel.capture._suspended import (
+from agentool_otel.capture.context import restore
+from agentool_otel.capture.generators import (
     GOES_ON,
     Begin,
     Call,
@@ -26,7 +27,6 @@ from agentool_otel.capture._suspended import (
     generator,
     goes_on,
 )
-from agentool_otel.capture.context import restore
 
 __all__ = ["Begin", "Call", "Yielded", "wrap"]
 

@@ -9,13 +9,19 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from agentool_otel import _json
 from agentool_otel.cli import _text
 from agentool_otel.cli._steps import body, brief
 from agentool_otel.cli._text import known
-from agentool_otel.evaluation.differences import Change, Measure, StepChange, TraceDiff, Unknown
-from agentool_otel.evaluation.ignoring import Ignoring
-from agentool_otel.evaluation.partners import Partners
+from agentool_otel.evaluation.trace_diff.ignored import Ignoring
+from agentool_otel.evaluation.trace_diff.partners import Partners
+from agentool_otel.evaluation.trace_diff.records import (
+    Change,
+    Measure,
+    StepChange,
+    TraceDiff,
+    Unknown,
+)
+from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["DifferenceView"]
@@ -110,7 +116,7 @@ class DifferenceView:
             return "(not there)"
         value = self._ignoring.text(value) if isinstance(value, str) else value
         try:
-            return _json.dumps(value)
+            return json_codec.dumps(value)
         except (TypeError, ValueError):
             return repr(type(value))
 

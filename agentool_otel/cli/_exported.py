@@ -16,11 +16,12 @@ from agentool_otel.dialects import writing_dialect
 from agentool_otel.export.readable import Readable
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
-from agentool_otel.rebuild.converting import converted
-from agentool_otel.rebuild.replay import replay
-from agentool_otel.sources import Source, open_source
-from agentool_otel.sources.grouping import whole
-from agentool_otel.sources.span_files import SpanFile
+from agentool_otel.reconstruction.conversion import converted
+from agentool_otel.replaying import replay
+from agentool_otel.sources.files.span_files import SpanFile
+from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.opening import open_source
+from agentool_otel.sources.source import Source
 
 __all__ = ["Exported"]
 

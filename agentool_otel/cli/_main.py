@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import click
 
-from agentool_otel._version import __version__
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.ground.version import __version__
 
 __all__ = ["main"]
 

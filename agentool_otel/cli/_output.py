@@ -15,9 +15,10 @@ from rich.console import Console
 from agentool_otel.cli import _text
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import Source, UndecodedSpan, undecoded
 from agentool_otel.sources.containers.log_record import is_fragment
-from agentool_otel.sources.grouping import grouped
+from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.sources.grouping.by_trace import grouped
+from agentool_otel.sources.source import Source
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -13,15 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from agentool_otel._urls import without_credentials
 from agentool_otel.errors import AgentoolError, DecodeError, SourceUnreachable
+from agentool_otel.ground.urls import without_credentials
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import Census, Source, open_source
-from agentool_otel.sources.json_files import Item, items, opened, stdin
-from agentool_otel.sources.span_files import SpanFile, SpanFiles
+from agentool_otel.sources.files.json_files import Item, items, opened, stdin
+from agentool_otel.sources.files.span_files import SpanFile, SpanFiles
+from agentool_otel.sources.files.trace_counts import Census
+from agentool_otel.sources.opening import open_source
+from agentool_otel.sources.source import Source
 
 __all__ = [
     "Sources",

@@ -12,12 +12,14 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading
 from agentool_otel.cli._reading import files_of, open_spans, trace_files
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
-from agentool_otel.rebuild import Prices, Rebuilt, rebuild
-from agentool_otel.rebuild.tree import Node, grow
-from agentool_otel.sources import by_trace
-from agentool_otel.sources.span_files import SpanFile
+from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reconstruction.tree import Node, grow
+from agentool_otel.sources.files.span_files import SpanFile
+from agentool_otel.sources.grouping.by_trace import by_trace
 
 __all__ = ["Run", "Runs", "names_a_trace", "selected"]
 

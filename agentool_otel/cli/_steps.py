@@ -12,8 +12,8 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
-from agentool_otel.rebuild.cost import COMPUTED_BY
-from agentool_otel.rebuild.failures import ended_well
+from agentool_otel.reconstruction.cost import COMPUTED_BY
+from agentool_otel.reconstruction.failures import ended_well
 
 __all__ = ["NO_INPUT", "body", "brief", "row", "row_header", "status_text", "trace_lines"]
 

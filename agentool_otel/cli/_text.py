@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec import UNSET, UnsetType
 
-from agentool_otel import _json
+from agentool_otel.ground import json_codec
 from agentool_otel.model.times import to_ns
 
 __all__ = [
@@ -76,7 +76,7 @@ def pretty(of: Any) -> str:
 
 def _dumps(of: Any) -> str:
     try:
-        return _json.dumps(of)
+        return json_codec.dumps(of)
     except (TypeError, ValueError):
         return repr(of)
 

@@ -16,22 +16,22 @@ from opentelemetry.sdk.trace import ReadableSpan
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, say
 from agentool_otel.cli._reading import files_of
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.write_back import anchor_of_document, written
-from agentool_otel.export._files import AppendFile, Place
-from agentool_otel.export._otlp_json import encode_log, encode_spans
-from agentool_otel.export._otlp_proto import encode_log as log_request
+from agentool_otel.export.disk.files import AppendFile, Place
+from agentool_otel.export.disk.recording import SUFFIX
+from agentool_otel.export.encoding.otlp_json import encode_log, encode_spans
+from agentool_otel.export.encoding.otlp_proto import encode_log as log_request
 from agentool_otel.export.log_records import LogRecord
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.masking_logs import mask_log
-from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, attempts, batches, sender_of
+from agentool_otel.export.masking.logs import mask_log
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.readable import Readable
-from agentool_otel.export.recording import SUFFIX
+from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, attempts, batches, sender_of
 from agentool_otel.export.variables import timeout_s
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
-from agentool_otel.rebuild import Rebuilt
-from agentool_otel.sources import Source
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.source import Source
 
 __all__ = ["Asked", "WriteBack", "takes_write_back"]
 
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
             sink = _Endpoint(OtlpTarget.at(self.where, os.environ))
         else:
             sink = _Folder(_folder(self.where) if self.where else _folder_of(source, named))
-        with collected("agentool_otel.export.otlp"):
+        with collected("agentool_otel.export.send.otlp"):
             try:
                 yield WriteBack(sink, self.content)
             finally:

@@ -21,9 +21,11 @@ from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.show import print_trace
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
-from agentool_otel.rebuild import Rebuilt, rebuild
-from agentool_otel.rebuild.tree import grow
-from agentool_otel.sources import by_trace, open_source
+from agentool_otel.loading import rebuild
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reconstruction.tree import grow
+from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.sources.opening import open_source
 
 __all__ = ["command"]
 

@@ -11,7 +11,6 @@ from typing import BinaryIO, cast
 
 import click
 
-from agentool_otel import _json
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._differences import DifferenceView
@@ -19,12 +18,13 @@ from agentool_otel.cli._output import COST_HELP, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace, selected
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation import JudgedTrace
-from agentool_otel.evaluation.actions import PARTS, Part
-from agentool_otel.evaluation.differences import TraceDiff
-from agentool_otel.evaluation.diffing import Diffing
-from agentool_otel.evaluation.ignoring import IDS, TIMES
-from agentool_otel.evaluation.partners import Partners, partners
-from agentool_otel.rebuild import Prices
+from agentool_otel.evaluation.trace_diff.actions import PARTS, Part
+from agentool_otel.evaluation.trace_diff.diffing import Diffing
+from agentool_otel.evaluation.trace_diff.ignored import IDS, TIMES
+from agentool_otel.evaluation.trace_diff.partners import Partners, partners
+from agentool_otel.evaluation.trace_diff.records import TraceDiff
+from agentool_otel.ground import json_codec
+from agentool_otel.reconstruction.cost import Prices
 
 __all__ = ["command"]
 
@@ -55,7 +55,7 @@ class _Outcome:
             self.counts["not certain"] += 1
         if self._output is not None:
             line = {**found.to_dict(), "by" if None not in (found.a, found.b) else "why": of.by}
-            self._output.write(_json.dumps(line).encode() + b"\n")
+            self._output.write(json_codec.dumps(line).encode() + b"\n")
         if self._shown is not None and (self._alone or not (found.same and found.certain)):
             self._shown.print(of, found, self._alone)
 

@@ -24,21 +24,22 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from rich.console import Console
 from rich.text import Text
 
-from agentool_otel import _json
-from agentool_otel._urls import without_credentials
-from agentool_otel._version import __version__
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
 from agentool_otel.cli._round_trip import round_trip
-from agentool_otel.emit.content import CAPTURE_VARIABLE, places, requested
+from agentool_otel.content.policy import CAPTURE_VARIABLE, places, requested
 from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
 from agentool_otel.errors import AgentoolError
-from agentool_otel.export.otlp import OtlpExporter, OtlpTarget, target_from_environment
-from agentool_otel.export.recording import RecordingExporter
+from agentool_otel.export.disk.recording import RecordingExporter
+from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.variables import exporter
-from agentool_otel.instrument import _logs, _metrics
-from agentool_otel.instrument._setup import instrumentors
-from agentool_otel.sources import open_source
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.urls import without_credentials
+from agentool_otel.ground.version import __version__
+from agentool_otel.setup import logs as setup_logs
+from agentool_otel.setup import metrics as setup_metrics
+from agentool_otel.setup.runtime import instrumentors
+from agentool_otel.sources.opening import open_source
 
 __all__ = ["command"]
 
@@ -108,7 +109,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
         **_destination(endpoint, source),
     }
     if as_json:
-        sys.stdout.buffer.write(_json.dumps(found).encode() + b"\n")
+        sys.stdout.buffer.write(json_codec.dumps(found).encode() + b"\n")
         sys.stdout.buffer.flush()
     else:
         _print(view(), found)
@@ -255,12 +256,12 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
             folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
             where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
-        logs = _logs.plan(os.environ, spans, given=endpoint is not None)
-        metrics = _metrics.plan(os.environ, spans, given=endpoint is not None)
+        logs = setup_logs.plan(os.environ, spans, given=endpoint is not None)
+        metrics = setup_metrics.plan(os.environ, spans, given=endpoint is not None)
     except AgentoolError as error:
         where, test = "not known", {"ok": False, "said": str(error)}
-        logs = _logs.Plan("nowhere", "not known")
-        metrics = _metrics.Plan("nowhere", "not known")
+        logs = setup_logs.Plan("nowhere", "not known")
+        metrics = setup_metrics.Plan("nowhere", "not known")
     asked = requested(os.environ)
     network = network or logs.way == "send"
     capture = not network if asked is None else asked
@@ -298,7 +299,7 @@ def _try_recording(folder: Path) -> dict[str, Any]:
 def _try_endpoint(target: OtlpTarget) -> dict[str, Any]:
     exporter = OtlpExporter(target)
     began = time.monotonic()
-    with collected("agentool_otel.export.otlp"):
+    with collected("agentool_otel.export.send.otlp"):
         span_id = _send_span(exporter)
     took = _text.duration((time.monotonic() - began) * 1000)
     if exporter.failed:

@@ -21,16 +21,17 @@ from agentool_otel.cli._selection import selecting
 from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import Asked, WriteBack, takes_write_back
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.evaluation.case_files import read_cases
+from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
-from agentool_otel.rebuild import Prices, Rebuilt
-from agentool_otel.rebuild.runs import rebuild_groups
-from agentool_otel.sources import Source
-from agentool_otel.sources.grouping import whole
+from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.runs import rebuild_groups
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.source import Source
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge

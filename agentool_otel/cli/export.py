@@ -13,14 +13,14 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import collected, report, say
+from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
-from agentool_otel.emit.content import Policy
 from agentool_otel.emit.session import copies_wanted
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export._otlp_json import encode_spans
 from agentool_otel.export.copies import without_copies
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.otlp import OtlpExporter, OtlpTarget
+from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.export.masking.spans import Masking
+from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 
 __all__ = ["command"]
 
@@ -102,7 +102,7 @@ def _send_with(
     traces = sent = 0
     waiting: list[ReadableSpan] = []
     counted = 0
-    with collected("agentool_otel.export.otlp"):
+    with collected("agentool_otel.export.send.otlp"):
         found = exported.traces()
         for made in found:
             if not copies_wanted(os.environ):

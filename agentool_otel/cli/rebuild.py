@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 
 import click
 
-from agentool_otel import _json
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say
 from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.formats import Loss, Writer, format_named, words
+from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild import Prices, Rebuilt
-from agentool_otel.rebuild.parallel import rebuild_in_processes
-from agentool_otel.rebuild.runs import rebuild_groups
-from agentool_otel.sources.grouping import whole
+from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.parallel import rebuild_in_processes
+from agentool_otel.reconstruction.runs import rebuild_groups
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.grouping.by_trace import whole
 
 __all__ = ["command"]
 
@@ -47,7 +48,7 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) ->
         value = rebuilt.to_bytes()
     else:
         converted, losses = _format(format_name).write(rebuilt.trace)
-        value = _json.dumps(converted).encode()
+        value = json_codec.dumps(converted).encode()
     results = [it.to_json().encode() + b"\n" for it in rebuilt.results] if judged else []
     if not report:
         return _Finished(value, losses, None, results)
@@ -139,7 +140,7 @@ def command(
                 judged.writelines(verdicts)
             if reports is not None and said is not None:
                 said["store_loses"] = list(source.loses)
-                reports.write(_json.dumps(said).encode() + b"\n")
+                reports.write(json_codec.dumps(said).encode() + b"\n")
             traces += 1
         writer.finish()
     for sentence in words(writer.kinds):

@@ -10,14 +10,9 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
-from agentool_otel.export.otlp import (
-    Destination,
-    OtlpTarget,
-    Senders,
-    target_from_environment,
-)
-from agentool_otel.export.recovery import complete_recordings, destinations, send_remains
-from agentool_otel.export.remains import Survey
+from agentool_otel.export.disk.recovery import complete_recordings, destinations, send_remains
+from agentool_otel.export.disk.remains import Survey
+from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, target_from_environment
 from agentool_otel.export.variables import Signal, timeout_s
 
 __all__ = ["command", "recover"]

@@ -21,10 +21,10 @@ from typing import Any
 
 import click
 
-from agentool_otel._ownership import create_own
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
+from agentool_otel.ground.ownership import create_own
 
 __all__ = ["command"]
 
@@ -80,7 +80,7 @@ def command(
 
         vocabulary_named(also, "--also")
     if endpoint is not None:
-        from agentool_otel.export.otlp import OtlpTarget
+        from agentool_otel.export.send.otlp import OtlpTarget
 
         OtlpTarget.at(endpoint, os.environ)
     arguments = _runnable(program)
@@ -138,7 +138,7 @@ def _keep_apart(options: dict[str, Any], notes: Path) -> None:
 
     They are in a file that only this user can read, for as long as the program runs.
     """
-    from agentool_otel._urls import without_credentials
+    from agentool_otel.ground.urls import without_credentials
 
     whole = options["instrument"].get("endpoint")
     if whole is None or whole == (shown := without_credentials(whole)):
@@ -239,7 +239,7 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
     """Close what processes that were killed have left, and send what is for the endpoint of this
     run; tell whether there was any."""
     from agentool_otel.cli.recover import recover
-    from agentool_otel.export.otlp import OtlpTarget
+    from agentool_otel.export.send.otlp import OtlpTarget
 
     with suppress(AgentoolError):
         target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
@@ -286,8 +286,8 @@ def _sum_up_files(files: list[Path], folder: Path) -> None:
 
 def _counted(files: list[Path]) -> tuple[int, int]:
     from agentool_otel.cli._output import Reading
-    from agentool_otel.rebuild import rebuild
-    from agentool_otel.sources.span_files import SpanFiles
+    from agentool_otel.loading import rebuild
+    from agentool_otel.sources.files.span_files import SpanFiles
 
     reading = Reading(SpanFiles(files), bar=False)
     runs = 0

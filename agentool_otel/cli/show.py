@@ -17,8 +17,9 @@ from agentool_otel.cli._scores import score_lines
 from agentool_otel.cli._steps import row, row_header, trace_lines
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild import Prices, Rebuilt
-from agentool_otel.rebuild.tree import Node
+from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
 __all__ = ["command", "print_trace"]

@@ -15,13 +15,13 @@ from agentool_otel.cli._output import report, view
 from agentool_otel.cli._reading import holds_spans, open_spans, paths
 from agentool_otel.conformance import check
 from agentool_otel.dialects import judge
-from agentool_otel.dialects.beside import without
+from agentool_otel.dialects.openinference.beside import without
 from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.validation import findings, identify
-from agentool_otel.sources.json_files import Item, items, opened
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files.json_files import Item, items, opened
+from agentool_otel.sources.files.span_files import SpanFiles
 
 __all__ = ["command"]
 

@@ -15,7 +15,7 @@ are tied, and puts them in order once they are all there (optional: `ties`, `gat
 
 from __future__ import annotations
 
-from agentool_otel.dialects._dialect import (
+from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Dialect,
     GatheringDialect,
@@ -30,7 +30,7 @@ from agentool_otel.dialects._dialect import (
     judge,
     writing_dialect,
 )
-from agentool_otel.dialects._reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import Deferred, Reader
 
 __all__ = [
     "Confidence",

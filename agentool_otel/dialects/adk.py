@@ -17,11 +17,11 @@ from typing import Any
 
 from msgspec import structs
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import json_or_text, message_from, messages_from
-from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
-from agentool_otel.dialects._told_apart import told_apart
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import json_or_text, message_from, messages_from
+from agentool_otel.dialects.kit.quoted_agents import told_apart
+from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai

@@ -7,10 +7,10 @@ also where they name one: only those of messages and of its tool runner say an o
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import finish_reason
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import finish_reason
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

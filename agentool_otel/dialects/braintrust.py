@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import AROUND, NOT_MINE, Confidence, Signs
-from agentool_otel.dialects._envelope import read_around
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import (
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import AROUND, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_envelope import read_around
+from agentool_otel.dialects.kit.store_spans import (
     read_call,
     read_costs,
     run_at_root,

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import structs
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
-from agentool_otel.dialects._provider_messages import json_or_text, messages_from
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai

@@ -6,8 +6,8 @@ usage of a turn is a roll-up of its responses.
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import (
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     SCOPE,
@@ -15,7 +15,7 @@ from agentool_otel.dialects._dialect import (
     Confidence,
     Signs,
 )
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

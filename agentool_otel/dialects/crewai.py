@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, Confidence, Signs, Ties
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Signs, Ties
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import gen_ai

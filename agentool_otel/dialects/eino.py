@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import json_or_text, messages_from
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import run_at_root
-from agentool_otel.dialects._told_apart import told_apart
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
+from agentool_otel.dialects.kit.quoted_agents import told_apart
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import run_at_root
 from agentool_otel.model.messages import Message
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

@@ -11,10 +11,17 @@ from typing import Any
 
 import msgspec
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, SCOPE, SPAN_NAME, Confidence, Signs
-from agentool_otel.dialects._provider_messages import json_or_text
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    SPAN_NAME,
+    Confidence,
+    Signs,
+)
+from agentool_otel.dialects.kit.provider_messages import json_or_text
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import AgentInvocation, Operation, Unclassified
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

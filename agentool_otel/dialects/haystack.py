@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
-from agentool_otel.dialects._provider_messages import finish_reason
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import set_parameters, set_usage
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import finish_reason
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import set_parameters, set_usage
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.operations import Operation

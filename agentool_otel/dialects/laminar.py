@@ -5,10 +5,10 @@ Source: mlflow `tracing/otel/translation/laminar.py` 3.17; lmnr-ai/lmnr-python `
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call, run_at_root
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

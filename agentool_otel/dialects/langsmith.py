@@ -11,11 +11,11 @@ import re
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
-from agentool_otel.dialects._python_text import object_in
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call, read_costs, run_at_root, set_usage
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.python_text import object_in
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import agentool, core, gen_ai

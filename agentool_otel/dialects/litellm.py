@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._flattened import tree
-from agentool_otel.dialects._provider_messages import calls_from, json_or_text
-from agentool_otel.dialects._python_text import value_in
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call, set_usage
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.flattened import tree
+from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_text
+from agentool_otel.dialects.kit.python_text import value_in
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import read_call, set_usage
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

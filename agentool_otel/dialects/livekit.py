@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import calls_from, json_or_text
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_text
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, Part, message, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.operations import Operation

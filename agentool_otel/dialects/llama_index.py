@@ -12,13 +12,13 @@ import re
 from ast import literal_eval
 from typing import Any
 
-from agentool_otel._literals import TEXT
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
-from agentool_otel.dialects._python_text import call_in
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import set_usage
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects.kit.python_text import call_in
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import set_usage
+from agentool_otel.ground.literals import TEXT
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.operations import Operation

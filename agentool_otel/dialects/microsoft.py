@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel._json import dumps
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import finish_reason, json_or_text
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import parts_of, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

@@ -6,12 +6,12 @@ its own is JSON text, also a plain word (`"AGENT"`).
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import AROUND, CENSUS, NOT_MINE, Confidence, Signs
-from agentool_otel.dialects._envelope import read_around
-from agentool_otel.dialects._provider_messages import json_or_text
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call, read_costs, run_at_root, set_usage
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import AROUND, CENSUS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import json_or_text
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_envelope import read_around
+from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

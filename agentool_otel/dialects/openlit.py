@@ -9,18 +9,18 @@ import re
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects import _langchain_values as langchain
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import (
+from agentool_otel.dialects.kit import langchain_values as langchain
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import (
     answer_in,
     calls_from,
     json_or_text,
     messages_from,
 )
-from agentool_otel.dialects._python_text import object_in, value_in
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call, run_at_root
+from agentool_otel.dialects.kit.python_text import object_in, value_in
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.messages import Message, Part, message, parts_of, reasoning, tool_call
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord

@@ -8,10 +8,10 @@ of tools, which have no spans, and their results are in what the next model is t
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
-from agentool_otel.dialects._provider_messages import messages_from
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import messages_from
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

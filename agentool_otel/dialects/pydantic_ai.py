@@ -7,17 +7,10 @@ on agent and tool spans; messages moved from one JSON attribute `events` to the 
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import (
-    EXTENDS,
-    NOT_MINE,
-    OWN_ROLE,
-    SCOPE,
-    Confidence,
-    Signs,
-)
-from agentool_otel.dialects._provider_messages import messages_from
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.provider_messages import messages_from
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, message, text, text_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord

@@ -7,8 +7,8 @@ outer span (`ai.generateText`), which is the run, and an inner one for each mode
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import (
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import (
     EXTENDS,
     NOT_MINE,
     ORIGINAL,
@@ -16,8 +16,8 @@ from agentool_otel.dialects._dialect import (
     Confidence,
     Signs,
 )
-from agentool_otel.dialects._provider_messages import finish_reason, messages_from, parts_from
-from agentool_otel.dialects._reading import Reader
+from agentool_otel.dialects.kit.provider_messages import finish_reason, messages_from, parts_from
+from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import (
     Message,
     Part,

@@ -7,10 +7,10 @@ it is only in newer versions; calls of providers' SDKs are told by the end of th
 
 from __future__ import annotations
 
-from agentool_otel.dialects import _onto_gen_ai as onto
-from agentool_otel.dialects._dialect import CENSUS, EXTENDS, OWN_ROLE, Confidence, Signs
-from agentool_otel.dialects._reading import Reader
-from agentool_otel.dialects._stored_calls import read_call, read_costs, run_at_root, set_usage
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool, gen_ai

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from opentelemetry import baggage
 from opentelemetry.context import Context
 
-from agentool_otel.emit.content import label
+from agentool_otel.content.policy import label
 from agentool_otel.emit.run import RUN_KEY
 from agentool_otel.emit.session import session
 from agentool_otel.semconv import agentool

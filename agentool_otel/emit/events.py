@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from opentelemetry import trace
 
-from agentool_otel.emit.content import CAPTURE_VARIABLE
+from agentool_otel.content.policy import CAPTURE_VARIABLE
 from agentool_otel.emit.exceptions import exception_attributes
 from agentool_otel.emit.session import SCOPE, guarded, session
 from agentool_otel.semconv import core, gen_ai

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from opentelemetry import trace
 
-from agentool_otel.emit.content import mask_text
+from agentool_otel.content.policy import mask_text
 from agentool_otel.semconv import core
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any
 
 from opentelemetry.context import Context, create_key, set_value
 
-from agentool_otel.emit.content import label
+from agentool_otel.content.policy import label
 from agentool_otel.model.operations import AgentCreation, AgentInvocation, Operation, Plan
 from agentool_otel.semconv import core, gen_ai
 

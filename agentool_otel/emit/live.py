@@ -15,16 +15,16 @@ from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
+from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
+from agentool_otel.content.policy import mask_text
 from agentool_otel.emit import exceptions, metrics
-from agentool_otel.emit.content import mask_text
 from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
-from agentool_otel.emit.fitting import NO_CUTS, Cut
 from agentool_otel.emit.identity import as_agent, identity_for, named
-from agentool_otel.emit.opening import Opening, tell
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
+from agentool_otel.emit.start_attributes import Opening, tell
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.messages import finished, parts_of, thoughts
 from agentool_otel.model.operations import (
@@ -201,7 +201,7 @@ class LiveSpan:
     def _tell_details(
         self, attributes: dict[str, Any], end_ns: int, inference: bool = False
     ) -> None:
-        from agentool_otel.emit.details import tell  # few programs ask for events
+        from agentool_otel.emit.content_events import tell  # few programs ask for events
 
         tell(self.span, self.context, attributes, end_ns, inference)
 

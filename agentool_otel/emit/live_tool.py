@@ -13,17 +13,17 @@ from typing import Any
 import msgspec
 from opentelemetry.context import Context, set_value
 
-from agentool_otel.dialects.gen_ai import tool_payload
+from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
+from agentool_otel.content.policy import encode
+from agentool_otel.dialects.gen_ai.dialect import tool_payload
 from agentool_otel.emit import exceptions, metrics
-from agentool_otel.emit.content import encode
 from agentool_otel.emit.exceptions import error_type_of, str_of
-from agentool_otel.emit.fitting import NO_CUTS, Cut
 from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.live import KINDS, OWNER_KEY, fail
-from agentool_otel.emit.opening import tell
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import context_with, end_span, held_by, parent_of, start_span
+from agentool_otel.emit.start_attributes import tell
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
@@ -178,9 +178,9 @@ class ToolSpan:
         if not self._direct:
             ending = {**self._said, **ending}
         if policy.in_events:
-            from agentool_otel.emit import details  # few programs ask for events
+            from agentool_otel.emit import content_events  # few programs ask for events
 
-            details.tell(span, self.context, ending, end_ns, about=self._tool.at_start)
+            content_events.tell(span, self.context, ending, end_ns, about=self._tool.at_start)
         end_span(span, session.dialect.named(ending), self._known, end_ns)
         if metrics.collected():
             failed = None if error is None else error_type_of(error)

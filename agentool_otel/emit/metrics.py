@@ -114,7 +114,7 @@ class _Meters:
     """The instruments of one meter provider and generation, made when first used."""
 
     def __init__(self, provider: otel.MeterProvider, generation: Generation):
-        from agentool_otel._version import __version__
+        from agentool_otel.ground.version import __version__
 
         self.provider = provider
         self.generation = generation

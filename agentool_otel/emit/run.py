@@ -8,8 +8,8 @@ from typing import Any
 
 from opentelemetry.context import Context, create_key, get_current
 
-from agentool_otel._json import canonical, loads
 from agentool_otel.emit.steps import Timeline
+from agentool_otel.ground.json_codec import canonical, loads
 from agentool_otel.model.operations import Inference
 from agentool_otel.semconv import agentool
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 
-from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.emit.content import Policy, places, requested
+from agentool_otel.content.policy import Policy, places, requested
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.exceptions import signals
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Session:
         try:
             return self._tracers[scope]
         except KeyError:
-            from agentool_otel._version import __version__
+            from agentool_otel.ground.version import __version__
 
             if self.first is not None:
                 first, self.first = self.first, None
@@ -129,7 +129,7 @@ class Session:
         except KeyError:
             from opentelemetry import _logs
 
-            from agentool_otel._version import __version__
+            from agentool_otel.ground.version import __version__
 
             logger = _logs.get_logger(scope, __version__, None, self.dialect.schema_url)
             self._loggers[scope] = logger

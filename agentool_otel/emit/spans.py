@@ -26,7 +26,7 @@ from agentool_otel.semconv.table import AT_START, CONTENT, NAMED_BY_US, OURS, RE
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from agentool_otel.emit.own_span import OwnSpan
+    from agentool_otel.emit.fast_span import OwnSpan
 
 __all__ = [
     "add_events",
@@ -233,7 +233,7 @@ def _make_short_way(tracer: Any) -> _Short | None:
     most = limits.max_span_attributes
     if limits.max_span_attribute_length is not None or (most is not None and most < 64):
         return None
-    from agentool_otel.emit.own_span import class_of
+    from agentool_otel.emit.fast_span import class_of
 
     made = class_of(tracer)
     if made is None:

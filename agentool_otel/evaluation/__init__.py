@@ -40,12 +40,12 @@ from typing import TYPE_CHECKING, Any
 
 from agentool_otel.evaluation.asserting import assert_trace
 from agentool_otel.evaluation.check import Check
-from agentool_otel.evaluation.differences import TraceDiff
-from agentool_otel.evaluation.diffing import diff
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.judges.questions import Answer, Claim, NoVerdict, Question
 from agentool_otel.evaluation.running import evaluate
+from agentool_otel.evaluation.trace_diff.diffing import diff
+from agentool_otel.evaluation.trace_diff.records import TraceDiff
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from agentool_otel._registry import found
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.building import judging
 from agentool_otel.evaluation.check import Check, counted
@@ -15,9 +14,10 @@ from agentool_otel.evaluation.reports.texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.steps import step_lines
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.ground.registry import found
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
-from agentool_otel.rebuild import Rebuilt
+from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["Asserted", "Outcome", "assert_trace", "outcome_of"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
-from agentool_otel._registry import found
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
+from agentool_otel.ground.registry import found
 from agentool_otel.model.documents import Assertion, EvalCase
 
 if TYPE_CHECKING:

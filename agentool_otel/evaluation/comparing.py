@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from agentool_otel import _json
-from agentool_otel.rebuild.marks import marks_on
+from agentool_otel.ground import json_codec
+from agentool_otel.reconstruction.report.content_marks import marks_on
 
 __all__ = ["Match", "gap_in", "same", "short"]
 
@@ -44,7 +44,7 @@ def gap_in(value: Any) -> str | None:
 def short(value: Any) -> str:
     """Return a value as JSON for a reason, its beginning where it is long."""
     try:
-        text = _json.dumps(value)
+        text = json_codec.dumps(value)
     except (TypeError, ValueError):
         text = repr(type(value))
     return text if len(text) <= _SHORT else f"{text[:_SHORT]}… ({len(text)} characters)"

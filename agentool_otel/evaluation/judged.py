@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.comparing import gap_in
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
-from agentool_otel.rebuild import Fidelity, Rebuilt
-from agentool_otel.rebuild.fidelity import Note
+from agentool_otel.reconstruction.report.fidelity import Fidelity, Note
+from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["ARGUMENTS", "RESULT", "Call", "JudgedTrace", "known"]
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation.building import asking, judging
+from agentool_otel.evaluation.cases.matching import Cases, MatchRule
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge
-from agentool_otel.evaluation.matching import Cases, MatchRule
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.evaluation.waiting import Promised, Window, settled
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
-from agentool_otel.rebuild import Rebuilt
+from agentool_otel.reconstruction.trace import Rebuilt
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.asking import Asking

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agentool_otel.evaluation.facets import FACETS, started_ns
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild import Rebuilt
+from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["Selection"]
 

@@ -19,15 +19,15 @@ from typing import Any, NamedTuple
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel._version import __version__
 from agentool_otel.emit.session import SCOPE
 from agentool_otel.export.log_records import LogRecord
+from agentool_otel.ground.version import __version__
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.model.times import to_ns
-from agentool_otel.rebuild.judgements import Anchor
-from agentool_otel.rebuild.results import attributes_of
+from agentool_otel.reconstruction.judgements import Anchor
+from agentool_otel.reconstruction.results import attributes_of
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Written", "anchor_of_document", "written"]

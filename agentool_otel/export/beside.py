@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from agentool_otel.dialects.beside import beside
-from agentool_otel.emit.fitting import PREVIEW, SIZES
+from agentool_otel.content.fitting.fitter import PREVIEW, SIZES
+from agentool_otel.content.fitting.shortening import shorten
+from agentool_otel.dialects.openinference.beside import beside
 from agentool_otel.emit.session import guarded
-from agentool_otel.emit.shortening import shorten
-from agentool_otel.export._otlp_proto import with_attributes
-from agentool_otel.export._otlp_span import decode_span, scope_name
+from agentool_otel.export.encoding.otlp_proto import with_attributes
+from agentool_otel.export.encoding.otlp_span import decode_span, scope_name
 from agentool_otel.model.spans import Attributes
 from agentool_otel.semconv import openinference as oi
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from agentool_otel.export._files import renew_after_fork
-from agentool_otel.export._otlp_json import encode_log
+from agentool_otel.export.disk.files import renew_after_fork
+from agentool_otel.export.encoding.otlp_json import encode_log
 from agentool_otel.export.log_records import LogRecord
 
 __all__ = ["PrintedLogs"]

@@ -15,7 +15,7 @@ import msgspec
 from opentelemetry import trace
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.emit.content import jsonable
+from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.events import Masked
 from agentool_otel.emit.exceptions import exception_attributes
 

@@ -20,13 +20,13 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.emit.session import session
-from agentool_otel.export import recovery, remains
-from agentool_otel.export._files import Place, renew_after_fork
 from agentool_otel.export.batched import Batched
+from agentool_otel.export.disk import recovery, remains
+from agentool_otel.export.disk.files import Place, renew_after_fork
+from agentool_otel.export.disk.journal import Journal
+from agentool_otel.export.disk.recording import RecordedLogs, RecordingExporter
 from agentool_otel.export.incomplete import close_document, close_span
-from agentool_otel.export.journal import Journal
-from agentool_otel.export.otlp import OtlpTarget
-from agentool_otel.export.recording import RecordedLogs, RecordingExporter
+from agentool_otel.export.send.otlp import OtlpTarget
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
@@ -121,7 +121,7 @@ class Pipeline(SpanProcessor):
 
     def send(self, target: OtlpTarget, folder: str | os.PathLike[str] | None) -> None:
         """Send to an OTLP receiver; None for the folder keeps what waits in memory only."""
-        from agentool_otel.export.outbox import Outbox
+        from agentool_otel.export.send.outbox import Outbox
 
         still_open = self._leave()
         self.target = target
@@ -157,7 +157,7 @@ class Pipeline(SpanProcessor):
             folder: where they wait; None keeps them in memory, unless spans wait on disk for the
                 same receiver.
         """
-        from agentool_otel.export.outbox import Outbox
+        from agentool_otel.export.send.outbox import Outbox
 
         if target is self.target:
             store = Outbox(target, self._place, signal="logs", beside=True)

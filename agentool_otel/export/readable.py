@@ -7,7 +7,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from agentool_otel._json import canonical
+from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 
 __all__ = ["Readable"]

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from agentool_otel.emit import content
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.otlp import target_from_environment
+from agentool_otel.content import policy as content_policy
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.send.otlp import target_from_environment
 
 __all__ = ["AgentoolSpanExporter"]
 
@@ -34,10 +34,10 @@ class AgentoolSpanExporter(SpanExporter):
 
     def __init__(self) -> None:
         target = target_from_environment(os.environ)
-        asked = content.requested(os.environ)
-        policy = content.Policy(
+        asked = content_policy.requested(os.environ)
+        policy = content_policy.Policy(
             capture=target is None if asked is None else asked,
-            on_spans=content.places(os.environ).spans,
+            on_spans=content_policy.places(os.environ).spans,
         )
         self._lock = threading.Lock()
         self._shut_down = False

@@ -14,8 +14,8 @@ from typing import Literal
 
 from opentelemetry.util.re import parse_env_headers
 
-from agentool_otel._urls import with_path
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground.urls import with_path
 from agentool_otel.semconv import agentool
 
 __all__ = [

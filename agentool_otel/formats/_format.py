@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast
 
-from agentool_otel import _registry
-from agentool_otel._json import dumps
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import registry
+from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import ReasoningTrace
 
 __all__ = [
@@ -68,7 +68,7 @@ class Format(Protocol):
 
 def formats() -> list[str]:
     """Return the names of the installed formats, ours and third parties'."""
-    return sorted(_registry.found("agentool_otel.formats"))
+    return sorted(registry.found("agentool_otel.formats"))
 
 
 def format_named(name: str) -> Format:
@@ -77,7 +77,7 @@ def format_named(name: str) -> Format:
     Raises:
         ConfigurationError: if there is none of that name.
     """
-    points = _registry.found("agentool_otel.formats")
+    points = registry.found("agentool_otel.formats")
     if name not in points:
         raise ConfigurationError(f"no format {name!r}; there are {', '.join(sorted(points))}")
     return cast("type[Format]", points[name].load())()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from agentool_otel._json import dumps
 from agentool_otel.formats._format import Loss
+from agentool_otel.ground.json_codec import dumps
 
 __all__ = ["as_arguments", "as_text", "body_of", "left_over", "uncarried"]
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel._json import dumps
 from agentool_otel.formats._format import LINES, Converted, Loss
 from agentool_otel.formats._members import as_text, body_of, uncarried
 from agentool_otel.formats._turns import Call, Turn, turns_of
+from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import ReasoningTrace
 
 __all__ = ["OpenAIMessages", "messages_of"]

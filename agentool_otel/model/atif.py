@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-from agentool_otel._json import Json
 from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 

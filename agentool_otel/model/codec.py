@@ -27,8 +27,8 @@ from typing import (
 
 import msgspec
 
-from agentool_otel import _json
 from agentool_otel.errors import DecodeError
+from agentool_otel.ground import json_codec
 from agentool_otel.model import _reference
 from agentool_otel.model.documents import UNSET, Document, UnsetType
 
@@ -55,7 +55,7 @@ def decode(cls: type[D], data: object, *, where: str | None = None) -> D:
     """
     if isinstance(data, (str, bytes, bytearray)):
         try:
-            data = _json.loads(bytes(data) if isinstance(data, bytearray) else data)
+            data = json_codec.loads(bytes(data) if isinstance(data, bytearray) else data)
         except ValueError as error:
             raise DecodeError("JSON", f"text that is not ({error})", where=where) from None
     try:
@@ -79,7 +79,7 @@ def encode(document: Document) -> dict[str, Any]:
 
 def dumps(document: Document) -> str:
     """Return a document as compact JSON text."""
-    return _json.dumps(encode(document))
+    return json_codec.dumps(encode(document))
 
 
 class Field(NamedTuple):

@@ -30,7 +30,7 @@ from typing import (
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from agentool_otel._json import Json
+from agentool_otel.ground.json_codec import Json
 
 if TYPE_CHECKING:
     from typing_extensions import Self

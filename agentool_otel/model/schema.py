@@ -18,7 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from agentool_otel._json import loads
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.codec import Field, fields_of
 from agentool_otel.model.documents import (
     Document,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, cast
 
-from agentool_otel import _json
 from agentool_otel.errors import DecodeError
+from agentool_otel.ground import json_codec
 from agentool_otel.model import documents as d
 from agentool_otel.model.codec import decode
 from agentool_otel.model.times import to_ns
@@ -90,7 +90,7 @@ def findings(data: object, cls: type[d.Document] | None = None) -> list[Finding]
 def _decode(data: object, cls: type[d.Document] | None) -> d.Document:
     if isinstance(data, (str, bytes)):
         try:
-            data = _json.loads(data)
+            data = json_codec.loads(data)
         except ValueError as error:
             raise DecodeError("JSON", f"text that is not ({error})") from None
     if isinstance(data, d.Document):

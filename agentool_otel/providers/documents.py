@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from agentool_otel.emit.content import encode, masked
+from agentool_otel.content.policy import encode, masked
 from agentool_otel.providers.openai_values import get, number
 
 __all__ = ["identified"]

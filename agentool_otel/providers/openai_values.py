@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from agentool_otel._json import loads
-from agentool_otel.emit.content import jsonable
+from agentool_otel.content.policy import jsonable
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Part, text, tool_call
 from agentool_otel.model.operations import Usage
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agentool_otel.emit.content import as_text
+from agentool_otel.content.policy import as_text
 from agentool_otel.model.messages import Message, Part, message, text
 from agentool_otel.model.messages import parts_of as parts_in
 from agentool_otel.model.operations import Inference

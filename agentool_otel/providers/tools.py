@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.emit.content import jsonable
+from agentool_otel.content.policy import jsonable
 from agentool_otel.providers import openai_values
 from agentool_otel.providers.openai_values import get, items, record, string
 

@@ -1,14 +1,12 @@
-"""Where spans are read from: one file per place, and grouping into traces in bounded memory.
+"""Where spans are read from.
+
+    opening     what a person writes, a path or a URL, to the source that reads it
+    source      what every place offers
+    files/      files and streams, here or wherever fsspec reads
+    servers/    Jaeger, Tempo: one file each
+    containers/ JSON shapes in which stores keep spans: one file each
+    grouping/   spans in any order to whole traces
+    offloaded   texts that were stored apart from their span
 
 A source knows transport and framing and yields `SpanRecord`s; what attributes mean is for dialects.
 """
-
-from __future__ import annotations
-
-from agentool_otel.sources._open import open_source
-from agentool_otel.sources._source import Source
-from agentool_otel.sources._undecoded import UndecodedSpan, undecoded
-from agentool_otel.sources.census import Census
-from agentool_otel.sources.grouping import by_trace
-
-__all__ = ["Census", "Source", "UndecodedSpan", "by_trace", "open_source", "undecoded"]

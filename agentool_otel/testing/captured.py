@@ -22,7 +22,7 @@ from agentool_otel.model.documents import UNSET, ReasoningTrace
 if TYPE_CHECKING:
     from agentool_otel.export.in_memory import InMemory
     from agentool_otel.model.spans import SpanRecord
-    from agentool_otel.rebuild import Rebuilt
+    from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["AgentTraces", "captured_traces"]
 
@@ -37,14 +37,14 @@ class AgentTraces:
 
     def spans(self) -> list[SpanRecord]:
         """Return the spans, those of other instrumentations too, in the order they ended."""
-        from agentool_otel.sources.span_files import SpanFiles
+        from agentool_otel.sources.files.span_files import SpanFiles
 
         document = io.BufferedReader(io.BytesIO(self._spans.document()))
         return list(SpanFiles([document], "memory").spans())
 
     def rebuilt(self) -> list[Rebuilt]:
         """Return the runs with what is known about how true each trace is."""
-        from agentool_otel.rebuild import rebuild
+        from agentool_otel.loading import rebuild
 
         return list(rebuild(self.spans()))
 
@@ -85,7 +85,7 @@ class AgentTraces:
 def captured_traces() -> Generator[AgentTraces]:
     """Capture what the block runs, in this process: in all its threads, tasks and callbacks."""
     from agentool_otel.export.in_memory import InMemory
-    from agentool_otel.instrument.redirecting import redirected
+    from agentool_otel.setup.redirecting import redirected
 
     spans = InMemory()
     with redirected(spans):

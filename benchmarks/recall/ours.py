@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
-from agentool_otel.rebuild import rebuild
-from agentool_otel.sources import open_source
+from agentool_otel.sources.opening import open_source
 from benchmarks.recall.answers import Found
 
 __all__ = ["read"]

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.dialects import gemini_cli, gen_ai, mastra
-from agentool_otel.sources import _inspected
+from agentool_otel.dialects import gemini_cli
+from agentool_otel.dialects.gen_ai import dialect
+from agentool_otel.dialects.mastra import dialect as mastra_dialect
+from agentool_otel.sources.files import node_inspect
 from tests.regex_work import CountedPattern, Steps, letters, shortest
 
 SIZE = 60
@@ -75,8 +77,8 @@ def test_no_expression_goes_back_again_and_again(name: str) -> None:
     ("pattern", "how", "before", "unit", "end"),
     [
         (gemini_cli._CUT, "search", "", " ", "x"),
-        (gen_ai._HANDOFF, "fullmatch", "handoff from a", " to ", "\n"),
-        (mastra._NAME, "match", "", "'a", "x"),
+        (dialect._HANDOFF, "fullmatch", "handoff from a", " to ", "\n"),
+        (mastra_dialect._NAME, "match", "", "'a", "x"),
     ],
 )
 def test_nor_do_these_as_they_are_used(
@@ -90,7 +92,7 @@ def test_what_a_printed_list_leaves_out_is_not_sought_behind_the_next_item(unit:
     taken: list[int] = []
     for times in (20, 40):
         steps = Steps()
-        pattern = CountedPattern(_inspected._LEFT_OUT, steps)
+        pattern = CountedPattern(node_inspect._LEFT_OUT, steps)
         for number in range(times):
             pattern.match(unit * times, number * len(unit))
         taken.append(steps.taken)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agentool_otel.rebuild import rebuild
-from agentool_otel.sources import open_source
+from agentool_otel.loading import rebuild
+from agentool_otel.sources.opening import open_source
 
 __all__ = ["DOCUMENTS", "rebuilt", "run", "send"]
 

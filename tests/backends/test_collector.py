@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
-from agentool_otel.rebuild import rebuild
+from agentool_otel.loading import rebuild
 from agentool_otel.semconv.foreign import _MEMBERS as MEMBERS
 from agentool_otel.semconv.foreign import _NAMES as NAMES
 from agentool_otel.semconv.foreign import _PREFIXES as PREFIXES
-from agentool_otel.sources import open_source
+from agentool_otel.sources.opening import open_source
 from tests.backends.built import built
 from tests.backends.runs import DOCUMENTS, call, rebuilt, result, run, send
 from tests.backends.servers import CONFIGS, collector, wait_for

@@ -11,7 +11,7 @@ from opentelemetry.context import attach, detach
 from agentool_otel.capture import agent, run
 from agentool_otel.capture.model_calls import model_call
 from agentool_otel.emit.session import session
-from agentool_otel.rebuild import rebuild
+from agentool_otel.loading import rebuild
 from tests.records import records
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentool_otel
-from agentool_otel.rebuild import rebuild
+from agentool_otel.loading import rebuild
 from tests.records import records
 from tests.strategies import values
 
@@ -455,7 +455,7 @@ def test_whatever_is_reported_the_block_runs_and_the_span_ends(
     """Under `AGENTOOL_OTEL_STRICT` an error of ours would be raised here."""
     from opentelemetry.sdk.trace import TracerProvider
 
-    from agentool_otel.emit.content import Policy
+    from agentool_otel.content.policy import Policy
     from agentool_otel.emit.session import session
 
     session.reset()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.rebuild import rebuild
+from agentool_otel.loading import rebuild
 from tests.records import records
 
 

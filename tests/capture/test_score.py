@@ -15,15 +15,16 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, TraceIdRatioBased
 
 from agentool_otel import AgentRun, AssertionResult, ReasoningTrace, run, score
 from agentool_otel.capture import scores
-from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.session import session
-from agentool_otel.export.otlp import OtlpTarget
 from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.rebuild import Rebuilt, rebuild
-from agentool_otel.rebuild.replay import replay
+from agentool_otel.export.send.otlp import OtlpTarget
+from agentool_otel.loading import rebuild
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.replaying import replay
 from agentool_otel.semconv.table import GENERATIONS
-from agentool_otel.sources import open_source
+from agentool_otel.sources.opening import open_source
 from tests.export.logged import Provided
 from tests.export.receiver import HttpReceiver
 from tests.records import records

@@ -10,7 +10,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.capture import agent, run, session, tool
-from agentool_otel.rebuild import rebuild
+from agentool_otel.loading import rebuild
 from tests.records import records
 
 CONVERSATION, USER = "gen_ai.conversation.id", "user.id"

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.errors import AgentoolError
-from agentool_otel.rebuild import parallel
-from agentool_otel.rebuild.trace import Rebuilt
-from agentool_otel.sources import open_source, undecoded
-from agentool_otel.sources.grouping import grouped
+from agentool_otel.reconstruction import parallel
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.files.undecoded import undecoded
+from agentool_otel.sources.grouping.by_trace import grouped
+from agentool_otel.sources.opening import open_source
 from benchmarks.data import write_recording
 from tests.cli.conftest import Invoke
 

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from agentool_otel.cli._round_trip import _differences, _document, _rebuilt, _spans_of
 from agentool_otel.cli.doctor import command
-from agentool_otel.export._otlp_json import encode_spans
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.sources.files.span_files import SpanFiles
 from tests.export.receiver import HttpReceiver
 
 

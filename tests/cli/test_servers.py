@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.sources import _http
+from agentool_otel.sources.servers import http
 from tests.cli.conftest import Invoke
 from tests.sources.loopback import Loopback, Reply, Request
 
@@ -51,7 +51,7 @@ def test_what_is_missing_is_a_problem_and_an_exit_code(invoke: Invoke) -> None:
 def test_no_password_is_shown_whatever_is_wrong(
     invoke: Invoke, recording: Path, monkeypatch: pytest.MonkeyPatch, flag: list[str]
 ) -> None:
-    monkeypatch.setattr(_http, "_WAITS_S", ())
+    monkeypatch.setattr(http, "_WAITS_S", ())
     for wrong in ("127.0.0.1:1?trace=1", "127.0.0.1:1?tracee=1", "h:port", "127.0.0.1:1?trace=x"):
         for sources in ([f"tempo://me:s3cret@{wrong}"], [f"tempo://me:s3cret@{wrong}", recording]):
             result = invoke("rebuild", *sources, *flag)

@@ -11,9 +11,10 @@ import pytest
 from click.testing import Result
 
 from agentool_otel import ReasoningTrace
+from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import Rebuilt, rebuild
-from agentool_otel.sources import open_source
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.opening import open_source
 from tests.cli.conftest import Invoke
 from tests.export.receiver import HttpReceiver
 

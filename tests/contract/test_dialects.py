@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.dialects import Dialect, Reader, classify, dialects, judge
-from agentool_otel.dialects._dialect import _shows
+from agentool_otel.dialects.kit.dialect import _shows
+from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.rebuild import rebuild
 from agentool_otel.semconv.table import RENAMES
 from tests.contract.readings import dialect_of, expected, fixtures, reading, spans_of
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import dedent, wrap
 from typing import Any
 
-from agentool_otel._json import dumps
 from agentool_otel.dialects import Deferred, classify
+from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, parts_of
 from agentool_otel.model.operations import UNSET, Operation, Usage
 from agentool_otel.model.spans import SpanEvent, SpanRecord

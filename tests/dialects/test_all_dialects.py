@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.dialects import Dialect, Reader, classify, judge
-from agentool_otel.dialects._dialect import dialects
+from agentool_otel.dialects.kit.dialect import dialects
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,

@@ -14,17 +14,17 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agentool_otel.dialects import beside as names
 from agentool_otel.dialects import classify
-from agentool_otel.export._otlp_proto import encode_span
+from agentool_otel.dialects.openinference import beside as names
+from agentool_otel.export.encoding.otlp_proto import encode_span
+from agentool_otel.loading import rebuild
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.rebuild import rebuild
-from agentool_otel.rebuild.replay import replay
+from agentool_otel.replaying import replay
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED
 from agentool_otel.semconv.table import CONTENT
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files.span_files import SpanFiles
 from tests.dialects.test_gen_ai_law import collected, operations
 from tests.strategies import traces
 

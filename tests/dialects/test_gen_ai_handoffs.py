@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from agentool_otel._json import loads
 from agentool_otel.capture import agent, run, step
 from agentool_otel.conformance import check_all
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.ground.json_codec import loads
+from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import UNSET, ToolExecution
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.rebuild import rebuild
 from agentool_otel.semconv.table import GENERATIONS
 from tests.records import records
 

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from agentool_otel.conformance import check
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.spans import SpanEvent, SpanRecord

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from agentool_otel._json import loads
 from agentool_otel.conformance import check
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import MemoryOperation
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv.table import GENERATIONS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.operations import Inference, ToolExecution, Unclassified, Usage

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agentool_otel.dialects._gen_ai_fields import TABLES
-from agentool_otel.dialects._reading import PLACEHOLDERS, Reader
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.gen_ai.fields import TABLES
+from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 
@@ -54,7 +54,7 @@ def same(span: SpanRecord) -> bool:
 @given(
     operations,
     attributes,
-    st.sampled_from(["", "openai", "agentool_otel.instrument.openai"]),
+    st.sampled_from(["", "openai", "agentool_otel.instrumentation.openai"]),
     st.sampled_from(["UNSET", "OK", "ERROR"]),
     st.lists(st.just(SpanEvent("gen_ai.user.message")), max_size=1),
 )

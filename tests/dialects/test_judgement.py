@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.dialects import Confidence, Reader, Signs, _dialect, classify, judge
-from agentool_otel.dialects._dialect import OWN_ROLE
-from agentool_otel.dialects._flattened import flatten, tree
+from agentool_otel.dialects import Confidence, Reader, Signs, classify, judge
+from agentool_otel.dialects.kit import dialect
+from agentool_otel.dialects.kit.dialect import OWN_ROLE
+from agentool_otel.dialects.kit.flattened import flatten, tree
+from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import AgentInvocation, Operation, Unclassified
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import rebuild
 
 
 def span(scope: str = "", name: str = "", **attributes: Any) -> SpanRecord:
@@ -41,10 +42,10 @@ class Stated:
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     found: list[Any] = []
-    monkeypatch.setattr(_dialect, "dialects", lambda: tuple(found))
-    _dialect._by_shape.clear()
+    monkeypatch.setattr(dialect, "dialects", lambda: tuple(found))
+    dialect._by_shape.clear()
     yield found
-    _dialect._by_shape.clear()
+    dialect._by_shape.clear()
 
 
 def test_the_surest_dialect_reads(installed: list[Any]) -> None:

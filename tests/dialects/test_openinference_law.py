@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.openinference import OpenInference
+from agentool_otel.dialects.openinference.dialect import OpenInference
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import message, reasoning, text, tool_call, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.traceloop import Traceloop
+from agentool_otel.dialects.traceloop.dialect import Traceloop
 from agentool_otel.model import operations as ops
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import SpanRecord

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.instrument._setup import instrumentors
+from agentool_otel.setup.runtime import instrumentors
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,6 +46,6 @@ def test_every_framework_is_in_the_table_with_its_versions(name: str) -> None:
 
 
 def test_the_version_is_said_once() -> None:
-    from agentool_otel._version import __version__
+    from agentool_otel.ground.version import __version__
 
     assert f'version = "{__version__}"' in (ROOT / "pyproject.toml").read_text()

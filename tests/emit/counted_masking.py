@@ -19,7 +19,8 @@ from tests.regex_work import CountedPattern, Steps
 __all__ = ["masking", "work"]
 
 _MODULES = tuple(
-    f"agentool_otel.emit.{name}" for name in ("_secret_names", "_shapes", "_assignments", "masking")
+    f"agentool_otel.content.masking.{name}"
+    for name in ("secret_names", "shapes", "assignments", "credentials")
 )
 """Each after those that it imports."""
 _STEPS = Steps()

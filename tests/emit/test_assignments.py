@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.emit.content import Policy
-from agentool_otel.emit.masking import MASK, mask_any, mask_text, masked
+from agentool_otel.content.masking.credentials import MASK, mask_any, mask_text, masked
+from agentool_otel.content.policy import Policy
 from agentool_otel.semconv import gen_ai
 
 SECRET = "hunter2 & more"

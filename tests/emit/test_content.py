@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.emit.content import Policy, encode, places, requested
+from agentool_otel.content.policy import Policy, encode, places, requested
 from agentool_otel.semconv import gen_ai
 
 

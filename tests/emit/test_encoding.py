@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.emit.encoding import Limits, encode, jsonable
+from agentool_otel.content.encoding.encoder import Limits, encode, jsonable
 
 
 class Point(NamedTuple):

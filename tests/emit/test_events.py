@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import agentool_otel
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.events import Masked
 from agentool_otel.emit.exceptions import SIGNAL_VARIABLE, Signals, signals
 from agentool_otel.emit.live import begin

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agentool_otel
-from agentool_otel.emit.content import Policy
-from agentool_otel.emit.fitting import Sizes, fit
-from agentool_otel.emit.offload import Folder, open_store
+from agentool_otel.content.fitting.fitter import Sizes, fit
+from agentool_otel.content.fitting.offload import Folder, open_store
+from agentool_otel.content.fitting.shortening import shorten
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
-from agentool_otel.emit.shortening import shorten
-from agentool_otel.export._otlp_json import encode_spans
-from agentool_otel.rebuild import rebuild
+from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.loading import rebuild
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources import open_source
-from agentool_otel.sources.stored import rehydrated
+from agentool_otel.sources.offloaded import rehydrated
+from agentool_otel.sources.opening import open_source
 
 LARGE = {"rows": [{"id": i, "text": "x" * 50} for i in range(200)]}
 

@@ -19,8 +19,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler, SamplingResult
 
 from agentool_otel.capture import agent, carry, run, session, step, tool
 from agentool_otel.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit import metrics
-from agentool_otel.emit.content import Policy
 from agentool_otel.emit.live import begin
 from agentool_otel.emit.session import session as settings_in_force
 from agentool_otel.model.operations import (

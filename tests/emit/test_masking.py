@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel._json import dumps
-from agentool_otel.emit import masking
-from agentool_otel.emit.content import Policy
-from agentool_otel.emit.masking import HARMLESS, MASK, mask_text, masked
+from agentool_otel.content.masking import credentials
+from agentool_otel.content.masking.credentials import HARMLESS, MASK, mask_text, masked
+from agentool_otel.content.policy import Policy
+from agentool_otel.ground.json_codec import dumps
 from agentool_otel.semconv import gen_ai
 
 
@@ -163,8 +163,8 @@ def test_json_in_json_is_masked_at_eight_levels_and_withheld_below() -> None:
 def test_of_a_payload_only_names_are_remembered() -> None:
     HARMLESS.clear()
     for number in range(100):
-        assert not masking.suspicious(f"[{number}, 0.5, 1.25]")
-        assert not masking.suspicious(f'{{"name":"é","number":{number}}}')
+        assert not credentials.suspicious(f"[{number}, 0.5, 1.25]")
+        assert not credentials.suspicious(f'{{"name":"é","number":{number}}}')
     assert {"name", "number"} == HARMLESS
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentool_otel.emit._secret_names import WORDS
-from agentool_otel.emit._shapes import _SHAPES
+from agentool_otel.content.masking.secret_names import WORDS
+from agentool_otel.content.masking.shapes import _SHAPES
 from tests.emit.counted_masking import work
 
 KEYS = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN ", "-----END ")
@@ -70,7 +70,7 @@ def test_json_in_json_is_not_read_more_often_the_deeper_it_is(unit: str) -> None
 
 def test_the_counted_module_masks_as_the_real_one() -> None:
     """Otherwise nothing above would say anything about it."""
-    from agentool_otel.emit.masking import mask_text
+    from agentool_otel.content.masking.credentials import mask_text
     from tests.emit.counted_masking import masking
 
     for start in (*STARTS, *NAMES):

@@ -12,7 +12,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 import agentool_otel
 from agentool_otel.capture import agent, tool
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit import metrics
 from agentool_otel.emit.live import begin
 from agentool_otel.emit.session import session

@@ -16,11 +16,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from agentool_otel.capture import agent, run, step, tool
-from agentool_otel.emit.content import Policy
-from agentool_otel.emit.fitting import Sizes
+from agentool_otel.content.fitting.fitter import Sizes
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import session
-from agentool_otel.export.masking import Masking
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Inference, Operation, ToolExecution
 from agentool_otel.semconv import agentool, gen_ai

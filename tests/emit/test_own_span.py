@@ -14,10 +14,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agentool_otel.capture import agent, tool
-from agentool_otel.emit.content import Policy
-from agentool_otel.emit.own_span import OwnSpan
+from agentool_otel.content.policy import Policy
+from agentool_otel.emit.fast_span import OwnSpan
 from agentool_otel.emit.session import session
-from agentool_otel.export.masking import Masking
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.semconv import gen_ai
 
 

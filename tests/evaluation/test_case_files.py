@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentool_otel import Assertion, EvalCase
 from agentool_otel.errors import DecodeError
-from agentool_otel.evaluation.case_files import read_cases
+from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.formats.adk_evalset import AdkEvalSet
 from tests.evaluation.runs import RUN, Object, verdict
 from tests.evaluation.test_evaluate import trace

@@ -11,9 +11,9 @@ import pytest
 from agentool_otel import ReasoningTrace
 from agentool_otel.errors import EvaluationError
 from agentool_otel.evaluation import JudgedTrace, TraceDiff, diff
-from agentool_otel.evaluation.ignoring import IDS, TIMES, Ignoring
-from agentool_otel.evaluation.partners import partners
-from agentool_otel.evaluation.pieces import pieces
+from agentool_otel.evaluation.trace_diff.ignored import IDS, TIMES, Ignoring
+from agentool_otel.evaluation.trace_diff.partners import partners
+from agentool_otel.evaluation.trace_diff.pieces import pieces
 from agentool_otel.model.documents import UNSET
 from tests.evaluation.runs import RUN, changed, without_calls
 from tests.evaluation.test_spans import ARGUMENTS, SPANS, masked, rebuilt

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from agentool_otel import ReasoningTrace
 from agentool_otel.evaluation import TraceDiff, diff
-from agentool_otel.evaluation.aligning import align
-from agentool_otel.evaluation.subsequence import longest_common_subsequence
+from agentool_otel.evaluation.trace_diff.alignment import align
+from agentool_otel.evaluation.trace_diff.subsequence import longest_common_subsequence
 from tests.roundtrip.test_replay_law import there_and_back
 from tests.strategies import steps, traces
 

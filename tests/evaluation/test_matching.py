@@ -8,7 +8,7 @@ import pytest
 
 from agentool_otel import evaluate
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.matching import MatchRule
+from agentool_otel.evaluation.cases.matching import MatchRule
 from tests.evaluation.runs import Object
 from tests.evaluation.test_evaluate import case, trace
 

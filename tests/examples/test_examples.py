@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agentool_otel.conformance import assert_conformant, check_all
-from agentool_otel.rebuild import load
-from agentool_otel.sources import open_source
+from agentool_otel.loading import load
+from agentool_otel.sources.opening import open_source
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SIX = {"reasoning", "tool_call", "tool_result", "handoff", "memory_read", "memory_write"}

@@ -16,17 +16,17 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export._otlp_proto import encode_span, is_whole
-from agentool_otel.export._otlp_span import decode_span
 from agentool_otel.export.beside import with_names_beside
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.otlp import OtlpTarget, target_from_environment
+from agentool_otel.export.encoding.otlp_proto import encode_span, is_whole
+from agentool_otel.export.encoding.otlp_span import decode_span
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import open_source
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver, Reply, spans_in
 from tests.export.samples import finished, values
 
@@ -159,7 +159,7 @@ def sending(endpoint: str, folder: Path | None, also: str | None) -> Pipeline:
 def work(pipeline: Pipeline, *words: str) -> None:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(pipeline)
-    tracer = provider.get_tracer("agentool_otel.instrument.openai")
+    tracer = provider.get_tracer("agentool_otel.instrumentation.openai")
     for it in words:
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": said(it)}
         tracer.start_span(it, attributes=attributes).end()

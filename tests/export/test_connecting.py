@@ -11,9 +11,9 @@ import pytest
 import trustme
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export._otlp_proto import encode_span
-from agentool_otel.export.otlp import OtlpTarget, target_from_environment
-from agentool_otel.export.sending import Answer, GrpcSender, HttpSender
+from agentool_otel.export.encoding.otlp_proto import encode_span
+from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
+from agentool_otel.export.send.sending import Answer, GrpcSender, HttpSender
 from tests.export.proxy import Proxy
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with
@@ -150,7 +150,7 @@ def test_a_port_that_is_none_is_a_mistake_in_the_settings(endpoint: str) -> None
 def test_where_the_system_trusts_nobody_the_authorities_of_certifi_are_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from agentool_otel.export._connecting import Tls
+    from agentool_otel.export.send.connecting import Tls
 
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))

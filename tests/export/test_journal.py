@@ -19,18 +19,18 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import set_span_in_context
 
 from agentool_otel.capture import tool
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
-from agentool_otel.export import journal, recording
-from agentool_otel.export._otlp_json import encode_span, span_line, started_line
+from agentool_otel.export.disk import journal, recording
+from agentool_otel.export.disk.recovery import complete_recordings
+from agentool_otel.export.disk.remains import Remains, Survey, remains_in
+from agentool_otel.export.encoding.otlp_json import encode_span, span_line, started_line
 from agentool_otel.export.incomplete import as_protobuf, close_document, close_span
 from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.export.recovery import complete_recordings
-from agentool_otel.export.remains import Remains, Survey, remains_in
+from agentool_otel.loading import load
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import load
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources import open_source
+from agentool_otel.sources.opening import open_source
 from tests.export.samples import span_with, values
 
 ENDED_NS = 1_900_000_000_000_000_000
@@ -246,16 +246,16 @@ def test_of_arguments_over_the_limit_of_an_attribute_an_open_call_keeps_what_an_
 def test_a_large_text_is_escaped_once_for_start_and_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.export import _otlp_json
+    from agentool_otel.export.encoding import otlp_json
 
     escaped: list[int] = []
-    escape = _otlp_json._text
+    escape = otlp_json._text
 
     def watched(text: str) -> bytes:
         escaped.append(len(text))
         return escape(text)
 
-    monkeypatch.setattr(_otlp_json, "_text", watched)
+    monkeypatch.setattr(otlp_json, "_text", watched)
     pipeline, _ = traced(tmp_path)
     in_a_tool(pipeline, "x" * 100_000, lambda: None)
     assert len([length for length in escaped if length > 100_000]) == 1

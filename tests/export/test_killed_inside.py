@@ -19,11 +19,11 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.emit.content import CAPTURE_VARIABLE, MASK
+from agentool_otel.content.policy import CAPTURE_VARIABLE, MASK
+from agentool_otel.loading import load
 from agentool_otel.model.documents import ToolCall
-from agentool_otel.rebuild import load
 from agentool_otel.semconv import agentool, gen_ai
-from agentool_otel.sources import open_source
+from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")

@@ -12,12 +12,12 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.dialects.gen_ai import GenAI
-from agentool_otel.emit.content import CAPTURE_VARIABLE, Policy
+from agentool_otel.content.policy import CAPTURE_VARIABLE, Policy
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.session import session
-from agentool_otel.export.otlp import OtlpTarget, target_from_environment
 from agentool_otel.export.pipeline import Pipeline
-from agentool_otel.sources import open_source
+from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
+from agentool_otel.sources.opening import open_source
 from tests.export.logged import record
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply
 

@@ -10,9 +10,9 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
 
-from agentool_otel.emit.content import Policy, Redact
-from agentool_otel.emit.masking import MASK
-from agentool_otel.export.masking import Masking
+from agentool_otel.content.masking.credentials import MASK
+from agentool_otel.content.policy import Policy, Redact
+from agentool_otel.export.masking.spans import Masking
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 

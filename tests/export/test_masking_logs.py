@@ -8,12 +8,12 @@ import pytest
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.emit.content import Policy, Redact
+from agentool_otel.content.masking.credentials import MASK
+from agentool_otel.content.policy import Policy, Redact
 from agentool_otel.emit.events import Masked
-from agentool_otel.emit.masking import MASK
 from agentool_otel.export.log_records import LogRecord
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.masking_logs import mask_log
+from agentool_otel.export.masking.logs import mask_log
+from agentool_otel.export.masking.spans import Masking
 from tests.export.logged import record
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"

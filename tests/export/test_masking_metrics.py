@@ -16,10 +16,10 @@ from opentelemetry.sdk.metrics.view import View
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.emit.content import Policy
-from agentool_otel.emit.masking import MASK
-from agentool_otel.export.masking import Masking
-from agentool_otel.export.masking_metrics import MaskingMetrics
+from agentool_otel.content.masking.credentials import MASK
+from agentool_otel.content.policy import Policy
+from agentool_otel.export.masking.metrics import MaskingMetrics
+from agentool_otel.export.masking.spans import Masking
 
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 SAID = {"model": "m", "api_key": "hunter2", "note": SECRET, "input.value": "said"}

@@ -23,11 +23,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.sdk.trace import Tracer, TracerProvider
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.export import spool
-from agentool_otel.export._files import AppendFile, Place
-from agentool_otel.export._otlp_proto import encode_span, merged
-from agentool_otel.export.otlp import OtlpTarget
+from agentool_otel.export.disk import spool
+from agentool_otel.export.disk.files import AppendFile, Place
+from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.send.otlp import OtlpTarget
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply, names_in
 from tests.export.samples import span_with
 

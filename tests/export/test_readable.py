@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.export._otlp_json import encode_spans
-from agentool_otel.export._otlp_proto import encode_span, merged
+from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.readable import Readable
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources import open_source
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.opening import open_source
 
 SPANS = Path(__file__).parent.parent / "fixtures" / "spans"
 WHOLE = SpanRecord(

@@ -12,10 +12,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agentool_otel.emit.content import MASK
+from agentool_otel.content.policy import MASK
 from agentool_otel.export.sdk import AgentoolSpanExporter
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import open_source
+from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver
 
 PROGRAM = """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.capture import tool
-from agentool_otel.dialects.gen_ai import GenAI
+from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.session import session
 from agentool_otel.model.operations import Inference, Usage
 

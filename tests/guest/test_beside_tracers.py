@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from agentool_otel.rebuild import load
+from agentool_otel.loading import load
 from tests.guest.tracers import TRACERS, Answer, installed, program
 
 pytest.importorskip("openai")
@@ -36,7 +36,7 @@ said["answers after"] = ask()
 _LOOK = """
 from openai.resources.chat.completions import Completions
 from opentelemetry import trace
-from agentool_otel.instrument._layers import others_around
+from agentool_otel.instrumentation.kit.wrapper_chain import others_around
 TARGET = ("openai.resources.chat.completions", "Completions.create")
 """
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import agentool_otel
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
 from tests.guest.hostile import CORPUS, TOUCHED
 

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from agentool_otel.conformance import check_all
-from agentool_otel.emit.content import CAPTURE_VARIABLE
+from agentool_otel.content.policy import CAPTURE_VARIABLE
+from agentool_otel.loading import load
 from agentool_otel.model.codec import encode
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import load
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
-from agentool_otel.sources import by_trace, open_source
-from tests.instrument.test_setup import run
+from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.sources.opening import open_source
+from tests.instrumentation.test_setup import run
 
 PROGRAM = """
 import agentool_otel

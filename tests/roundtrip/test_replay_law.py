@@ -13,11 +13,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from agentool_otel.conformance import assert_conformant, check_all
-from agentool_otel.export.recording import RecordingExporter
+from agentool_otel.export.disk.recording import RecordingExporter
+from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import rebuild
-from agentool_otel.rebuild.replay import replay
-from agentool_otel.sources import open_source
+from agentool_otel.replaying import replay
+from agentool_otel.sources.opening import open_source
 from tests.strategies import exact, traces
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"

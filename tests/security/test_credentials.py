@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel._urls import with_path, without_credentials, without_path
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.otlp import OtlpTarget
+from agentool_otel.export.send.otlp import OtlpTarget
+from agentool_otel.ground.urls import with_path, without_credentials, without_path
 from tests.cli.conftest import AGENT
 from tests.export.proxy import Proxy
 from tests.export.receiver import GrpcReceiver, HttpReceiver
@@ -110,12 +110,12 @@ def test_recover_over_grpc_sends_no_credentials_where_a_file_says() -> None:
 def test_a_client_certificate_is_not_shown_to_an_endpoint_that_a_file_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from agentool_otel.export.sending import HttpSender
+    from agentool_otel.export.send.sending import HttpSender
 
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/nowhere/client.pem")
     with pytest.raises(ConfigurationError):
         HttpSender(OtlpTarget.at("https://localhost:1", {}))
-    from agentool_otel.export.otlp import Destination
+    from agentool_otel.export.send.otlp import Destination
 
     HttpSender(OtlpTarget.noted(Destination("https://localhost:1", "http/protobuf")))
 
@@ -229,7 +229,7 @@ def test_what_run_tells_its_children_by_variable_has_no_secrets() -> None:
 def test_an_endpoint_that_is_no_url_is_refused_without_its_secrets(
     endpoint: str, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from agentool_otel.export.otlp import sender_of, target_from_environment
+    from agentool_otel.export.send.otlp import sender_of, target_from_environment
 
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
     target = target_from_environment(os.environ)

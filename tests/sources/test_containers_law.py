@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files.span_files import SpanFiles
 from tests.sources.encoders import ENCODERS, Encoder
 
 text = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

@@ -8,11 +8,11 @@ import json
 
 import pytest
 
+from agentool_otel.loading import rebuild
 from agentool_otel.model.codec import encode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.rebuild import rebuild
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files.span_files import SpanFiles
 from tests.sources.encoders.exports import EXPORTS, as_csv
 
 RUN = """\

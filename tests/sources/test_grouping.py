@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.errors import SourceError
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources import by_trace
-from agentool_otel.sources.grouping import Deduplicated
+from agentool_otel.sources.grouping.by_trace import Deduplicated, by_trace
 
 NOTHING = 0
 """A budget that sends everything to disk, split as often as it can be."""

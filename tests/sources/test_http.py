@@ -15,7 +15,8 @@ from agentool_otel.errors import (
     SourceUnreachable,
 )
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import _answer, _http, open_source
+from agentool_otel.sources.opening import open_source
+from agentool_otel.sources.servers import answer, http
 from tests.sources.loopback import FakeTempo, Loopback, Reply, Request, gzipped
 
 TOKEN = "s3cret-t0ken"
@@ -25,7 +26,7 @@ tempo = FakeTempo(TRACE)
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_http, "_WAITS_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(http, "_WAITS_S", (0.0, 0.0, 0.0))
     monkeypatch.setenv("AGENTOOL_TEMPO_TOKEN", TOKEN)
 
 
@@ -60,7 +61,7 @@ def test_one_that_stays_busy_is_given_up() -> None:
      ("Fri, 31 Dec 9999 23:59:59 GMT", 30.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )  # fmt: skip
 def test_a_server_says_how_long_to_wait_within_bounds(asked: str | None, wait_s: float) -> None:
-    assert _http._wait_s(asked, 1.5) == wait_s
+    assert http._wait_s(asked, 1.5) == wait_s
 
 
 def test_what_a_server_refuses_for_good_is_not_asked_again() -> None:
@@ -118,7 +119,7 @@ def test_another_packing_than_asked_for_is_refused() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_answer_without_end_is_not_taken(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_answer, "_LARGEST", 1 << 22)
+    monkeypatch.setattr(answer, "_LARGEST", 1 << 22)
     body = b"\n" * ((1 << 22) + 1)
     reply = (200, {"content-encoding": "gzip"}, gzip.compress(body, 1))
     refused = refusal(reply if packed else (200, {}, body))
@@ -126,7 +127,7 @@ def test_an_answer_without_end_is_not_taken(packed: bool, monkeypatch: pytest.Mo
 
 
 def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_answer, "_LONGEST_S", -1.0)
+    monkeypatch.setattr(answer, "_LONGEST_S", -1.0)
     assert "the answer is not there after" in str(refusal((200, {}, b"\n")))
 
 
@@ -185,7 +186,7 @@ def test_another_place_on_the_same_server_is_followed_but_not_for_ever() -> None
 def test_the_same_server_is_the_same_host_and_no_less_protected(
     one: str, other: str, same: bool
 ) -> None:
-    assert _http._same_server(one, other) is same
+    assert http._same_server(one, other) is same
 
 
 def test_the_proxy_of_the_environment_is_used_and_not_shown(

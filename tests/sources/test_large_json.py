@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import _large_json, _otlp_json, open_source
-from agentool_otel.sources._any_json import AnyJson
-from agentool_otel.sources._large_json import LargeJson
+from agentool_otel.sources.files import large_json, otlp_json
+from agentool_otel.sources.files.any_json import AnyJson
+from agentool_otel.sources.files.large_json import LargeJson
+from agentool_otel.sources.opening import open_source
 
 TRACE = "6a" * 16
 
@@ -81,7 +82,7 @@ def test_a_span_larger_than_the_window_is_one_value() -> None:
 
 
 def test_a_text_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_large_json, "_LONGEST", 1000)
+    monkeypatch.setattr(large_json, "_LONGEST", 1000)
     stream = io.BytesIO(b'{"a":"' + b"a" * 100_000)
     large = LargeJson(b"", stream, 400)
     assert list(large.values()) == []
@@ -104,8 +105,8 @@ def test_a_damaged_tail_costs_only_the_tail() -> None:
 
 
 def test_a_file_above_the_limits_is_read_so(tmp_path: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(_otlp_json, "_LARGE_BLOCK", 1000)
-    monkeypatch.setattr(_otlp_json, "LARGE_LINE", 1000)
+    monkeypatch.setattr(otlp_json, "_LARGE_BLOCK", 1000)
+    monkeypatch.setattr(otlp_json, "LARGE_LINE", 1000)
     for indent in (None, 1):
         file = tmp_path / f"{indent}.json"
         file.write_text(json.dumps(DOCUMENT, indent=indent) + '\n{"cut": [')

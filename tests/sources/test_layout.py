@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import span_files, undecoded
-from agentool_otel.sources.census import SLOTS
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files import span_files
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.files.trace_counts import SLOTS
+from agentool_otel.sources.files.undecoded import undecoded
 
 ids = st.integers(1, 2**20)
 

@@ -13,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.sources import by_trace, open_source, span_files, undecoded
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files import span_files
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.files.undecoded import undecoded
+from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.sources.opening import open_source
 from tests.sources.encoders.values import lines, pairs, value_of
 
 Json = Any
@@ -209,17 +212,17 @@ def test_damage_in_a_log_record_is_noted_of_the_event_it_becomes(in_protobuf: bo
 
 def test_a_file_whose_records_all_name_their_span_is_counted_beforehand(tmp_path: Path) -> None:
     """Any other may hold more of a trace than was counted."""
-    from agentool_otel.sources import census
+    from agentool_otel.sources.files import trace_counts
 
     (file := tmp_path / "a.jsonl").write_bytes(lines([spans_of(chat())]))
-    assert census.take([file]) is not None
+    assert trace_counts.take([file]) is not None
     file.write_bytes(lines([spans_of(chat()), logs(record("e"))]))
-    assert census.take([file]) is not None
+    assert trace_counts.take([file]) is not None
     for odd in ({"spanId": ""}, {"traceId": "0" * 32}, {"spanId": "AAAA"}):
         file.write_bytes(lines([spans_of(chat()), logs(record("e") | odd)]))
-        assert census.take([file]) is None
+        assert trace_counts.take([file]) is None
     file.write_bytes(lines([spans_of(chat()) | logs(record("e"))]))
-    assert census.take([file]) is None
+    assert trace_counts.take([file]) is None
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import _otlp_json, _reread, by_trace, span_files, undecoded
-from agentool_otel.sources._reread import Reread, fits_in_memory
-from agentool_otel.sources._undecoded import UndecodedSpan
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files import file_slices, otlp_json, span_files
+from agentool_otel.sources.files.file_slices import Reread, fits_in_memory
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.sources.grouping.by_trace import by_trace
 
 NOTHING = 0
 """A budget that holds no span in memory."""
@@ -160,7 +161,7 @@ def test_a_file_is_read_on_when_another_has_taken_its_name(tmp_path: Path) -> No
 def test_behind_a_document_that_was_read_in_windows_no_span_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_otlp_json, "LARGE_LINE", 100_000)
+    monkeypatch.setattr(otlp_json, "LARGE_LINE", 100_000)
     file = tmp_path / "spans.jsonl"
     made = [line(FRAMES[0], [span(number, "a" * 900, False)]) for number in range(1, 9000)]
     file.write_text("[" * 200_000 + "\n" + "".join(made))  # nested too deeply, and left there
@@ -200,7 +201,7 @@ def test_only_what_memory_can_hold_is_read_at_random(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: bytes, again: bool
 ) -> None:
     (tmp_path / "memory.max").write_bytes(limit)
-    monkeypatch.setattr(_reread, "_LIMITS", (tmp_path / "memory.max", tmp_path / "missing"))
+    monkeypatch.setattr(file_slices, "_LIMITS", (tmp_path / "memory.max", tmp_path / "missing"))
     assert fits_in_memory(20_000)
     for name in ("a.jsonl", "b.jsonl"):  # together they do not fit
         made = [span(number, "a" * 200, False) for number in range(1, 40)]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.sources import _layout, _remembered
-from agentool_otel.sources._remembered import Remembered
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files import bounded_cache, span_offsets
+from agentool_otel.sources.files.bounded_cache import Remembered
+from agentool_otel.sources.files.span_files import SpanFiles
 
 
 def test_what_was_put_is_known() -> None:
@@ -23,7 +23,7 @@ def test_what_was_put_is_known() -> None:
 def test_all_is_forgotten_when_it_is_too_much(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    monkeypatch.setattr(_remembered, limit, value)
+    monkeypatch.setattr(bounded_cache, limit, value)
     numbers = Remembered[int]()
     for number in range(100):
         numbers.put(f"{number:010}".encode(), number)
@@ -34,7 +34,7 @@ def test_all_is_forgotten_when_it_is_too_much(
 def test_a_file_of_many_large_resources_is_not_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_layout, "MANY_BYTES", 2000)
+    monkeypatch.setattr(span_offsets, "MANY_BYTES", 2000)
     file = tmp_path / "spans.jsonl"
     with file.open("w") as out:
         for number in range(1, 10):
@@ -43,7 +43,7 @@ def test_a_file_of_many_large_resources_is_not_counted(
             group = {"resource": {"attributes": said}, "scopeSpans": [{"spans": [made]}]}
             out.write(json.dumps({"resourceSpans": [group]}) + "\n")
     source = SpanFiles([file])
-    monkeypatch.setattr("agentool_otel.sources.span_files._LARGE", 0)
+    monkeypatch.setattr("agentool_otel.sources.files.span_files._LARGE", 0)
     assert source.census() is None
     assert {it.resource["host.name"] for it in source.spans()} == {
         f"{n}" * 300 for n in range(1, 10)

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources import _otlp_json
-from agentool_otel.sources._large_json import LargeJson
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files import otlp_json
+from agentool_otel.sources.files.large_json import LargeJson
+from agentool_otel.sources.files.span_files import SpanFiles
 
 SPANS = 24
 DAMAGE = '"\0'
@@ -58,15 +58,15 @@ def text_of(indent: int | None) -> str:
 @pytest.fixture(params=["as a whole", "in windows"])
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "in windows":
-        monkeypatch.setattr(_otlp_json, "LARGE_LINE", 3000)
-        monkeypatch.setattr(_otlp_json, "_LARGE_BLOCK", 2000)
-        monkeypatch.setattr(_otlp_json, "LargeJson", partial(LargeJson, window=1000))
+        monkeypatch.setattr(otlp_json, "LARGE_LINE", 3000)
+        monkeypatch.setattr(otlp_json, "_LARGE_BLOCK", 2000)
+        monkeypatch.setattr(otlp_json, "LargeJson", partial(LargeJson, window=1000))
 
 
 def test_a_document_that_ends_between_two_spans_is_damaged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_otlp_json, "LARGE_LINE", 1000)
+    monkeypatch.setattr(otlp_json, "LARGE_LINE", 1000)
     text = text_of(None)
     source = read(text[: text.index('{"traceId"', 3000)])
     assert len(list(source.spans())) > 3

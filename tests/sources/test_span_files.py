@@ -22,8 +22,9 @@ from agentool_otel.errors import (
     MissingDependencyError,
 )
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources import _packed, open_source
-from agentool_otel.sources.span_files import SpanFiles
+from agentool_otel.sources.files import compression
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.opening import open_source
 from tests.sources.encoders.otlp import each_after_its_length, varint
 from tests.sources.encoders.values import zstd
 
@@ -227,7 +228,7 @@ def test_a_file_of_something_else_is_refused_with_what_was_seen(data: bytes) -> 
 def test_zstd_without_a_library_is_refused_with_the_command_that_helps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_packed, "_zstd", lambda: None)
+    monkeypatch.setattr(compression, "_zstd", lambda: None)
     frame = b"\x28\xb5\x2f\xfd rest"
     for data in (frame, len(frame).to_bytes(4, "big") + frame):
         with pytest.raises(MissingDependencyError, match=r"agentool-otel\[zstd\].*zstd -d"):

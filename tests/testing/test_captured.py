@@ -20,9 +20,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.util._once import Once
 
 import agentool_otel
-from agentool_otel.emit.content import Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import Session, session
-from agentool_otel.instrument import _setup
+from agentool_otel.setup import runtime
 from agentool_otel.testing.captured import AgentTraces, captured_traces
 from agentool_otel.testing.loopback_model import LoopbackModel
 
@@ -50,13 +50,13 @@ def settings() -> dict[str, Any]:
 def as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever a block does, the program is as it was, and nothing was written."""
     monkeypatch.chdir(tmp_path)
-    before, named, start = settings(), _setup.standing(), threading.Thread.start
-    attached = {name: it.enabled for name, it in _setup.instrumentors().items()}
+    before, named, start = settings(), runtime.standing(), threading.Thread.start
+    attached = {name: it.enabled for name, it in runtime.instrumentors().items()}
     yield
     assert settings() == before
-    assert _setup.standing() == named
+    assert runtime.standing() == named
     assert threading.Thread.start is start
-    assert {name: it.enabled for name, it in _setup.instrumentors().items()} == attached
+    assert {name: it.enabled for name, it in runtime.instrumentors().items()} == attached
     assert list(tmp_path.iterdir()) == []
 
 

@@ -67,8 +67,8 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
 
     try:
         # First, so that the program finds the function under this name and not the package.
-        from agentool_otel import instrument  # noqa: F401 # pyright: ignore[reportUnusedImport]
-        from agentool_otel.instrument._setup import instrument_for_run
+        from agentool_otel import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
+        from agentool_otel.setup.runtime import instrument_for_run
 
         atexit.register(at_exit)  # before the SDK's own, so that it runs after it
         instrument_for_run(**_arguments(options))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from agentool_otel.evaluation._schemas import violation
 from agentool_otel.evaluation.comparing import Match, gap_in, same, short
+from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
 from agentool_otel.model.documents import UNSET
 

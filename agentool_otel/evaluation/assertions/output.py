@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel import _json
-from agentool_otel.evaluation._schemas import violation
 from agentool_otel.evaluation.assertions.tool_calls import compiled
 from agentool_otel.evaluation.check import Check, listed
 from agentool_otel.evaluation.comparing import same, short
+from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase
 
 __all__ = ["OutputContains", "OutputEquals", "OutputMatches", "ResponseFormat"]
@@ -100,7 +100,7 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
 
     def _as_json(self, output: str) -> str | None:
         try:
-            value = _json.loads(output)
+            value = json_codec.loads(output)
         except ValueError:
             return f"it is no JSON: {short(output)}"
         return violation(self.schema, value)
@@ -109,4 +109,4 @@ class ResponseFormat(Check, frozen=True, kw_only=True):
 def _text(output: Any) -> str:
     if output is None:
         return ""
-    return output if isinstance(output, str) else _json.dumps(output)
+    return output if isinstance(output, str) else json_codec.dumps(output)

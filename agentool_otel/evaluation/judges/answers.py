@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import msgspec
 
-from agentool_otel import _json
 from agentool_otel.evaluation.check import listed
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judges.questions import Answer, NoVerdict, Question
+from agentool_otel.ground import json_codec
 
 __all__ = ["UnreadableAnswer", "read", "read_text"]
 
@@ -31,7 +31,7 @@ def read_text(text: str, question: Question) -> Answer:
         NoVerdict: it names steps that do not exist.
     """
     try:
-        value = _json.loads(_bare(text))
+        value = json_codec.loads(_bare(text))
     except ValueError:
         raise _unreadable("a JSON object and nothing else", text) from None
     if not isinstance(value, dict):

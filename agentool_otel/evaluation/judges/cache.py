@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agentool_otel import _json
-from agentool_otel._ownership import create_own, open_own, why_untrusted
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.ownership import create_own, open_own, why_untrusted
 
 __all__ = ["Cache", "default_folder"]
 
@@ -46,7 +46,7 @@ class Cache:
                 return None
             file = open_own(path, os.O_RDONLY)
             with os.fdopen(file, "rb") as stream:
-                return _json.loads(stream.read(_LARGEST))
+                return json_codec.loads(stream.read(_LARGEST))
         except (OSError, ValueError):
             return None
 
@@ -62,7 +62,7 @@ class Cache:
             file = create_own(beside, os.O_WRONLY)
             try:
                 with os.fdopen(file, "wb") as stream:
-                    stream.write(_json.dumps(answer).encode())
+                    stream.write(json_codec.dumps(answer).encode())
                 os.replace(beside, path)
             except BaseException:
                 with suppress(OSError):
@@ -74,5 +74,5 @@ class Cache:
                 _log.warning("the answers of the judge are not kept in %s: %s", self.folder, error)
 
     def _path(self, key: Any) -> Path:
-        name = hashlib.sha256(_json.canonical(key).encode(errors="surrogatepass")).hexdigest()
+        name = hashlib.sha256(json_codec.canonical(key).encode(errors="surrogatepass")).hexdigest()
         return self.folder / name[:2] / f"{name}{_SUFFIX}"

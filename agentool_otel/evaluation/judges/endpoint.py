@@ -12,11 +12,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from agentool_otel._optional import library
-from agentool_otel._urls import without_credentials
 from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form, silence
 from agentool_otel.evaluation.judges.questions import NoVerdict
 from agentool_otel.evaluation.judges.usage import JudgeUsage
+from agentool_otel.ground.optional import library
+from agentool_otel.ground.urls import without_credentials
 
 __all__ = ["LONGEST_WAIT_S", "Endpoint"]
 

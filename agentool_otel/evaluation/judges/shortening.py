@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from agentool_otel import _json
+from agentool_otel.ground import json_codec
 
 __all__ = ["Fitted", "fitted", "line"]
 
@@ -29,7 +29,7 @@ class Fitted(NamedTuple):
 
 def line(record: dict[str, Any]) -> str:
     """Return an object as one line of JSON."""
-    return _json.dumps(record).translate(_BREAKS)
+    return json_codec.dumps(record).translate(_BREAKS)
 
 
 def fitted(
@@ -88,7 +88,7 @@ def _shortened(record: dict[str, Any], limit: int) -> dict[str, Any]:
 
 def _text(value: Any, limit: int) -> Any:
     """Return a value whose JSON is not longer, else the beginning and the end of its text."""
-    text = value if isinstance(value, str) else _json.dumps(value)
+    text = value if isinstance(value, str) else json_codec.dumps(value)
     if len(text) <= limit:
         return value
     head, tail = limit * 2 // 3, limit // 3

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
-from agentool_otel.rebuild import Rebuilt
+from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["MARKS", "NO_TRACE", "UNKNOWN", "Slices", "Subject", "Tally"]
 

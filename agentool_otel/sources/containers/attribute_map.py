@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from hashlib import blake2b
 
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Container, Object, Say
-from agentool_otel.sources.containers._nested import flattened
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say
+from agentool_otel.sources.containers.nested import flattened
 
 __all__ = ["CONTAINER"]
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentool_otel import _json
-from agentool_otel._json import Json
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Container, Object, Say, each
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say, each
 
 __all__ = ["CONTAINER"]
 
@@ -38,7 +38,7 @@ def _record(o: Object) -> SpanRecord:
         value = o.get(name)
         if value is not None:
             encoded = value if isinstance(value, str) and name not in ("input", "output") else None
-            text = encoded if encoded is not None else _json.dumps(v.settled(value))
+            text = encoded if encoded is not None else json_codec.dumps(v.settled(value))
             v.put(attributes, f"braintrust.{attribute}", text)
     metrics = v.json_object(o.get("metrics"))
     parents = v.array(o.get("span_parents"))
@@ -59,7 +59,7 @@ def _record(o: Object) -> SpanRecord:
 def _told(error: Json) -> str | None:
     if error is None or isinstance(error, str):
         return error or None
-    return _json.dumps(v.settled(error))
+    return json_codec.dumps(v.settled(error))
 
 
 def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:

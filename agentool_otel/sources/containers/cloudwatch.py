@@ -11,8 +11,8 @@ Source: AWS CloudWatch Logs API reference; aws-otel-python-instrumentation v0.12
 
 from __future__ import annotations
 
-from agentool_otel._json import Json
-from agentool_otel.sources.containers import _values as v
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.sources.containers import values as v
 
 __all__ = ["inside"]
 

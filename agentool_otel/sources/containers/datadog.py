@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentool_otel import _json
-from agentool_otel._json import Json
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.messages import Part, message, text, tool_call, tool_response
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Container, Object, Say, each
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say, each
 
 __all__ = ["CONTAINER"]
 
@@ -128,7 +128,7 @@ def _messages(said: Object, role: str) -> list[Json]:
     listed = [item for item in v.array(said.get("messages")) if isinstance(item, dict)]
     if not listed and said.get("value") not in (None, ""):
         value = said["value"]
-        words = value if isinstance(value, str) else _json.dumps(v.settled(value))
+        words = value if isinstance(value, str) else json_codec.dumps(v.settled(value))
         return [message(role, [text(words)])]
     return [message(v.text(it.get("role")) or role, _parts(it)) for it in listed]
 

@@ -12,10 +12,10 @@ import base64
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel._json import Json
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Container, Object, Say, each
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say, each
 
 __all__ = ["CONTAINER"]
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Container, Object, Say, each
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say, each
 
 __all__ = ["CONTAINER"]
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from agentool_otel import _json
-from agentool_otel._json import Json
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Object
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Object
 
 __all__ = ["is_fragment", "payload", "recognises", "record"]
 
@@ -101,7 +101,7 @@ def _or_none(value: Json, size: int) -> str | None:
 
 def _digest(value: list[Json], size: int) -> str:
     try:
-        data = _json.canonical(value).encode("utf-8", "surrogatepass")
+        data = json_codec.canonical(value).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError):  # bytes, or infinite numbers
         data = repr(value).encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=size).hexdigest()

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentool_otel import _json
-from agentool_otel._json import Json
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.sources.containers import _values as v
 from agentool_otel.sources.containers import span_object
-from agentool_otel.sources.containers._container import Container, Object, Say, each
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say, each
 
 __all__ = ["CONTAINER"]
 
@@ -66,7 +66,7 @@ def _decoded(value: Json) -> Json:
     if not isinstance(value, str):
         return value
     try:
-        return v.settled(_json.loads(value))
+        return v.settled(json_codec.loads(value))
     except ValueError:
         return value
 

@@ -21,13 +21,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentool_otel import _json
-from agentool_otel._json import Json
+from agentool_otel.ground import json_codec
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
-from agentool_otel.sources.containers import _values as v
-from agentool_otel.sources.containers._container import Container, Object, Say, each
-from agentool_otel.sources.containers._nested import flattened
+from agentool_otel.sources.containers import values as v
+from agentool_otel.sources.containers.container import Container, Object, Say, each
 from agentool_otel.sources.containers.log_record import payload
+from agentool_otel.sources.containers.nested import flattened
 
 __all__ = ["CONTAINER", "recognises", "record", "resource"]
 
@@ -218,7 +218,7 @@ def _objects(value: Json, column: str) -> Iterator[Object]:
     """Yield the objects of a list, of JSON texts in a list, or of columns of equal length."""
     if isinstance(value, str) and value.startswith("["):
         try:
-            value = _json.loads(value)
+            value = json_codec.loads(value)
         except ValueError:
             return
     if isinstance(value, dict) and isinstance(rows := value.get(column), list):

@@ -1,0 +1,9 @@
+"""The user's values as text: what is captured of them, and in which form it leaves the process.
+
+    policy     what is captured, and the one decision about it
+    encoding/  any value to JSON text, without calling anything of the user's
+    masking/   credentials in texts: how they are recognised and taken out
+    fitting/   what is too large for an attribute or a span is shortened
+
+Knows attributes and marks, but no span and no provider.
+"""

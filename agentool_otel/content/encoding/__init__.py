@@ -1,0 +1,1 @@
+"""Any value to JSON text, without calling anything of the user's."""

@@ -1,0 +1,311 @@
+"""Values of the user to JSON text, whatever they are.
+
+`encode` never raises, never changes a value, ends in bounded time and calls nothing of the user's:
+a method may raise, hang, use up an iterator or ask a database. Plain JSON values go straight to
+orjson once a look at them has shown that they are plain; the rest is copied by a walk that looks
+into the types it knows. What cannot be encoded is represented by a marker, an object with a member
+`$unencodable` or `$truncated` (`semconv.marks`), never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from time import monotonic
+from typing import Any, NamedTuple
+
+import orjson
+
+from agentool_otel.content.encoding.builtin_kinds import BASES, EXACT, plain_text
+from agentool_otel.content.encoding.introspection import (
+    Items,
+    Marker,
+    mro,
+    truncated,
+    type_name,
+    unencodable,
+)
+from agentool_otel.content.encoding.library_kinds import declared, of_libraries
+from agentool_otel.content.masking.credentials import HARMLESS, NAMES, harmless
+from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_TEXT
+
+__all__ = [
+    "LIMITS",
+    "Limits",
+    "Plain",
+    "as_text",
+    "encode",
+    "encode_known",
+    "jsonable",
+    "look",
+]
+
+
+class Limits(NamedTuple):
+    """Where encoding ends, whatever the value is."""
+
+    depth: int = 100
+    nodes: int = 250_000
+    """Members, of all containers together."""
+    characters: int = 1 << 26
+    """Of all texts together: what fits an attribute is decided later, and by that time the whole
+    value may have been put where there is room for it."""
+    seconds: float = 0.25
+
+
+LIMITS = Limits()
+
+Plain = bool | None
+"""Of a value: None, it is not plain JSON or too large to tell; False, it is; True, it is and all of
+its member names are known to be harmless."""
+
+
+def encode(value: Any, limits: Limits = LIMITS) -> str:
+    """Return a value as JSON text, non-ASCII characters unescaped."""
+    return encode_known(value, look(value, limits), limits)
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value as a plain JSON value, a copy that later changes cannot reach."""
+    return loads(encode(value))
+
+
+def as_text(value: Any) -> str:
+    """Return text as it is, anything else as JSON text: for what is text by nature."""
+    if type(value) is str or any(base is str for base in mro(type(value))):
+        return plain_text(value)
+    return encode(value)
+
+
+def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
+    """The same, of a value that was looked at before."""
+    if plain is not None:
+        try:
+            return orjson.dumps(value).decode()
+        except TypeError:  # lone surrogates, integers above 64 bits
+            pass
+    return dumps(_Walk(limits).copy(value))
+
+
+def look(value: Any, limits: Limits = LIMITS) -> Plain:
+    """Tell whether a value is plain JSON, so that encoding it runs nothing but orjson.
+
+    It stands on the path of every traced call, hence the loops written out. It goes level by level,
+    because orjson 3.13 overruns its buffer on tuples nested a few thousand deep. And it is bounded
+    where one list stands at many places or in itself, which orjson would write each time.
+
+    Args:
+        value: anything.
+        limits: of which one node counts as much as 64 characters.
+    """
+    plain = True
+    join, known = NAMES, HARMLESS
+    left = limits.characters
+    depth = opened = 0
+    seen: set[int] = set()
+    level = [value]
+    try:
+        while level:
+            below: list[Any] = []
+            for item in level:
+                kind = type(item)
+                if kind is dict:
+                    count = len(item)
+                    left -= count << 6
+                    if plain and (count > _MANY or join(item) not in known) and not harmless(item):
+                        plain = False
+                    for inner in item.values():
+                        kind = type(inner)
+                        if kind is str:
+                            left -= len(inner)
+                        elif kind is float:
+                            if inner - inner != 0.0:  # NaN and infinity, null to orjson
+                                return None
+                        elif not (kind is int or inner is None or kind is bool):
+                            below.append(inner)
+                elif kind is list or kind is tuple:
+                    left -= len(item) << 6
+                    for inner in item:
+                        kind = type(inner)
+                        if kind is dict or kind is list:
+                            below.append(inner)
+                        elif kind is str:
+                            left -= len(inner)
+                        elif kind is float:
+                            if inner - inner != 0.0:
+                                return None
+                        elif not (kind is int or inner is None or kind is bool):
+                            below.append(inner)
+                elif kind is str:
+                    left -= len(item)
+                elif not (kind is int or item is None or kind is bool or _finite(item)):
+                    return None
+            depth += 1
+            if left < 0 or depth > limits.depth:
+                return None
+            level = below
+            opened += len(level)
+            if opened > _OPENED:
+                present = set(map(id, level))
+                if len(present) < len(level) or not seen.isdisjoint(present):
+                    return None
+                seen |= present
+    except (TypeError, RuntimeError):  # a name that is no text; a dict changed by another thread
+        return None
+    return plain
+
+
+_MANY = 512
+"""Members of a dict whose names together are too long to be in `HARMLESS`."""
+_OPENED = 1024
+"""Containers that are looked at before it is asked whether they are always the same."""
+
+
+def _finite(value: Any) -> bool:
+    return type(value) is float and value - value == 0.0
+
+
+class _Frame(NamedTuple):
+    """A container that is being copied."""
+
+    identity: int
+    source: Items
+    copied: Any
+
+
+_END: Any = object()
+_64 = 1 << 63
+
+
+class _Walk:
+    """Copies one value to plain JSON, container by container, without recursion."""
+
+    __slots__ = ("_characters", "_deadline", "_kinds", "_limits", "_nodes", "_path")
+
+    def __init__(self, limits: Limits):
+        self._limits = limits
+        self._nodes = limits.nodes
+        self._characters = limits.characters
+        self._deadline = monotonic() + limits.seconds
+        self._path: set[int] = set()
+        """Ids of the containers around the present one."""
+        self._kinds = of_libraries()
+
+    def copy(self, value: Any) -> Any:
+        result: list[Any] = []
+        frames = [_Frame(0, Items(iter((value,)), 1), result)]
+        while frames:
+            identity, source, copied = frames[-1]
+            limit = self._spent()
+            member: Any
+            try:
+                member = next(source.members, _END)
+            except RuntimeError:  # another thread changed it meanwhile
+                member, limit = None, "changed"
+            if member is _END or limit is not None:
+                if member is not _END and len(frames) == 2 and source.few:
+                    self._copy_small(chain((member,), source.members), copied)
+                elif member is not _END:
+                    _end_early(copied, str(limit), source.length)
+                self._path.discard(identity)
+                frames.pop()
+                continue
+            key, inner = member if source.mapping else (None, member)
+            made, inside = self._opened(inner)
+            if inside is not None:
+                if id(inner) in self._path:
+                    made = unencodable(inner, "circular")
+                elif len(frames) > self._limits.depth:
+                    made = truncated(inner, "depth", inside.length)
+                else:
+                    made = {} if inside.mapping else []
+                    self._path.add(id(inner))
+                    frames.append(_Frame(id(inner), inside, made))
+            if source.mapping:
+                copied[self._key(key, copied)] = made
+            else:
+                copied.append(made)
+        return result[0]
+
+    def _copy_small(self, members: Iterator[tuple[Any, Any]], copied: dict[str, Any]) -> None:
+        """Copy what of each member is small: one huge argument must not cost the others."""
+        characters = min(256, self._limits.characters // 64)
+        small = Limits(8, 16, characters, self._limits.seconds / 16)
+        for key, inner in members:
+            copied[self._key(key, copied)] = _Walk(small).copy(inner)
+
+    def _spent(self) -> str | None:
+        """Return the limit that is reached, None while there is room."""
+        self._nodes -= 1
+        if self._nodes < 0:
+            return "nodes"
+        if self._characters <= 0:
+            return "characters"
+        if not self._nodes & 0xFF and monotonic() > self._deadline:
+            self._nodes = 0
+            return "seconds"
+        return None
+
+    def _opened(self, value: Any) -> tuple[Any, Items | None]:
+        """Return a JSON scalar or a marker, or else the members to copy."""
+        for _ in range(_LAYERS):
+            kind = type(value)
+            if kind is str:
+                return self._text(value), None
+            if value is None or kind is bool or (kind is int and -_64 < value < _64):
+                return value, None
+            try:
+                inside = self._look(value, kind)
+            except Exception as error:  # a value of the user, stranger than all we know
+                return unencodable(value, type_name(type(error))), None
+            if type(inside) is Items:
+                return None, inside
+            if type(inside) in (Marker, int, float):
+                return inside, None
+            value = inside  # an enum's value, the text of a path
+        return unencodable(value, "depth"), None
+
+    def _look(self, value: Any, kind: type) -> Any:
+        known = EXACT.get(id(kind))
+        if known is not None:
+            return known(value)
+        for base in mro(kind):
+            known = BASES.get(id(base)) or self._kinds.get(id(base))
+            if known is not None:
+                return known(value)
+            inside = declared(value, base)
+            if inside is not None:
+                return inside
+        return unencodable(value)
+
+    def _text(self, value: str) -> str:
+        length = len(value)
+        most = self._characters
+        if length > most:
+            value = f"{value[:most]}{TRUNCATED_TEXT.format(length)}"
+        self._characters -= min(length, most)
+        return plain_text(value)
+
+    def _key(self, key: Any, copied: dict[str, Any]) -> str:
+        """Return the name of a member; one that is no text is named by its encoding."""
+        if type(key) is str:
+            name = plain_text(key)
+        else:
+            small = Limits(8, 64, 4096, self._limits.seconds)
+            made = _Walk(small).copy(key)
+            name = made if type(made) is str else dumps(made)
+        while name in copied:
+            name += "'"
+        return name
+
+
+_LAYERS = 8
+
+
+def _end_early(copied: Any, limit: str, length: int) -> None:
+    if type(copied) is list:
+        copied.append({MARK_TRUNCATED: limit, MARK_LENGTH: length})
+    else:
+        copied[MARK_TRUNCATED] = limit
+        copied[MARK_LENGTH] = length

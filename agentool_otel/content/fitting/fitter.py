@@ -1,0 +1,155 @@
+"""Making the attributes of a span fit: what is too large is shortened, and stored elsewhere whole.
+
+A backend refuses, or cuts in the middle, what is over its limits; a viewer freezes on it. What is
+shortened here stays valid JSON of the same shape with marks in it. `agentool.content.shortened`
+says of each attribute how long it was and, if it was stored, where: `sources.stored` puts it back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from agentool_otel.content.fitting.shortening import shorten
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.table import CONTENT
+
+__all__ = [
+    "ATTRIBUTE_VARIABLE",
+    "NO_CUTS",
+    "PREVIEW",
+    "SIZES",
+    "SPAN_VARIABLE",
+    "Cut",
+    "Sizes",
+    "Store",
+    "fit",
+]
+
+ATTRIBUTE_VARIABLE = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
+SPAN_VARIABLE = "AGENTOOL_MAX_SPAN_BYTES"
+PREVIEW = 2048
+"""Bytes that are left of an attribute when the whole span is too large."""
+
+_GOES_FIRST = (
+    gen_ai.TOOL_DEFINITIONS,
+    gen_ai.INPUT_MESSAGES,
+    gen_ai.SYSTEM_INSTRUCTIONS,
+    gen_ai.TOOL_CALL_ARGUMENTS,
+)
+"""Cut first when a span is too large, in this order, then other content, the largest first: a
+history repeats what earlier spans say, an output is said once."""
+
+
+class Store(Protocol):
+    """Where whole texts are kept."""
+
+    def put(self, digest: str, data: bytes) -> str | None:
+        """Store bytes under their sha256, once; return the place, None if that failed."""
+
+
+class Sizes(msgspec.Struct, frozen=True):
+    """How large attributes and spans may be, in bytes of UTF-8."""
+
+    attribute: int = 1 << 20
+    span: int = 3 << 20
+    """Of all texts of a span together; below what a gRPC receiver takes in a message, 4 MiB."""
+
+    @classmethod
+    def requested(cls, environ: Mapping[str, str]) -> Sizes:
+        """Return the sizes in force; what is not a positive whole number is ignored."""
+        asked = {
+            name: int(text)
+            for name, variable in (("attribute", ATTRIBUTE_VARIABLE), ("span", SPAN_VARIABLE))
+            if (text := environ.get(variable, "").strip()).isdecimal() and int(text) > 0
+        }
+        sizes = cls(**asked)
+        return cls(attribute=min(sizes.attribute, sizes.span), span=sizes.span)
+
+
+SIZES = Sizes.requested(os.environ)
+
+
+class Cut(NamedTuple):
+    """How one text was shortened."""
+
+    whole: str
+    most: int
+    """Bytes it was allowed to have."""
+    short: str
+    note: dict[str, Any]
+    """What `agentool.content.shortened` says of it."""
+
+
+NO_CUTS: Mapping[str, Cut] = MappingProxyType({})
+
+
+def fit(
+    attributes: dict[str, Any],
+    sizes: Sizes,
+    store: Store | None,
+    before: Mapping[str, Cut] = NO_CUTS,
+) -> Mapping[str, Cut]:
+    """Shorten the texts among attributes until they fit, in place.
+
+    Args:
+        attributes: of a span or an event.
+        sizes: what fits.
+        store: where what is shortened is kept whole.
+        before: what this has returned of the same attributes, or some of them.
+
+    Returns:
+        How each text was shortened.
+    """
+    total = 0
+    for value in attributes.values():
+        if type(value) is str:
+            total += len(value)
+    if total * 4 <= min(sizes.attribute, sizes.span):
+        return NO_CUTS
+    lengths = {key: _bytes(it) for key, it in attributes.items() if isinstance(it, str)}
+    cut = {key: sizes.attribute for key, size in lengths.items() if size > sizes.attribute}
+    left = sum(min(size, sizes.attribute) for size in lengths.values())
+    for key in sorted(CONTENT & lengths.keys(), key=lambda key: _rank(key, lengths[key])):
+        if left <= sizes.span:
+            break
+        left -= max(0, min(lengths[key], sizes.attribute) - PREVIEW)
+        cut[key] = min(PREVIEW, sizes.attribute)
+    cuts: dict[str, Cut] = {}
+    for key, most in cut.items():
+        if lengths[key] > most:
+            text = attributes[key]
+            made = before.get(key)
+            if made is None or made.whole is not text or made.most != most:
+                made = Cut(text, most, shorten(text, most), _noted(text, store))
+            attributes[key] = made.short
+            cuts[key] = made
+    if cuts:
+        notes = {key: made.note for key, made in cuts.items()}
+        attributes[agentool.CONTENT_SHORTENED] = dumps(notes)
+    return cuts
+
+
+def _noted(text: str, store: Store | None) -> dict[str, Any]:
+    """Return how long a text is and, if it could be stored, where it is whole."""
+    whole = text.encode("utf-8", "replace")
+    digest = hashlib.sha256(whole).hexdigest()
+    note: dict[str, Any] = {"bytes": len(whole), "sha256": digest}
+    place = store.put(digest, whole) if store is not None else None
+    if place is not None:
+        note["stored"] = place
+    return note
+
+
+def _rank(key: str, size: int) -> tuple[int, int]:
+    return (_GOES_FIRST.index(key) if key in _GOES_FIRST else len(_GOES_FIRST), -size)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

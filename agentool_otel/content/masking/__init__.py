@@ -1,0 +1,1 @@
+"""Credentials in texts: how they are recognised and taken out."""

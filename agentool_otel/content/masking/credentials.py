@@ -1,0 +1,249 @@
+"""Credentials in texts: how they are told and taken out.
+
+Two things give one away: the name it stands under, and the shape of the text itself. No expression
+is tried at every place of a payload: names of members are cut out of the text and looked up among
+those known to be harmless, names before other separators are told by a few words
+(`_assignments.py`), shapes are looked for by the few characters they begin with (`_shapes.py`).
+
+The text is anybody's, and the time is that of the user's call: all of it is gone over a fixed
+number of times, whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json
+from agentool_otel.content.masking.secret_names import has_word, names_secret
+from agentool_otel.content.masking.shapes import may_hold, shaped
+from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.semconv.marks import MASK
+
+__all__ = [
+    "HARMLESS",
+    "MASK",
+    "NAMES",
+    "harmless",
+    "holds_secret",
+    "mask_any",
+    "mask_text",
+    "masked",
+    "masks",
+    "names_secret",
+    "suspicious",
+]
+
+HARMLESS: set[str] = set()
+"""Member names seen before that name no credential, and sets of them, as `NAMES` gives them. Less
+than 3 MB: `_KNOWN` texts at most, of the longest `_LONGEST_SHAPE` characters."""
+_KNOWN = 4096
+_LONGEST_SHAPE = 512
+_LONGEST_NAME = 64
+
+NAMES = "\0".join
+"""The names of a mapping's members as one text, read without calling the hash of a user's class."""
+
+
+class _Count:
+    __slots__ = ("masked",)
+
+    def __init__(self) -> None:
+        self.masked = 0
+        """Values that were masked in this process."""
+
+
+masks = _Count()
+
+
+def harmless(members: dict[str, Any]) -> bool:
+    """Whether no member has a name that says credential. Records come in shapes: once found
+    harmless, `NAMES` of one is in `HARMLESS`.
+
+    Raises:
+        TypeError: if a name is no text.
+    """
+    shape = NAMES(members)
+    if len(shape) > _LARGE:
+        return not has_word(shape)
+    names = set(shape.split("\0"))
+    if not HARMLESS.issuperset(names) and _new_secret(names):
+        return False
+    if len(shape) <= _LONGEST_SHAPE:
+        _remember({shape})
+    return True
+
+
+def suspicious(text: str) -> bool:
+    """A cheap look at JSON text before the expensive one: may it hold a credential?
+
+    It stands on the path of every traced call. Splitting at the end of member names and looking
+    those up costs a fifth of searching the text for every word that names a credential.
+    """
+    if len(text) > _LARGE and not has_word(text):
+        return may_hold(text)
+    before = text.split('":')
+    before.pop()  # behind the last one is no name: that part of a payload is new every time
+    names = {part[part.rfind('"') + 1 :] for part in before}
+    if not HARMLESS.issuperset(names) and _new_secret(names):
+        return True
+    return may_hold(text) or assigns_in_json(text, ours=False)
+
+
+def holds_secret(text: str) -> bool:
+    """The same of JSON text of ours whose own member names are known to be harmless."""
+    return may_hold(text) or assigns_in_json(text, ours=True)
+
+
+def _new_secret(names: set[str]) -> bool:
+    """Look at member names not seen before, and remember the harmless ones."""
+    new = names - HARMLESS
+    if has_word(NAMES(new)):
+        for name in new:
+            if names_secret(name):
+                return True
+    _remember({name for name in new if len(name) <= _LONGEST_NAME})
+    return False
+
+
+def _remember(names: set[str]) -> None:
+    """Add to `HARMLESS`; where that is full, forget the rest. Some payloads have member names that
+    never come again, such as ids, and those must not keep out the ones that do."""
+    if len(names) > _KNOWN:
+        return
+    if len(HARMLESS) + len(names) > _KNOWN:
+        HARMLESS.clear()
+    HARMLESS.update(names)
+
+
+_LARGE = 16_384
+"""Characters from which it is looked for the words first: a payload of records has many names."""
+
+
+def masked(text: str) -> str:
+    """Mask the credentials in JSON text."""
+    return mask_json(text) if suspicious(text) else text
+
+
+def mask_text(text: str) -> str:
+    """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
+    if found := shaped(text):
+        text = _cut(text, found)
+    if found := assigned(text):
+        text = _cut(text, found)
+    return text
+
+
+def mask_any(text: str) -> str:
+    """Mask the credentials in a text that may be JSON."""
+    return masked(text) if text[:1] in ("{", "[") else mask_text(text)
+
+
+def mask_json(text: str, depth: int = 0) -> str:
+    """Mask JSON text that is suspicious; what is not JSON after all as the plain text it is.
+
+    Args:
+        text: that may be JSON.
+        depth: how many other JSON texts it stands in, one inside the other.
+    """
+    try:
+        value = loads(text)
+    except ValueError:
+        return mask_text(text)
+    clean, changed = mask_value(value, depth)
+    return dumps(clean) if changed else text
+
+
+def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
+    """Mask a JSON value in place, without recursion; return it, and whether anything was masked."""
+    holder = [root]
+    containers, texts, changed = _mask_named(holder)
+    # Looked at together, many cost a fifth of what each costs by itself.
+    together = "" if len(texts) <= _FEW else "\n".join(("", *texts))
+    plain = len(texts) <= _FEW or bool(shaped(together)) or assigns(together)
+    if not plain and "\n{" not in together and "\n[" not in together:
+        return holder[0], changed
+    for container in containers:
+        for key, value in _members(container):
+            if isinstance(value, str):
+                clean = _mask_member(value, plain, depth + 1)
+                if clean != value:
+                    container[key] = clean
+                    changed = True
+    return holder[0], changed
+
+
+_FEW = 8
+"""Texts of a JSON value that are not worth being put together."""
+_DEEPEST = 8
+"""Levels of JSON in the strings of JSON that are read: at each, all that is below is read again."""
+
+
+def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
+    """Mask what stands under the name of a credential; return all containers, all texts, and
+    whether there was any."""
+    texts: list[str] = []
+    found = False
+    containers: list[Any] = [holder]
+    for container in containers:  # grows meanwhile
+        if isinstance(container, dict) and _may_name_secret(container):
+            for key, value in container.items():
+                if isinstance(key, str) and names_secret(key) and _can_be_secret(value):
+                    container[key] = MASK
+                    masks.masked += 1
+                    found = True
+        for value in container.values() if isinstance(container, dict) else container:
+            if isinstance(value, str):
+                texts.append(value)
+            elif isinstance(value, (dict, list)):
+                containers.append(value)
+    return containers, texts, found
+
+
+def _members(container: Any) -> Iterable[tuple[Any, Any]]:
+    return container.items() if isinstance(container, dict) else enumerate(container)
+
+
+def _mask_member(text: str, plain: bool, depth: int) -> str:
+    """Mask a string in JSON, which may be JSON itself: one that is suspicious, and deeper than any
+    is read, is withheld.
+
+    Args:
+        text: the string.
+        plain: whether it may hold a credential where it is none.
+        depth: how many other JSON texts it stands in.
+    """
+    if text[:1] in ("{", "[") and suspicious(text):
+        if depth <= _DEEPEST:
+            return mask_json(text, depth)
+        masks.masked += 1
+        return MASK
+    return mask_text(text) if plain else text
+
+
+def _may_name_secret(members: dict[Any, Any]) -> bool:
+    try:
+        return NAMES(members) not in HARMLESS and not harmless(members)
+    except TypeError:  # a name that is no text
+        return True
+
+
+def _can_be_secret(value: Any) -> bool:
+    """Not what says that there is none, and not the objects in which schemas describe one."""
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(item, str) for item in value)
+    return isinstance(value, (str, int)) and not isinstance(value, bool) and value not in ("", MASK)
+
+
+def _cut(text: str, found: list[tuple[int, int]]) -> str:
+    """Put the mask where something was found."""
+    pieces: list[str] = []
+    end = 0
+    for begins, ends in sorted(found):
+        if ends <= end:
+            continue
+        if begins >= end:
+            pieces += text[end:begins], MASK
+            masks.masked += 1
+        end = ends
+    return "".join((*pieces, text[end:]))

@@ -1,0 +1,179 @@
+"""The content of calls: whether it is captured, how it becomes text, and which parts are masked.
+
+Arguments, results, messages and memory text are *content*. `Policy.capture` is the one decision
+about them; `encode` is the one way they become attribute text. Credential-shaped keys and values
+are masked here, before the text reaches a span.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from agentool_otel.content.encoding.encoder import as_text, encode, encode_known, jsonable, look
+from agentool_otel.content.fitting.fitter import NO_CUTS, SIZES, Cut, Sizes, Store, fit
+from agentool_otel.content.masking.credentials import (
+    MASK,
+    holds_secret,
+    mask_json,
+    mask_text,
+    masked,
+    suspicious,
+)
+from agentool_otel.semconv.agentool import FORMS
+from agentool_otel.semconv.table import CONTENT
+
+__all__ = [
+    "CAPTURE_VARIABLE",
+    "MASK",
+    "Places",
+    "Policy",
+    "Redact",
+    "as_text",
+    "encode",
+    "jsonable",
+    "label",
+    "mask_text",
+    "masked",
+    "places",
+    "requested",
+]
+
+_log = logging.getLogger(__name__)
+
+CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+"""Spec: GenAI conventions; the older generation's `true` and `false` are accepted too."""
+
+Redact = Callable[[str, str], "str | None"]
+"""A user's hook: attribute name and text in, text out, or None to leave the attribute out."""
+
+
+class Places(NamedTuple):
+    """Where captured content goes."""
+
+    spans: bool
+    events: bool
+
+
+ON_SPANS = Places(spans=True, events=False)
+_MODES: dict[str, Places | None] = {
+    "SPAN_ONLY": ON_SPANS,
+    "EVENT_ONLY": Places(spans=False, events=True),
+    "SPAN_AND_EVENT": Places(spans=True, events=True),
+    "NO_CONTENT": None,
+    "TRUE": ON_SPANS,
+    "1": ON_SPANS,
+    "FALSE": None,
+    "0": None,
+}
+
+
+def requested(environ: Mapping[str, str]) -> bool | None:
+    """Return whether the environment wants content captured, None where it says nothing."""
+    text = environ.get(CAPTURE_VARIABLE, "").strip()
+    if not text:
+        return None
+    if text.upper() not in _MODES:
+        _log.warning(
+            "%s=%s is not a capture mode: content is not captured; use SPAN_ONLY, EVENT_ONLY, "
+            "SPAN_AND_EVENT or NO_CONTENT",
+            CAPTURE_VARIABLE,
+            text,
+        )
+        return False
+    return _MODES[text.upper()] is not None
+
+
+def places(environ: Mapping[str, str]) -> Places:
+    """Return where the environment wants content that is captured: on spans, unless it says so."""
+    return _MODES.get(environ.get(CAPTURE_VARIABLE, "").strip().upper()) or ON_SPANS
+
+
+def label(value: Any) -> str:
+    """Return what names a thing (a session, a key, an agent) as short text without credentials."""
+    plain = value if type(value) is str else jsonable(value)  # a UUID's text, not its JSON
+    name = mask_text(as_text(plain))
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+_LONGEST_NAME = 256
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """What happens to content in this process."""
+
+    capture: bool = False
+    on_spans: bool = True
+    """Whether what is captured is set on spans."""
+    in_events: bool = False
+    """Whether it is on events emitted beside them."""
+    redact: Redact | None = None
+    sizes: Sizes = SIZES
+    store: Store | None = None
+    """Where texts are kept whole that are too large for an attribute."""
+
+    def keep_off(self, attributes: dict[str, Any]) -> None:
+        """Take the content off the attributes of a span, in place, if spans are to have none."""
+        if not self.on_spans:
+            for key in CONTENT & attributes.keys():
+                del attributes[key]
+
+    def fit(
+        self, attributes: dict[str, Any], before: Mapping[str, Cut] = NO_CUTS
+    ) -> Mapping[str, Cut]:
+        """Shorten what is too large among the attributes of a span or event, in place; return how,
+        and do not do again what was returned before."""
+        return fit(attributes, self.sizes, self.store, before)
+
+    def encoded(self, attribute: str, value: Any) -> str | None:
+        """Return a user's value as the text of a content attribute: encoded, masked, redacted.
+
+        None where it is not captured or `redact` leaves it out.
+        """
+        if not self.capture:
+            return None
+        plain = look(value)
+        text = encode_known(value, plain)
+        # Names in a harmless value need no look, only its texts do.
+        if holds_secret(text) if plain else suspicious(text):
+            text = mask_json(text)
+        return text if self.redact is None else self.redacted(attribute, text)
+
+    def clean(self, attributes: dict[str, Any]) -> None:
+        """Drop, mask or redact the content among attributes, in place.
+
+        A `redact` hook that raises costs the attribute, never the span, and never leaks.
+        """
+        for key in CONTENT & attributes.keys():
+            self.clean_one(attributes, key)
+        if not self.capture:
+            for key in FORMS:
+                attributes.pop(key, None)
+
+    def clean_one(self, attributes: dict[str, Any], key: str) -> None:
+        """The same for one attribute that is there."""
+        if not self.capture:
+            del attributes[key]
+            return
+        text = attributes[key]
+        if not isinstance(text, str):
+            return
+        text = attributes[key] = masked(text)
+        if self.redact is not None:
+            changed = self.redacted(key, text)
+            if changed is None:
+                del attributes[key]
+            else:
+                attributes[key] = changed
+
+    def redacted(self, attribute: str, text: str) -> str | None:
+        assert self.redact is not None
+        try:
+            changed = self.redact(attribute, text)
+        except Exception:  # the user's hook: whatever it raises, the content must not leave
+            _log.warning("redact raised on %s: the attribute is left out", attribute)
+            return None
+        return changed if isinstance(changed, str) else None

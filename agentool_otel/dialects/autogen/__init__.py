@@ -1,0 +1,1 @@
+"""AutoGen, whose teams speak by messages."""

@@ -1,0 +1,62 @@
+"""AutoGen's runtime: GenAI names for agents and tools without content, and plumbing for messages.
+
+Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. What is said
+in a team is the `message` of spans that process it, mostly each in a trace of its own: those of a
+run are gathered (`_autogen_teams.py`). Before 0.6.2 a tool has a scope and names of its own, and
+nothing else is told of agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentool_otel.dialects.autogen import teams
+from agentool_otel.dialects.kit import to_gen_ai as onto
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs, Ties
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.model.operations import Operation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["AutoGen"]
+
+_TOOLS = "base_tool"
+_OLDER_TOOL = {
+    "tool_name": gen_ai.TOOL_NAME,
+    "tool_description": gen_ai.TOOL_DESCRIPTION,
+    "tool_args": gen_ai.TOOL_CALL_ARGUMENTS,
+}
+
+
+class AutoGen:
+    """The dialect."""
+
+    name = "autogen"
+    signs = Signs(scopes=("autogen", _TOOLS))
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        if span.scope == _TOOLS and "tool_name" in span.attributes:
+            return Confidence(SCOPE, f"scope {_TOOLS}")
+        if not span.scope.startswith("autogen"):
+            return NOT_MINE
+        said = gen_ai.OPERATION_NAME in span.attributes
+        return Confidence(EXTENDS if said else SCOPE, f"scope {span.scope}")
+
+    def read(self, span: Reader) -> Operation:
+        if span.rest.get("gen_ai.system") == "autogen":  # the framework, not a provider
+            onto.drop(span, "gen_ai.system")
+        if span.span.scope == _TOOLS:
+            onto.rename(span, _OLDER_TOOL)
+            return onto.as_operation(span, "execute_tool")
+        if teams.set_start(span):
+            return onto.as_operation(span, "invoke_workflow")
+        if gen_ai.OPERATION_NAME not in span.rest:
+            return onto.unclassified(span)
+        teams.set_agent(span)
+        return onto.as_operation(span)
+
+    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
+        return teams.ties(spans)
+
+    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        return teams.gathered(spans)

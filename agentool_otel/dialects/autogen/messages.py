@@ -1,0 +1,96 @@
+"""What AutoGen's agents say to each other, as messages of the conventions.
+
+Source: microsoft/autogen `autogen-agentchat/src/autogen_agentchat/messages.py` 0.4 to 0.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from agentool_otel.dialects.kit.provider_messages import json_or_text
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.messages import (
+    Message,
+    message,
+    reasoning,
+    text,
+    tool_call,
+    tool_response,
+)
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["asked", "said", "tokens"]
+
+
+def asked(messages: Iterable[Any]) -> list[Message]:
+    """Return what an agent is given: by the user, or by another agent under its name."""
+    return [
+        message(str(it.get("source") or "user"), [text(content)])
+        for it in messages
+        if isinstance(it, dict) and (content := _words(it.get("content")))
+    ]
+
+
+def said(events: Iterable[Any]) -> list[Message]:
+    """Return the messages of an agent's turn, in order: what it thought, asked for, was told and
+    answered. What tells of its machinery is left out."""
+    made: list[Message] = []
+    for it in events:
+        if not isinstance(it, dict):
+            continue
+        content, kind = it.get("content"), str(it.get("type"))
+        match kind:
+            case "ToolCallRequestEvent":
+                calls = [
+                    tool_call(
+                        str(call.get("name")), json_or_text(call.get("arguments")), call.get("id")
+                    )
+                    for call in _objects(content)
+                ]
+                made.append(message("assistant", calls))
+            case "ToolCallExecutionEvent":
+                results = [
+                    {
+                        **tool_response(result.get("content"), result.get("call_id")),
+                        **({"is_error": True} if result.get("is_error") is True else {}),
+                    }
+                    for result in _objects(content)
+                ]
+                made.append(message("tool", results))
+            case "ThoughtEvent" if isinstance(content, str):
+                made.append(message("assistant", [reasoning(content)]))
+            case _ if kind.endswith("Message") and (words := _words(content)):
+                made.append(message("assistant", [text(words)]))
+            case _:
+                pass
+    return made
+
+
+def tokens(events: Iterable[Any]) -> dict[str, int]:
+    """Return what the model calls took that the events are of: each says its own, and that it took
+    nothing where the model did not say, as of an answer that was streamed."""
+    given = made = 0
+    told = False
+    for it in events:
+        usage = it.get("models_usage") if isinstance(it, dict) else None
+        if isinstance(usage, dict):
+            one, other = usage.get("prompt_tokens"), usage.get("completion_tokens")
+            if isinstance(one, int) and isinstance(other, int) and (one or other):
+                given, made, told = given + one, made + other, True
+    if not told:
+        return {}
+    return {gen_ai.USAGE_INPUT_TOKENS: given, gen_ai.USAGE_OUTPUT_TOKENS: made}
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [it for it in value if isinstance(it, dict)] if isinstance(value, list) else []
+
+
+def _words(content: Any) -> str | None:
+    """Return a message's content as text: images are left out of several, objects are JSON."""
+    if isinstance(content, list):
+        content = "\n".join(it for it in content if isinstance(it, str))
+    if content is None or isinstance(content, str):
+        return content
+    return dumps(content)

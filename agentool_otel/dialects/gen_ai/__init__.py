@@ -1,0 +1,1 @@
+"""The OpenTelemetry GenAI conventions, from 1.26 to the present ones."""

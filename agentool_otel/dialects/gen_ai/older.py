@@ -1,0 +1,265 @@
+"""Older generations of the GenAI conventions, brought up to the baseline before reading.
+
+Spec: semantic-conventions v1.26 to v1.41. Names that only moved are in `semconv.table.RENAMES`;
+what changed its shape is here: indexed message attributes (OpenLLMetry before 0.55), whole prompts
+as one JSON attribute (v1.27), and messages as span events or joined log records (v1.26 to v1.36).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agentool_otel.dialects.gen_ai.message_events import CHOICE, ROLES, instructions_in, message_in
+from agentool_otel.dialects.kit.provider_messages import (
+    are_calls,
+    calls_from,
+    finish_reason,
+    json_or_text,
+    messages_from,
+    parts_from,
+    spoken,
+)
+from agentool_otel.dialects.kit.reading import Reader, in_parts, is_placeholder, looks_cut
+from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.model.messages import Message, message, reasoning, text, tool_response
+from agentool_otel.model.messages import tool_call as call_part
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv.table import (
+    NAMED_BY_US,
+    OURS,
+    RENAMES,
+    STRUCTURAL,
+    Generation,
+)
+
+__all__ = ["downgrade", "is_older", "upgrade"]
+
+_REQUEST_TYPES = {"chat": "chat", "completion": "text_completion", "embedding": "embeddings"}
+_OLDER_PREFIXES = (
+    *("gen_ai.prompt", "gen_ai.completion", "llm."),
+    *(gen_ai.INPUT_MESSAGES + ".", gen_ai.OUTPUT_MESSAGES + "."),
+    *NAMED_BY_US,
+)
+_INDEXED = (
+    r"(?:gen_ai\.(prompt|completion|(?:in|out)put\.messages)|llm\.(prompts|completions))"
+    r"\.(\d+)\.(.+)"
+)
+_CALL = r"tool_calls\.(\d+)\.(.+)"
+_CONTENT_EVENTS = {
+    "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
+    "gen_ai.content.completion": ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
+}
+_MESSAGES = {
+    gen_ai.INPUT_MESSAGES: "user",
+    gen_ai.OUTPUT_MESSAGES: "assistant",
+}
+_BODIES = ("gen_ai.event.content", "body")
+"""Where Azure's SDKs, and log records whose body is a text, have the body of an event."""
+_ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.response.tool_calls"
+"""Sentry's and OpenLIT's names for the parts of an answer."""
+
+
+def downgrade(attributes: Attributes, generation: Generation) -> Attributes:
+    """Return attributes under the names, and with the values, of an older generation.
+
+    What has no name there keeps the baseline's below one of our own, so that nothing is lost.
+    """
+    renamed: Attributes = {}
+    for key, value in attributes.items():
+        if key in generation.values and isinstance(value, str):
+            value = generation.values[key].get(value, value)
+        elif key in generation.doubles and isinstance(value, int) and float(value) == value:
+            value = float(value)
+        elif key == agentool.CONTENT_SHORTENED and isinstance(value, str):
+            value = _renamed_members(value, generation)
+        renamed[generation.name_of(key)] = value
+    return renamed
+
+
+def _renamed_members(notes: str, generation: Generation) -> str:
+    return dumps({generation.name_of(name): note for name, note in loads(notes).items()})
+
+
+def upgrade(span: Reader) -> None:
+    """Rewrite older attributes and events of a span to baseline attributes, in place."""
+    rest = span.rest
+    if not _current.issuperset(rest) and _has_older(rest):
+        _rename(rest)
+        _restructure(span)
+    for event in span.span.events:
+        if event.name.startswith("gen_ai."):
+            _read_events(rest, span.span)
+            break
+    for key, role in _MESSAGES.items():
+        if (value := rest.get(key)) is not None and not _in_parts(value):
+            _reshape(span, key, json_or_text(value), role)
+    system = rest.get(gen_ai.SYSTEM_INSTRUCTIONS)
+    if isinstance(system, str) and system[:1] not in "[{" and system not in span.placeholders:
+        rest[gen_ai.SYSTEM_INSTRUCTIONS] = [text(system)]
+
+
+def _in_parts(value: Any) -> bool:
+    if isinstance(value, str):
+        return value[:1] == "[" and in_parts(value)
+    return isinstance(value, list) and all(
+        isinstance(said, dict)
+        and isinstance(parts := said.get("parts"), list)
+        and all(isinstance(part, dict) and "type" in part for part in parts)
+        for said in value
+    )
+
+
+def _reshape(span: Reader, key: str, said: Any, role: str) -> None:
+    """Bring the messages of an attribute to parts, where an SDK has put those of a provider's API
+    or bare text under its name; what was cut in the middle stays unread."""
+    if isinstance(said, str) and (looks_cut(said) or said in span.placeholders):
+        return
+    if isinstance(said, list):  # of texts that are JSON each, where an array is what was set
+        said = [json_or_text(item) for item in said]
+    if not said or _in_parts(said):
+        return
+    if made := [it for it in spoken(said, role) if it.get("parts")]:
+        span.rest[key] = made
+
+
+_current: set[str] = set()
+"""Attribute names seen before that are not of an older generation. Looking a span's names up in it
+is one operation; looking at each of them would cost as much as reading the span."""
+
+
+def _has_older(rest: Attributes) -> bool:
+    for key in rest.keys() - _current:
+        if is_older(key):
+            return True
+        if len(_current) < 4096:
+            _current.add(key)
+    return False
+
+
+def is_older(key: str) -> bool:
+    """True for the name of an attribute that the baseline does not have any more."""
+    return key in RENAMES or key in STRUCTURAL or key.startswith(_OLDER_PREFIXES)
+
+
+def _rename(rest: Attributes) -> None:
+    for ours in [key for key in rest if key.startswith(NAMED_BY_US)]:
+        rest.setdefault(ours.removeprefix(OURS), rest.pop(ours))
+    for old in rest.keys() & RENAMES.keys():
+        rename = RENAMES[old]
+        value = rest[old]
+        if isinstance(value, str):
+            value = rename.values.get(value, value)
+        if rest.setdefault(rename.new, value) == value:  # else both say something of their own
+            del rest[old]
+
+
+def _restructure(span: Reader) -> None:
+    rest = span.rest
+    kind = rest.get("llm.request.type")
+    if isinstance(kind, str) and kind in _REQUEST_TYPES and gen_ai.OPERATION_NAME not in rest:
+        rest[gen_ai.OPERATION_NAME] = _REQUEST_TYPES[rest.pop("llm.request.type")]
+    for old, new in (
+        ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
+        ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
+    ):
+        if old in rest and new not in rest:
+            role = "user" if old == "gen_ai.prompt" else "assistant"
+            rest[new] = messages_from(rest.pop(old), role)
+    for old, new in STRUCTURAL.items():
+        if new == gen_ai.RESPONSE_FINISH_REASONS and old in rest and new not in rest:
+            rest[new] = [str(finish_reason(rest.pop(old)))]
+    if gen_ai.OUTPUT_MESSAGES not in rest and not rest.keys().isdisjoint(_ANSWER):
+        words = json_or_text(rest.pop(_RESPONSE_TEXT, None))
+        asked = calls_from(rest.pop(_RESPONSE_CALLS, None))
+        rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *asked])]
+    _read_indexed(rest)
+
+
+def _read_indexed(rest: Attributes) -> None:
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    keys: list[str] = []
+    for key, value in rest.items():
+        if match := re.fullmatch(_INDEXED, key, re.ASCII):
+            side = gen_ai.INPUT_MESSAGES
+            if (match[1] or match[2]).startswith(("completion", "output")):
+                side = gen_ai.OUTPUT_MESSAGES
+            found.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
+            keys.append(key)
+    for side, by_index in found.items():
+        if side not in rest:
+            default = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
+            rest[side] = [_indexed_message(by_index[n], default) for n in sorted(by_index)]
+    for key in keys:
+        del rest[key]
+
+
+def _indexed_message(fields: dict[str, Any], role: str) -> Message:
+    role = str(fields.get("role", role))
+    content = fields.get("content")
+    if is_placeholder(content):
+        content = None
+    if are_calls(json_or_text(content)):  # Koog, for Langfuse
+        asked = [it for it in calls_from(content) if not is_placeholder(it["name"])]
+        return message(role, asked, finish_reason(fields.get("finish_reason")))
+    if role == "tool" or "tool_call_id" in fields:
+        return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
+    if role == "thinking" and isinstance(content, str):  # OpenLLMetry, of Anthropic's models
+        return message("assistant", [reasoning(content)])
+    parts = parts_from(content)
+    if isinstance(fields.get("refusal"), str):
+        parts.append({"type": "refusal", "content": fields["refusal"]})
+    calls: dict[int, dict[str, Any]] = {}
+    for key, value in fields.items():
+        if match := re.fullmatch(_CALL, key, re.ASCII):
+            calls.setdefault(int(match[1]), {})[match[2]] = value
+    for n in sorted(calls):
+        call = calls[n]
+        name = str(call.get("name", "unknown"))
+        parts.append(call_part(name, json_or_text(call.get("arguments")), call.get("id")))
+    return message(role, parts, finish_reason(fields.get("finish_reason")))
+
+
+def _read_events(rest: Attributes, span: SpanRecord) -> None:
+    inputs: list[Message] = []
+    outputs: list[Message] = []
+    for event in sorted(span.events, key=lambda e: e.time_ns or 0):
+        body = event.attributes
+        for key in _BODIES:
+            if isinstance(content := json_or_text(body.get(key)), dict):
+                body = content
+        if "toolCalls" in body:  # AWS's SDK for Java
+            body = {"tool_calls": body["toolCalls"], **body}
+        if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
+            body = dict(body)
+            _rename(body)
+            for key, value in body.items():
+                if key.startswith("gen_ai."):
+                    rest.setdefault(key, value)
+        elif event.name in _CONTENT_EVENTS:
+            key, side = _CONTENT_EVENTS[event.name]
+            role = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
+            made = messages_from(body.get(key), role)
+            (inputs if side == gen_ai.INPUT_MESSAGES else outputs).extend(made)
+        elif event.name in ROLES:
+            if (instructions := instructions_in(body)) is not None:
+                rest.setdefault(gen_ai.SYSTEM_INSTRUCTIONS, instructions)
+            elif (said := message_in(event.name, body)) is not None:
+                inputs += outputs  # answered before, where history has choices as well (Koog)
+                inputs.append(said)
+                outputs = []
+        elif event.name == CHOICE and (said := message_in(event.name, body)) is not None:
+            outputs.append(said)
+    if not outputs and rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
+        answers = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
+        if answers:  # the whole run, told on its own span
+            inputs, outputs = inputs[: answers[0]], inputs[answers[0] :]
+    elif not outputs and span.status != STATUS_ERROR and not span.scope.startswith("agentool_otel"):
+        while inputs and inputs[-1].get("role") == "assistant":  # Koog, of an answer without calls
+            outputs.insert(0, inputs.pop())
+    embeds = rest.get(gen_ai.OPERATION_NAME) == "embeddings"  # which has no messages
+    if inputs and gen_ai.INPUT_MESSAGES not in rest and not embeds:
+        rest[gen_ai.INPUT_MESSAGES] = inputs
+    if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
+        rest[gen_ai.OUTPUT_MESSAGES] = outputs

@@ -1,0 +1,52 @@
+"""The error of a span that says it only as an exception event, as most vocabularies do."""
+
+from __future__ import annotations
+
+import msgspec
+
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.model.spans import STATUS_ERROR
+from agentool_otel.semconv import core
+
+__all__ = ["take_exception"]
+
+
+_STACK = "\n    at "
+
+
+def take_exception(span: Reader) -> None:
+    """Set `error.type` of a failed span from its last exception event, unless it has one.
+
+    Some instrumentations put a whole stack trace into the status description, OpenTelemetry's SDK
+    itself the type before the message; the exception's message then stands in for it. Those of
+    OpenInference for JavaScript put the stack after the message in both.
+    """
+    record = span.span
+    if record.status != STATUS_ERROR:
+        return
+    if record.status_message is not None and _STACK in record.status_message:
+        words, thrown = _before_stack(record.status_message)
+        if thrown is not None:
+            span.rest.setdefault(core.ERROR_TYPE, thrown)
+            span.span = msgspec.structs.replace(record, status_message=words)
+            return
+    said = next((it for it in reversed(record.events) if it.name == core.EXCEPTION_EVENT), None)
+    if said is None:
+        return
+    kind, message = (
+        said.attributes.get(key) for key in (core.EXCEPTION_TYPE, core.EXCEPTION_MESSAGE)
+    )
+    if isinstance(kind, str) and kind and core.ERROR_TYPE not in span.rest:
+        span.rest[core.ERROR_TYPE] = kind
+    described = record.status_message
+    repeats = not described or "Traceback (" in described or described == f"{kind}: {message}"
+    if isinstance(message, str) and message and repeats:
+        span.span = msgspec.structs.replace(record, status_message=message)
+
+
+def _before_stack(said: str) -> tuple[str, str | None]:
+    """Return message and type of `no map`, an empty line, `Error: no map` and its stack; no type
+    for anything else."""
+    message, _, stack = said.partition("\n\n")
+    kind, _, again = stack.partition(": ")
+    return message, kind if again.startswith(f"{message}\n") and kind.isidentifier() else None

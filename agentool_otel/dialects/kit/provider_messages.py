@@ -1,0 +1,401 @@
+"""Messages in the shapes of the providers' and frameworks' own APIs, as GenAI messages.
+
+SDKs put into attributes and events what they were given: chat messages of OpenAI, items of its
+responses API, content blocks of Anthropic and Bedrock, contents of Google, messages of LangChain.
+Members nobody here knows stay on the message or part they were on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentool_otel.dialects.kit.reading import Deferred
+from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import tool_call as call_part
+
+__all__ = [
+    "answer_in",
+    "are_calls",
+    "calls_from",
+    "finish_reason",
+    "json_or_text",
+    "message_from",
+    "messages_from",
+    "parts_from",
+    "role_of",
+    "spoken",
+    "tool_definition",
+]
+
+_FINISH = {"tool_calls": "tool_call", "function_call": "tool_call", "tool_use": "tool_call"}
+_RESULTS = ("tool_result", "tool-result", "tool-error")
+_ROLES = {
+    "system": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "human": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "model": "assistant",
+    "function": "tool",
+}
+_BLOCKS = {"text", "toolUse", "toolResult", "reasoningContent"}
+"""Bedrock's blocks, of which a list is one message."""
+_LANGCHAIN_TYPES = ("human", "ai", "system", "tool", "AIMessageChunk")
+_LANGCHAIN = {
+    "HumanMessage": "user",
+    "AIMessage": "assistant",
+    "AIMessageChunk": "assistant",
+    "SystemMessage": "system",
+    "ToolMessage": "tool",
+    "FunctionMessage": "tool",
+}
+
+
+def json_or_text(value: Any) -> Any:
+    """Return the value of JSON text that is an object, an array or a string; else what was given"""
+    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        try:
+            return loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def finish_reason(value: Any) -> str | None:
+    """Return a provider's reason to stop in the word of the conventions, where they have one."""
+    return None if value is None else _FINISH.get(str(value), str(value))
+
+
+def messages_from(value: Any, role: str) -> list[Message]:
+    """Return the messages of a whole prompt or answer: JSON of any known shape, or bare text.
+
+    Args:
+        value: what the SDK recorded, structured or as JSON text.
+        role: whose words they are where the messages do not say.
+    """
+    value = json_or_text(value)
+    if value is None or value == "":
+        return []
+    if isinstance(value, dict):
+        value = _listed(value)
+    if not isinstance(value, list):
+        value = [value]
+    if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
+        value = value[0]  # a batch of one prompt
+    if value and all(isinstance(it, dict) and it.keys() <= _BLOCKS for it in value):
+        return [message(role, parts_from(value))]
+    made: list[Message] = []
+    for item in value:
+        if isinstance(item, dict):
+            made.append(message_from(item, role))
+        elif _is_pair(item):
+            made.append(message(role_of(item[0]), parts_from(item[1])))
+        else:
+            made.append(message(role, parts_from(item)))
+    return made
+
+
+def _listed(said: dict[str, Any]) -> Any:
+    """The list of messages in an object that holds one: a request, a graph's state, an answer."""
+    match said:
+        case {"messages": list(items)} | {"choices": list(items)} | {"generations": list(items)}:
+            return items
+        case {"output": list(items), "object": "response"} | {"input": list(items), "model": _}:
+            return items
+        case _:
+            return said
+
+
+def _is_pair(item: Any) -> bool:
+    """Whether this is LangChain's short form of a message, `["user", "hello"]`."""
+    match item:
+        case [str(role), str()]:
+            return role in _ROLES
+        case _:
+            return False
+
+
+def role_of(role: str) -> str:
+    """Return the role of the conventions that an SDK calls by a name of its own."""
+    return _ROLES.get(role, role)
+
+
+_ASKED = (
+    *("new_message", "task", "input", "query", "question", "prompt", "user_input"),
+    "message",
+)
+"""Members of a request that hold what was asked: ADK, smolagents, LangChain, Agno and others."""
+
+
+_PRINTED = {"run_response", "start_event"}
+"""Members of what Agno 2 and LlamaIndex's workflows were given: objects of their own, printed."""
+
+
+def spoken(value: Any, role: str) -> list[Message]:
+    """Return what was said to or by an agent: the messages in a value, or the value itself.
+
+    Args:
+        value: the input or output of an agent as an SDK recorded it, structured or `Deferred`.
+        role: whose words they are where the value does not say.
+    """
+    raw = value.text if isinstance(value, Deferred) else None
+    value = value.value if isinstance(value, Deferred) else value
+    if value is None or value == "":
+        return []
+    if isinstance(value, dict) and role == "user" and "messages" not in value:
+        for name in _ASKED:
+            said = value.get(name)
+            if isinstance(said, str):
+                return [message(role, [text(said)])]
+            if isinstance(said, dict):
+                return [message_from(said, role)]
+    if isinstance(value, dict) and role == "user" and value.keys() & _PRINTED:
+        return []
+    if isinstance(value, dict) and isinstance(value.get("response"), dict):
+        value = value["response"] if "blocks" in value["response"] else value  # of LlamaIndex
+    if isinstance(value, dict) and isinstance(value.get("raw"), str) and "json_dict" in value:
+        value = value["raw"]  # of CrewAI's CrewOutput and TaskOutput; the rest repeats the run
+    if _holds_messages(value):
+        return messages_from(value, role)
+    if isinstance(value, str):
+        return [message(role, [text(value)])]
+    return [message(role, [text(dumps(value) if raw is None else raw)])]
+
+
+def _holds_messages(value: Any) -> bool:
+    match value:
+        case {"messages": list()} | {"choices": list()} | {"generations": list()}:
+            return True
+        case {"role": _} | {"content": _} | {"object": "response"} | {"text": str()}:
+            return True
+        case {"input": [{}, *_], "model": str()}:  # a request of OpenAI's responses API
+            return True
+        case {"type": "ai" | "human" | "tool" | "constructor"}:
+            return True
+        case [*items]:
+            return bool(items) and all(isinstance(it, dict) or _is_pair(it) for it in items)
+        case _:
+            return False
+
+
+def answer_in(said: list[Message]) -> list[Message]:
+    """Return what came after the last question: the state of a graph repeats the whole history."""
+    for place in range(len(said) - 1, -1, -1):
+        if said[place].get("role") == "user":
+            return said[place + 1 :] or said
+    return said
+
+
+def message_from(said: dict[str, Any], role: str) -> Message:
+    """Return one message, or one item that stands for a message."""
+    said, role = _unwrapped(said, role)
+    role = role_of(role)
+    match said:
+        case {"type": "function_call", "name": str(name)}:
+            call_id = _text(said.get("call_id"))
+            return message(role, [call_part(name, json_or_text(said.get("arguments")), call_id)])
+        case {"type": "function_call_output"}:
+            response = tool_response(json_or_text(said.get("output")), _text(said.get("call_id")))
+            return message("tool", [response])
+        case {"type": "reasoning"}:
+            return message("assistant", _part_from(said))
+        case {"parts": list(parts)}:
+            if all(isinstance(part, dict) and "type" in part for part in parts):
+                return said  # a message of the conventions already
+            return message(role, [made for part in parts for made in _part_from(part)])
+        case {"content": _} | {"role": _} | {"tool_calls": _}:
+            return _chat_message(said, role)
+        case _:
+            return message(role, _part_from(said))
+
+
+def _unwrapped(said: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
+    """Return a message without LangChain's or a choice's wrapping, and whose words it is."""
+    kind = said.get("type")
+    inner: Any = said.get("kwargs") if kind == "constructor" else None
+    if isinstance(inner, dict):  # LangChain's own serialisation
+        name = said.get("id")
+        return inner, _LANGCHAIN.get(str(name[-1]), role) if name and isinstance(
+            name, list
+        ) else role
+    if kind in _LANGCHAIN_TYPES:
+        inner = said.get("data")
+        if not isinstance(inner, dict):
+            inner = {key: value for key, value in said.items() if key != "type"}
+        return inner, str(kind)
+    inner = said.get("message")
+    if isinstance(inner, dict):  # a choice of a chat completion, a generation of LangChain
+        if inner.get("type") == "constructor":
+            return _unwrapped(inner, role)
+        outer = {key: said[key] for key in ("finish_reason", "stop_reason") if key in said}
+        return {**outer, **inner}, str(inner.get("role", role))
+    inner = said.get("content")
+    if isinstance(inner, dict) and "parts" in inner:  # a candidate of Google's
+        return inner, str(inner.get("role", role))
+    return said, str(said.get("role") or role)
+
+
+def _chat_message(said: dict[str, Any], role: str) -> Message:
+    content = json_or_text(said.get("content", said.get("blocks")))
+    call_id = _text(said.get("tool_call_id")) or _text(said.get("id"))
+    if role == "tool" and not _holds_results(content):
+        response = tool_response(content, call_id)
+        made = message(role, [_failed(response, said.get("status") == "error")])  # LangChain's
+    else:
+        parts: list[Part] = []
+        thought = said.get("reasoning_content") or said.get("reasoning")
+        if isinstance(thought, str):
+            parts.append(reasoning(thought))
+        parts += parts_from(content)
+        if isinstance(said.get("refusal"), str):
+            parts.append({"type": "refusal", "content": said["refusal"]})
+        asked = {part.get("id") for part in parts if part.get("type") == "tool_call"}
+        calls = calls_from(said.get("tool_calls") or _calls_apart(said))
+        parts += [call for call in calls if call.get("id") not in asked or call.get("id") is None]
+        reason = finish_reason(said.get("finish_reason") or said.get("stop_reason"))
+        made = message(role, parts, reason)
+    if isinstance(said.get("name"), str):
+        made["name"] = said["name"]
+    return made
+
+
+def _calls_apart(said: dict[str, Any]) -> Any:
+    """Tool calls in OpenAI's oldest form, or among what LangChain did not know."""
+    call, unknown = said.get("function_call"), said.get("additional_kwargs")
+    if isinstance(call, dict):
+        return [call]
+    return unknown.get("tool_calls") if isinstance(unknown, dict) else None
+
+
+def _holds_results(content: Any) -> bool:
+    return isinstance(content, list) and any(
+        isinstance(block, dict) and (block.get("type") in _RESULTS or "toolResult" in block)
+        for block in content
+    )
+
+
+def parts_from(content: Any) -> list[Part]:
+    """Return the content of a message as parts: text, one block or a list of blocks."""
+    content = json_or_text(content)
+    if content is None or content == "":
+        return []
+    if isinstance(content, list):
+        return [part for block in content for part in _part_from(block)]
+    if isinstance(content, dict):
+        return _part_from(content)
+    return [text(content if isinstance(content, str) else str(content))]
+
+
+def _part_from(block: Any) -> list[Part]:
+    match block:
+        case {"toolUse": {"name": str(name), **use}}:
+            return [call_part(name, use.get("input"), _text(use.get("toolUseId")))]
+        case {"toolResult": {**result}}:
+            response = tool_response(result.get("content"), _text(result.get("toolUseId")))
+            return [_failed(response, result.get("status") == "error")]
+        case {"reasoningContent": {"reasoningText": {"text": str(thought), **rest}}}:
+            return [{**reasoning(thought), **_signature(rest)}]
+        case {"reasoningContent": {"redactedContent": str(data)}}:
+            return [{**reasoning(""), "encrypted_content": data}]
+        case {"function_call": {"name": str(name), **use}} | {
+            "functionCall": {"name": str(name), **use}
+        }:
+            return [call_part(name, use.get("args"), _text(use.get("id")))]
+        case {"function_response": {**result}} | {"functionResponse": {**result}}:
+            return [tool_response(result.get("response"), _text(result.get("id")))]
+        case {"type": "tool-result" | "tool-error"}:  # of Vercel's AI SDK, as the next two
+            given = block.get("output", block.get("result", block.get("error")))
+            failed = block["type"] == "tool-error"
+            if isinstance(given, dict) and given.keys() == {"type", "value"}:
+                failed = failed or str(given["type"]).startswith("error")
+                given = given["value"]
+            response = tool_response(json_or_text(given), _text(block.get("toolCallId")))
+            return [_failed(response, failed)]
+        case {"toolCallId": _, "toolName": str(name)}:
+            arguments = json_or_text(block.get("input", block.get("args")))
+            return [call_part(name, arguments, _text(block.get("toolCallId")))]
+        case {"type": "reasoning", "text": str(thought)}:
+            return [reasoning(thought)]
+        case {"type": "tool_use", "name": str(name)}:
+            return [call_part(name, block.get("input"), _text(block.get("id")))]
+        case {"type": "tool_result"}:
+            response = tool_response(block.get("content"), _text(block.get("tool_use_id")))
+            return [_failed(response, block.get("is_error") is True)]
+        case {"type": "thinking", "thinking": str(thought), **rest}:
+            return [{**reasoning(thought), **_signature(rest)}]
+        case {"type": "reasoning_content", "reasoning_content": {"text": str(thought), **rest}}:
+            return [{**reasoning(thought), **_signature(rest)}]  # LangChain's, of Bedrock
+        case {"type": "redacted_thinking", "data": str(data)}:
+            return [{**reasoning(""), "encrypted_content": data}]
+        case {"type": "reasoning", "summary": list(summary)}:
+            words = "\n".join(str(it["text"]) for it in summary if _has_text(it))
+            sealed = block.get("encrypted_content")
+            return [{**reasoning(words), **({"encrypted_content": sealed} if sealed else {})}]
+        case {"text": str(thought), "thought": True}:
+            return [reasoning(thought)]
+        case {"text": str(words)} | {"text": {"value": str(words)}}:  # the second of assistants
+            return [text(words)]
+        case {"type": str()}:
+            return [block]
+        case str():
+            return [text(block)]
+        case _:
+            return [{"type": "unknown", "content": block}]
+
+
+def _failed(response: Part, failed: bool) -> Part:
+    """Mark the response of a tool that failed, by the name Anthropic has for it."""
+    return {**response, "is_error": True} if failed else response
+
+
+def _has_text(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("text"), str)
+
+
+def _signature(block: Mapping[Any, Any]) -> dict[str, Any]:
+    return {"signature": block["signature"]} if isinstance(block.get("signature"), str) else {}
+
+
+def tool_definition(said: Any) -> Any:
+    """Return the definition of a tool flat, as the conventions have it: providers nest it."""
+    said = json_or_text(said)
+    if isinstance(said, dict) and isinstance(said.get("function"), dict):
+        return {"type": said.get("type", "function"), **said["function"]}
+    if isinstance(said, dict) and isinstance(said.get("toolSpec"), dict):  # Bedrock
+        tool = dict(said["toolSpec"])
+        schema = tool.pop("inputSchema", None)
+        if isinstance(schema, dict):
+            tool["parameters"] = schema.get("json", schema)
+        return {"type": "function", **tool}
+    return said
+
+
+def are_calls(value: Any) -> bool:
+    """Whether this is a list of tool calls in OpenAI's shape."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(it, dict) and isinstance(it.get("function"), dict) for it in value)
+    )
+
+
+def calls_from(calls: Any) -> list[Part]:
+    """Return the tool calls of a chat message, in OpenAI's or LangChain's shape, as parts."""
+    calls = json_or_text(calls)
+    made: list[Part] = []
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            inner = call.get("function")
+            function: dict[str, Any] = inner if isinstance(inner, dict) else call
+            arguments = function.get("arguments", function.get("args"))
+            name = str(function.get("name", "unknown"))
+            made.append(call_part(name, json_or_text(arguments), _text(call.get("id"))))
+    return made
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

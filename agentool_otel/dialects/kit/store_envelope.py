@@ -1,0 +1,87 @@
+"""Spans that a store has put attributes of its own around; the vocabulary inside says more.
+
+A trace store that takes OpenTelemetry spans of any vocabulary adds its own names (the type it gave
+them, the input and output it found) and keeps the original ones beside them, or takes some away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from agentool_otel.dialects.kit.dialect import SHARED_ROLE, judge
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.model.operations import (
+    UNSET,
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    Operation,
+    Retrieval,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
+
+_NAMES = ("agent_name", "workflow_name")
+"""What a store falls back to the span's name for."""
+
+__all__ = ["ReadOwn", "read_around"]
+
+_OPERATIONS: dict[type, str] = {
+    Inference: "chat",
+    Embeddings: "embeddings",
+    ToolExecution: "execute_tool",
+    AgentInvocation: "invoke_agent",
+    WorkflowInvocation: "invoke_workflow",
+    Retrieval: "retrieval",
+}
+
+ReadOwn = Callable[[Reader, "str | None"], Operation]
+"""Reads the store's own attributes: as a given `gen_ai.operation.name`, as they say themselves
+(None), or as they say themselves without any guessing ("")."""
+
+
+def read_around(span: Reader, prefixes: tuple[str, ...], own: ReadOwn) -> Operation:
+    """Read a span by the vocabulary inside, and what that lacks by the store's own attributes.
+
+    Args:
+        span: the span.
+        prefixes: how the store's own names begin.
+        own: reads those.
+    """
+    inside = {key: value for key, value in span.rest.items() if not key.startswith(prefixes)}
+    inner = _read_inside(span, inside)
+    if inner is None:
+        return own(span, None)
+    outside = {key: value for key, value in span.rest.items() if key.startswith(prefixes)}
+    operation = _OPERATIONS.get(type(inner), "")
+    outer = own(Reader(span.span, outside), operation)
+    if isinstance(inner, Unclassified) and not isinstance(outer, Unclassified):
+        return msgspec.structs.replace(outer, extra={**inner.extra, **outer.extra})
+    return _filled(inner, outer)
+
+
+def _read_inside(span: Reader, attributes: dict[str, Any]) -> Operation | None:
+    if not attributes:
+        return None
+    record = msgspec.structs.replace(span.span, attributes=attributes)
+    judgement = judge(record)
+    if judgement.dialect is None or judgement.confidence.level < SHARED_ROLE:
+        return None
+    return judgement.dialect.read(Reader(record))
+
+
+def _filled(inner: Operation, outer: Operation) -> Operation:
+    """The inner reading, with what it leaves open from the outer one."""
+    changes: dict[str, Any] = {"extra": {**inner.extra, **outer.extra}}
+    theirs = set(outer.__struct_fields__)
+    for field in inner.__struct_fields__:
+        unknown = getattr(inner, field) in (None, UNSET) and field not in _NAMES
+        if unknown and field in theirs and getattr(outer, field) not in (None, UNSET):
+            changes[field] = getattr(outer, field)
+    if isinstance(inner, ToolExecution) and inner.name == "unknown":
+        changes["name"] = getattr(outer, "name", inner.name)
+    return msgspec.structs.replace(inner, **changes)

@@ -1,0 +1,415 @@
+"""For dialects that are read by saying the same in the words of the GenAI conventions.
+
+Most vocabularies have the fields of the conventions under other names. Such a dialect renames in
+the span's rest, and the `gen_ai` dialect reads the outcome; a value that is of no use there stays
+in the rest, and so in `extra`, like every other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.kit.errors import take_exception
+from agentool_otel.dialects.kit.flattened import tree
+from agentool_otel.dialects.kit.provider_messages import (
+    json_or_text,
+    messages_from,
+    parts_from,
+    tool_definition,
+)
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
+from agentool_otel.model.operations import Operation, Unclassified
+from agentool_otel.model.spans import STATUS_ERROR
+from agentool_otel.semconv import core, gen_ai
+
+__all__ = [
+    "UNSET",
+    "as_operation",
+    "definitions",
+    "drop",
+    "dumps",
+    "failed",
+    "include_cache",
+    "mend_definitions",
+    "mend_responses",
+    "mend_thoughts",
+    "mend_tool_messages",
+    "move_functions",
+    "move_messages",
+    "move_milliseconds",
+    "put",
+    "rename",
+    "said",
+    "set_documents",
+    "set_from_events",
+    "set_query",
+    "set_result",
+    "set_system",
+    "total",
+    "unclassified",
+]
+
+_BASE = GenAI()
+_WORDS = ("prompt", "input", "query", "question", "task", "text", "output", "result", "response")
+"""Members that hold the words where a program wraps its input or output in an object."""
+
+
+def as_operation(span: Reader, operation: str | None = None) -> Operation:
+    """Return what the span says, now that it speaks the conventions.
+
+    Args:
+        operation: its `gen_ai.operation.name`; None to leave it as the span has it.
+    """
+    if operation is not None:
+        span.rest[gen_ai.OPERATION_NAME] = operation
+    take_exception(span)
+    return _BASE.read(span)
+
+
+def unclassified(span: Reader) -> Unclassified:
+    """Return a span that is part of a framework's machinery and stands for no operation."""
+    take_exception(span)
+    error = span.text(core.ERROR_TYPE)
+    if error is None and span.span.status == STATUS_ERROR:
+        error = "_OTHER"
+    return Unclassified(
+        error_type=error,
+        error_message=span.span.status_message if error is not None else None,
+        conversation_id=span.text(gen_ai.CONVERSATION_ID),
+        extra=span.rest,
+    )
+
+
+def failed(operation: Operation, kind: str | None, described: str | None) -> Operation:
+    """Return an operation with an error that the span's status does not tell of."""
+    if operation.error_type is not None or (kind is None and described is None):
+        return operation
+    return msgspec.structs.replace(
+        operation,
+        error_type=kind or "_OTHER",
+        error_message=described or operation.error_message,
+    )
+
+
+def rename(span: Reader, names: Mapping[str, str]) -> None:
+    """Give attributes their names in the conventions.
+
+    Of several with the same meaning the first in `names` counts. What only repeats another is
+    taken too; what contradicts it stays.
+    """
+    rest = span.rest
+    for old, new in names.items():
+        if old in rest and old != new:
+            if new not in rest:
+                rest[new] = rest.pop(old)
+            elif rest[new] == rest[old]:
+                del rest[old]
+
+
+def put(span: Reader, key: str, value: Any) -> None:
+    """Set an attribute that the span does not have, to a value that is known."""
+    if value is not None and key not in span.rest:
+        span.rest[key] = value
+
+
+def drop(span: Reader, *keys: str) -> None:
+    """Take attributes that are understood and have no field: they say what the span is."""
+    for key in keys:
+        span.rest.pop(key, None)
+
+
+def move_messages(span: Reader, target: str, role: str, *keys: str) -> None:
+    """Set messages from the first of several attributes that holds any; see `said`."""
+    if target in span.rest:
+        return
+    for key in keys:
+        if key in span.rest and (made := said(span.json(key), role)):
+            span.rest[target] = made
+            return
+
+
+def set_from_events(span: Reader, key: str) -> None:
+    """Set the messages of a model call from an attribute that holds the older message events.
+
+    The answer is a choice, or whatever the assistant says last: the items of a response.
+    """
+    asked: list[Message] = []
+    answered: list[Message] = []
+    for event in span.array(key) or ():
+        if isinstance(event, dict):
+            chosen = event.get("event.name") == "gen_ai.choice"
+            bare = {name: it for name, it in event.items() if "." not in name and name != "index"}
+            if event.get("event.name") == "gen_ai.unknown" and isinstance(event.get("data"), dict):
+                bare = event["data"]  # an item of a response that Logfire has no event for
+            made = messages_from([bare], "assistant" if chosen else "user")
+            (answered if chosen else asked).extend(made)
+    if not answered:
+        parts: list[Part] = []
+        while asked and asked[-1].get("role") == "assistant":
+            parts = [*parts_of(asked.pop()), *parts]
+        answered = [message("assistant", parts)] if parts else []
+    put(span, gen_ai.INPUT_MESSAGES, asked or None)
+    put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
+
+
+def move_functions(span: Reader, prefix: str) -> None:
+    """Set tool definitions from `<prefix>.0.name`, `.description` and `.parameters`."""
+    if functions := definitions(tree(span, prefix)):
+        put(span, gen_ai.TOOL_DEFINITIONS, functions)
+
+
+def move_milliseconds(span: Reader, key: str, target: str) -> None:
+    """Set an attribute in seconds from one in milliseconds."""
+    if target not in span.rest and (value := span.number(key)) is not None:
+        span.rest[target] = value / 1000
+
+
+def include_cache(span: Reader) -> None:
+    """Make input tokens include the cached ones, where the reported total shows they do not.
+
+    Providers differ, and SDKs pass on what they were given: Anthropic and Bedrock count the
+    cached tokens apart, the conventions and OpenAI within.
+    """
+    rest = span.rest
+    tokens = rest.get(gen_ai.USAGE_INPUT_TOKENS)
+    cached = total(
+        rest.get(gen_ai.USAGE_CACHE_READ_INPUT_TOKENS),
+        rest.get(gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS),
+    )
+    if not cached or not isinstance(tokens, int):
+        return
+    apart = total(tokens, cached, rest.get(gen_ai.USAGE_OUTPUT_TOKENS))
+    if apart == rest.get(gen_ai.USAGE_TOTAL_TOKENS):
+        rest[gen_ai.USAGE_INPUT_TOKENS] = tokens + cached
+
+
+def said(value: Any, role: str) -> list[Message]:
+    """Return what was put into, or came out of, an agent or a model as messages.
+
+    Values that are no messages in any known shape become one: a text as it is, an object with one
+    telling member as that member's text, anything else as JSON text.
+    """
+    value = json_or_text(value)
+    if value is None or value is UNSET or value in ("", [], {}):
+        return []
+    if isinstance(value, dict) and _are_pairs(value.get("messages")):
+        value = value["messages"]
+    if _are_pairs(value):  # LangChain takes messages as (role, text), too
+        value = [{"role": role, "content": words} for role, words in value]
+    if _are_messages(value):
+        return [made for made in messages_from(value, role) if made.get("parts")]
+    if isinstance(value, dict):
+        for word in _WORDS:
+            inner = value.get(word)
+            if isinstance(inner, str) and (len(value) == 1 or word in _WORDS[:2]):
+                return [message(role, [text(inner)])]
+            if isinstance(inner, (list, dict)) and _are_messages(inner):
+                return said(inner, role)
+    words = value if isinstance(value, str) else dumps(value)
+    return [message(role, [text(words)])]
+
+
+def _are_pairs(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(it, list) and len(it) == 2 and all(isinstance(word, str) for word in it)
+            for it in value
+        )
+    )
+
+
+def _are_messages(value: Any) -> bool:
+    if isinstance(value, dict):
+        if isinstance(value.get("messages"), list):
+            return _are_messages(value["messages"])
+        if "role" in value or "parts" in value or isinstance(value.get("message"), dict):
+            return True
+        if value.get("type") == "constructor":  # LangChain's own serialisation
+            return isinstance(value.get("kwargs"), dict)
+        return "content" in value and ("type" in value or "tool_calls" in value)
+    if not isinstance(value, list) or not value:
+        return False
+    if len(value) == 1 and isinstance(value[0], list):
+        return _are_messages(value[0])
+    return all(isinstance(item, dict) and (_are_messages(item) or _is_item(item)) for item in value)
+
+
+def _is_item(value: dict[str, Any]) -> bool:
+    """Whether it is a content block, or an item of a responses API."""
+    kind = value.get("type")
+    known = ("text", "message", "function_call", "function_call_output", "reasoning", "tool_use")
+    return (
+        kind in known
+        or "toolCallId" in value
+        or (len(value) == 1 and ("text" in value or "toolUse" in value))
+    )
+
+
+def set_system(span: Reader, value: Any) -> None:
+    """Set the system instructions from text or content blocks."""
+    if gen_ai.SYSTEM_INSTRUCTIONS not in span.rest and (parts := parts_from(value)):
+        span.rest[gen_ai.SYSTEM_INSTRUCTIONS] = parts
+
+
+_SCHEMAS = (
+    *("parameters", "inputSchema", "input_schema", "parameters_json_schema", "json_schema"),
+    "arguments",
+)
+
+
+def definitions(tools: Any) -> list[dict[str, Any]]:
+    """Return tool definitions of any provider's shape as the conventions have them."""
+    made: list[dict[str, Any]] = []
+    for tool in _each(tools):
+        tool = json_or_text(tool)
+        if isinstance(tool, str) and tool:
+            made.append({"type": "function", "name": tool})
+        if not isinstance(tool, dict):
+            continue
+        declared = tool.get("function_declarations") or tool.get("functionDeclarations")
+        if isinstance(declared, list):
+            made += definitions(declared)
+            continue
+        inner = tool.get("function") or tool.get("toolSpec")
+        said = inner if isinstance(inner, dict) else tool
+        if not isinstance(said.get("name"), str):
+            continue
+        one: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": said["name"]}
+        if isinstance(said.get("description"), str):
+            one["description"] = said["description"]
+        schemas = (json_or_text(said.get(key)) for key in _SCHEMAS)
+        schema = next((it for it in schemas if isinstance(it, dict)), None)
+        if schema is not None and schema.keys() == {"json"}:  # Bedrock's
+            schema = schema["json"]
+        if schema is not None:
+            one["parameters"] = schema
+        made.append(one)
+    return made
+
+
+def _each(value: Any) -> Iterable[Any]:
+    value = json_or_text(value)
+    if isinstance(value, dict) and ("name" in value or "function" in value):
+        return [value]
+    if isinstance(value, dict):  # by name, each without its own
+        return [
+            {"name": name, **tool} if isinstance(tool, dict) else name
+            for name, tool in value.items()
+        ]
+    return value if isinstance(value, list) else ()
+
+
+def set_result(span: Reader, value: Any) -> None:
+    """Set a tool's result, which may be null; UNSET leaves it unknown.
+
+    Text that is JSON of an object or array is one; any other stays text, also where it is a number.
+    """
+    if value is UNSET or gen_ai.TOOL_CALL_RESULT in span.rest:
+        return
+    value = json_or_text(value)
+    if value is None or isinstance(value, str):
+        value = dumps(value)
+    span.rest[gen_ai.TOOL_CALL_RESULT] = value
+
+
+def mend_definitions(span: Reader) -> None:
+    """Make tool definitions flat, where an SDK has left them in a provider's shape."""
+    tools = span.rest.get(gen_ai.TOOL_DEFINITIONS)
+    if isinstance(tools, str) and '"function":' in tools:
+        tools = json_or_text(tools)
+        if isinstance(tools, list):
+            span.rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
+    elif isinstance(tools, str) and '"function_declarations":' in tools:  # Google's
+        span.rest[gen_ai.TOOL_DEFINITIONS] = definitions(tools)
+
+
+def mend_responses(span: Reader) -> None:
+    """Give tool results in messages the name of the conventions; some SDKs call them `result`."""
+    for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
+        value = span.rest.get(key)
+        if isinstance(value, str) and '"result"' in value:
+            value = json_or_text(value)
+        for said in value if isinstance(value, list) else ():
+            for part in parts_of(said) if isinstance(said, dict) else ():
+                if part.get("type") == "tool_call_response" and "result" in part:
+                    part.setdefault("response", part.pop("result"))
+                    span.rest[key] = value
+
+
+_BLOCK = re.compile(r'\{\s*"(?:reasoningContent"|type"\s*:\s*"(?:redacted_)?thinking")')
+
+
+def mend_thoughts(span: Reader) -> None:
+    """Make text that is the JSON of a thought one: what an SDK did not know, it has encoded."""
+    for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
+        value = span.rest.get(key)
+        if not isinstance(value, str) or not ("reasoningContent" in value or "thinking" in value):
+            continue
+        value = json_or_text(value)
+        for said in value if isinstance(value, list) else ():
+            parts = parts_of(said) if isinstance(said, dict) else []
+            made = [it for part in parts for it in (_thought(part) or [part])]
+            if made != parts:
+                said["parts"] = made
+                span.rest[key] = value
+
+
+def _thought(part: dict[str, Any]) -> list[dict[str, Any]]:
+    words = part.get("content")
+    if part.get("type") != "text" or not isinstance(words, str) or not _BLOCK.match(words):
+        return []
+    return [made for made in parts_from(words) if made.get("type") == "reasoning"]
+
+
+def mend_tool_messages(span: Reader) -> None:
+    """Make what a tool said its response, where an SDK has put it as text and left out the id."""
+    said = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(said, str) and '"tool"' in said:
+        said = json_or_text(said)
+    if not isinstance(said, list):
+        return
+    made = [
+        _response(it) if isinstance(it, dict) and it.get("role") == "tool" else it for it in said
+    ]
+    if made != said:
+        span.rest[gen_ai.INPUT_MESSAGES] = made
+
+
+def _response(said: dict[str, Any]) -> dict[str, Any]:
+    parts = parts_of(said)
+    if len(parts) != 1 or parts[0].get("type") != "text":
+        return said
+    return {**said, "parts": [tool_response(json_or_text(parts[0].get("content")), None)]}
+
+
+def total(*counts: Any) -> int | None:
+    """Return the sum of the counts that are known; None if none is."""
+    known = [count for count in counts if isinstance(count, int) and not isinstance(count, bool)]
+    return sum(known) if known else None
+
+
+def set_query(span: Reader, value: Any) -> None:
+    """Set what a retrieval looked for, from text or from an object with a telling member."""
+    if isinstance(value, dict):
+        telling = (value[word] for word in _WORDS if isinstance(value.get(word), str))
+        value = next(telling, dumps(value))
+    put(span, gen_ai.RETRIEVAL_QUERY_TEXT, value if isinstance(value, str) else None)
+
+
+def set_documents(span: Reader, value: Any) -> None:
+    """Set what a retrieval found, from a list or an object that holds one."""
+    value = json_or_text(value)
+    if isinstance(value, dict):
+        value = next((it for it in value.values() if isinstance(it, list)), value)
+    if value is not UNSET and value is not None:
+        put(span, gen_ai.RETRIEVAL_DOCUMENTS, value if isinstance(value, list) else [value])

@@ -1,0 +1,1 @@
+"""Logfire, and the Agents SDK as it records it."""

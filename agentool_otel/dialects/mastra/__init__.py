@@ -1,0 +1,1 @@
+"""Mastra, its present spans and those before version 1."""

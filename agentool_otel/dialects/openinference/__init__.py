@@ -1,0 +1,1 @@
+"""OpenInference, and what its instrumentors of each framework add."""

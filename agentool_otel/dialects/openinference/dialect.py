@@ -1,0 +1,459 @@
+"""OpenInference, read and written.
+
+Spec: github.com/Arize-ai/openinference spec/semantic_conventions.md; names in
+`semconv.openinference`. Quirks of instrumentors as of 2026-11, see `_openinference_values`.
+
+What has no name in OpenInference keeps its GenAI name, as the project's own instrumentors do when
+they write both; reading prefers the OpenInference names. What the vocabulary cannot carry is in
+`OpenInference.cannot_carry`. Kinds that are no operation (CHAIN, GUARDRAIL, PROMPT, UNKNOWN) are
+told apart by `gen_ai.operation.name`. A CHAIN without it is a workflow where it begins a trace, or
+is a graph or an agent of LangGraph; otherwise it is plumbing and stays unclassified. A RERANKER is
+read as a retrieval that says so in `extra`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import UNSET, structs
+
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    NOT_MINE,
+    OWN_ROLE,
+    SCOPE,
+    Confidence,
+    Signs,
+    Written,
+)
+from agentool_otel.dialects.kit.errors import take_exception
+from agentool_otel.dialects.kit.flattened import members, tree
+from agentool_otel.dialects.kit.provider_messages import answer_in
+from agentool_otel.dialects.kit.reading import Reader
+from agentool_otel.dialects.openinference import beeai_events as beeai
+from agentool_otel.dialects.openinference import messages as flat
+from agentool_otel.dialects.openinference import names, values
+from agentool_otel.dialects.openinference import python_methods as calls
+from agentool_otel.dialects.openinference.events import take_values
+from agentool_otel.dialects.openinference.writing import write
+from agentool_otel.model.messages import Message
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    EvaluationResult,
+    Inference,
+    Operation,
+    Retrieval,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
+from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
+from agentool_otel.semconv import core, gen_ai, mcp
+from agentool_otel.semconv import openinference as oi
+
+__all__ = ["OpenInference"]
+
+_SCOPE = "openinference."
+_SIGNS = Signs(
+    keys=(
+        "openinference.",
+        oi.LLM_INPUT_MESSAGES,
+        oi.LLM_INPUT_MESSAGES + ".",
+        oi.LLM_OUTPUT_MESSAGES,
+        oi.LLM_OUTPUT_MESSAGES + ".",
+        "llm.token_count.",
+        oi.LLM_MODEL_NAME,
+        oi.LLM_INVOCATION_PARAMETERS,
+        "retrieval.documents",
+        "retrieval.documents.",
+        "reranker.",
+        "embedding.",
+        "input.mime_type",
+        "output.mime_type",
+    ),
+    scopes=(_SCOPE,),
+)
+_CHAINS = ("invoke_agent", "invoke_workflow")
+_CENSUS = (
+    (("llm.",), oi.LLM),
+    (("embedding.",), oi.EMBEDDING),
+    (("reranker.",), oi.RERANKER),
+    (("retrieval.documents",), oi.RETRIEVER),
+    (("tool.name", "tool.parameters"), oi.TOOL),
+    (("agent.name",), oi.AGENT),
+)
+_BESIDE = {*((said, kind) for kind, said in names.KINDS.items()), ("search_memory", oi.RETRIEVER)}
+_GEN_AI = GenAI()
+_HAS_KIND = Confidence(OWN_ROLE, f"has {oi.SPAN_KIND}")
+
+
+class OpenInference:
+    """The dialect."""
+
+    name = "openinference"
+    signs = _SIGNS
+    cannot_carry = (
+        "system instructions become the first message of the input",
+        "in a message, tool calls come after everything else and their arguments are objects",
+        "each tool response is a message of its own, and JSON in it becomes text",
+        "messages have no finish reason, the call has one",
+        "documents' content is text and their metadata objects; what is null or empty is left out",
+        "lists of messages, tools or documents that are empty are left out",
+    )
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        if oi.SPAN_KIND in span.attributes:
+            return NOT_MINE if _stands_beside(span) else _HAS_KIND
+        if span.scope.startswith(_SCOPE):
+            return Confidence(SCOPE, f"scope {span.scope}")
+        for key in span.attributes:
+            if key in _SIGNS.keys or key.startswith(_SIGNS.keys):
+                return Confidence(CENSUS, f"has {key}")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        take_exception(span)
+        if span.span.events:
+            take_values(span)
+        _rename(span, names.COMMON)
+        kind, said = _kind(span)
+        if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):
+            span.rest.pop(oi.SPAN_KIND, None)
+            return _GEN_AI.read(span)
+        inner = kind != oi.TOOL and calls.is_inner(span.span)
+        passing = inner or beeai.is_passing(span.span)
+        operation = None if passing else _read_kind(span, kind)
+        if operation is None:
+            return _unclassified(span)
+        if said and kind != oi.RERANKER:
+            span.rest.pop(oi.SPAN_KIND, None)
+        return operation
+
+    def write(self, operation: Operation) -> Written:
+        """Return span name, kind and attributes; the caller sets the span's status."""
+        return write(operation)
+
+
+# ------------------------------------------------------------------------------------- reading
+
+
+def _stands_beside(span: SpanRecord) -> bool:
+    """Whether the names stand beside those of a span of ours (`dialects.beside`), and a store has
+    dropped what says so: a span that is written in this vocabulary leaves it to the kind to say
+    what the operation is."""
+    if not span.scope.startswith("agentool_otel"):
+        return False
+    said = span.attributes.get(gen_ai.OPERATION_NAME)
+    kind = span.attributes[oi.SPAN_KIND]
+    return isinstance(said, str) and (said, kind) in _BESIDE
+
+
+def _kind(span: Reader) -> tuple[str, bool]:
+    """Return the kind of a span, and whether the span says it by itself."""
+    said = span.rest.get(oi.SPAN_KIND)
+    if isinstance(said, str) and said:
+        return said.upper(), True
+    for beginnings, kind in _CENSUS:
+        if any(key.startswith(beginnings) for key in span.rest):
+            return kind, False
+    return oi.UNKNOWN, False
+
+
+def _is_gen_ai(span: Reader, kind: str) -> bool:
+    """Whether the span's GenAI names say what it is, because its kind does not.
+
+    A normaliser that knows no better calls any CHAIN `invoke_agent`, see the collector's
+    genainormalizer.
+    """
+    name = span.rest.get(gen_ai.OPERATION_NAME)
+    if kind == oi.EVALUATOR:
+        return gen_ai.EVALUATION_NAME in span.rest
+    return kind not in names.KINDS and isinstance(name, str) and name not in _CHAINS
+
+
+def _read_kind(span: Reader, kind: str) -> Operation | None:
+    match kind:
+        case oi.LLM:
+            return _read_llm(span)
+        case oi.TOOL:
+            return _read_tool(span)
+        case oi.AGENT:
+            return _read_chain(span) if values.is_plumbing(span.span) else _read_agent(span)
+        case oi.EMBEDDING:
+            return _read_embedding(span)
+        case oi.RETRIEVER | oi.RERANKER:
+            return _read_retrieval(span, kind)
+        case oi.EVALUATOR:
+            return _read_evaluation(span)
+        case oi.CHAIN:
+            return _read_chain(span)
+        case _:
+            return None
+
+
+def _rename(span: Reader, table: dict[str, str]) -> None:
+    rest = span.rest
+    for old in rest.keys() & table.keys():
+        rest[table[old]] = rest.pop(old)
+
+
+def _as(span: Reader, operation: str) -> Any:
+    """Read what is left in GenAI names, as a given operation."""
+    said = span.rest.get(gen_ai.OPERATION_NAME)
+    if operation != "chat" or said not in ("generate_content", "text_completion"):
+        span.rest[gen_ai.OPERATION_NAME] = operation
+    return _GEN_AI.read(span)
+
+
+def _unclassified(span: Reader) -> Unclassified:
+    record = span.span
+    error = span.text(core.ERROR_TYPE)
+    if error is None and record.status == STATUS_ERROR:
+        error = core.ERROR_TYPE_OTHER
+    return Unclassified(
+        conversation_id=span.text(gen_ai.CONVERSATION_ID),
+        error_type=error,
+        error_message=record.status_message if error is not None else None,
+        extra=span.rest,
+    )
+
+
+def _read_llm(span: Reader) -> Inference:
+    rest = span.rest
+    values.take_parameters(span, oi.LLM_INVOCATION_PARAMETERS)
+    _rename(span, names.USAGE)
+    _rename(span, names.COST)
+    _take_cached(span)
+    if gen_ai.USAGE_INPUT_TOKENS not in rest:
+        values.take_usage(span)
+    _take_models(span)
+    tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
+    if tools:
+        rest[gen_ai.TOOL_DEFINITIONS] = tools
+    reason = span.text(oi.LLM_FINISH_REASON)
+    if reason is not None:
+        rest[gen_ai.RESPONSE_FINISH_REASONS] = [reason]
+    response_id = values.response_id(span)
+    if response_id is not None:
+        rest.setdefault(gen_ai.RESPONSE_ID, response_id)
+    given, answered = _messages(span)
+    if response_id is not None and response_id.startswith("resp_"):
+        answered = values.joined(answered)
+    operation: Inference = _as(span, "chat")
+    said = [it["finish_reason"] for it in answered if isinstance(it.get("finish_reason"), str)]
+    return structs.replace(
+        operation,
+        input=given or operation.input,
+        output=answered or operation.output,
+        finish_reasons=operation.finish_reasons or said or None,
+    )
+
+
+def _take_cached(span: Reader) -> None:
+    """Take the older name of the tokens read from a cache."""
+    if gen_ai.USAGE_CACHE_READ_INPUT_TOKENS not in span.rest:
+        _rename(span, {oi.LLM_TOKENS_CACHE_INPUT: gen_ai.USAGE_CACHE_READ_INPUT_TOKENS})
+
+
+def _take_models(span: Reader) -> None:
+    """Tell the model asked for from the one that answered.
+
+    `llm.model_name` is the latter where the former is known from elsewhere.
+    """
+    rest = span.rest
+    asked = span.text(oi.LLM_REQUEST_MODEL_NAME)
+    answered = span.text(oi.LLM_RESPONSE_MODEL_NAME)
+    model = span.text(oi.LLM_MODEL_NAME)
+    if asked is None:
+        asked = rest.get(gen_ai.REQUEST_MODEL) or (model if answered is None else None)
+    if answered is None and model != asked:
+        answered = model
+    if asked is not None:
+        rest[gen_ai.REQUEST_MODEL] = asked
+    if answered is not None:
+        rest[gen_ai.RESPONSE_MODEL] = answered
+    provider = span.text(oi.LLM_PROVIDER)
+    if provider is None or provider == rest.get(oi.LLM_SYSTEM):
+        provider = span.text(oi.LLM_SYSTEM) or provider
+    if provider is not None:
+        rest[gen_ai.PROVIDER_NAME] = provider
+        rest.pop("gen_ai.system", None)
+
+
+def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
+    """Take input and output: as messages, else from the values, which otherwise repeat them."""
+    given = flat.messages_from_tree(tree(span, oi.LLM_INPUT_MESSAGES), "user")
+    if not given:
+        given = values.prompts(span)
+    answered = flat.messages_from_tree(tree(span, oi.LLM_OUTPUT_MESSAGES), "assistant")
+    if not answered:
+        answered = values.completions(span)
+    given = values.fuller(span, oi.INPUT_VALUE, given)
+    answered = values.fuller(span, oi.OUTPUT_VALUE, answered)
+    if given:
+        values.drop(span, oi.INPUT_VALUE)
+    else:
+        given = values.messages(span, oi.INPUT_VALUE, "user")
+    if answered:
+        values.drop(span, oi.OUTPUT_VALUE)
+    else:
+        answered = values.messages(span, oi.OUTPUT_VALUE, "assistant")
+    return given, answered
+
+
+def _read_tool(span: Reader) -> ToolExecution:
+    rest = span.rest
+    values.take_call(span)
+    _rename(span, names.TOOL)
+    if gen_ai.TOOL_NAME not in rest and span.span.name:
+        name = span.span.name.removeprefix("execute_tool ").removesuffix(".__call__")  # DSPy's
+        rest[gen_ai.TOOL_NAME] = beeai.tool_of(span.span) or name
+    arguments, result = values.arguments(span), values.result(span)
+    operation: ToolExecution = _as(span, "execute_tool")
+    operation = structs.replace(
+        operation,
+        arguments=operation.arguments if arguments is UNSET else arguments,
+        result=operation.result if result is UNSET else result,
+    )
+    if target := values.handoff_target(span.span):
+        # The function the model calls is named after the agent: openai-agents, handoffs.
+        name = re.sub(r"[^a-z0-9]", "_", target.lower())
+        source = operation.arguments
+        return structs.replace(
+            operation,
+            name=f"transfer_to_{name}",
+            transfer_target=target,
+            agent_name=source if isinstance(source, str) else operation.agent_name,
+            arguments=UNSET,
+            result=UNSET,
+        )
+    return calls.unwrapped(span.span, values.unwrapped(operation))
+
+
+def _read_agent(span: Reader) -> Operation:
+    rest = span.rest
+    record = span.span
+    named = span.one_of(span.text, oi.AGENT_NAME, oi.GRAPH_NODE_NAME, oi.GRAPH_NODE_ID)
+    if named is None and values.is_whole_run(record):
+        return _read_workflow(span, record.name)
+    if named is None:
+        named = rest.get(gen_ai.AGENT_NAME) or values.crewai_role(span)
+        named = named or values.agent_of(record.name)
+    if named is not None:
+        rest[gen_ai.AGENT_NAME] = named
+    return _invocation(span)
+
+
+def _invocation(span: Reader) -> AgentInvocation:
+    _rename(span, names.AGENT)
+    _rename(span, names.COST)
+    _rename(span, names.USAGE)
+    _take_cached(span)
+    _take_models(span)
+    tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
+    given, answered = _said(span)
+    operation: AgentInvocation = _as(span, "invoke_agent")
+    return structs.replace(
+        operation,
+        input=given or operation.input,
+        output=answer_in(answered) or operation.output,
+        tools=tools or operation.tools,
+    )
+
+
+def _said(span: Reader) -> tuple[list[Message], list[Message]]:
+    """Take what an agent was asked and what came of it."""
+    task = values.task(span)
+    if not task:
+        return _messages(span)
+    rest = span.rest
+    arguments = {key: rest.pop(key) for key in (oi.INPUT_VALUE, oi.INPUT_MIME_TYPE) if key in rest}
+    _, answered = _messages(span)
+    rest.update(arguments)
+    return task, answered
+
+
+def _read_chain(span: Reader) -> Operation | None:
+    agent = values.langchain_agent(span)
+    if agent is not None:
+        span.rest[gen_ai.AGENT_NAME] = agent
+        return _invocation(span)
+    if span.rest.get(gen_ai.OPERATION_NAME) == "invoke_workflow":
+        return _read_workflow(span, "")
+    if calls.is_workflow(span.span):
+        span.rest.setdefault(gen_ai.WORKFLOW_NAME, span.span.name)
+        run: WorkflowInvocation = _as(span, "invoke_workflow")
+        return run
+    if span.span.parent_id is None or span.span.name == "LangGraph":
+        return _read_workflow(span, span.span.name)
+    return None
+
+
+def _read_workflow(span: Reader, name: str) -> WorkflowInvocation:
+    if name:
+        span.rest.setdefault(gen_ai.WORKFLOW_NAME, name)
+    calls.unwrap_input(span)
+    given, answered = _messages(span)
+    operation: WorkflowInvocation = _as(span, "invoke_workflow")
+    return structs.replace(
+        operation,
+        input=given or operation.input,
+        output=answer_in(answered) or operation.output,
+    )
+
+
+def _read_embedding(span: Reader) -> Embeddings:
+    values.take_parameters(span, oi.EMBEDDING_INVOCATION_PARAMETERS)
+    _rename(span, names.USAGE)
+    _rename(span, names.COST)
+    model = span.text(oi.EMBEDDING_MODEL_NAME)
+    if model is not None:
+        asked = span.rest.get(gen_ai.REQUEST_MODEL)
+        key = gen_ai.REQUEST_MODEL if asked in (None, model) else gen_ai.RESPONSE_MODEL
+        span.rest.setdefault(key, model)
+    _take_models(span)
+    operation: Embeddings = _as(span, "embeddings")
+    return operation
+
+
+def _read_retrieval(span: Reader, kind: str) -> Retrieval:
+    found = oi.RETRIEVAL_DOCUMENTS
+    if kind == oi.RERANKER:
+        _rename(span, names.RERANKER)
+        found = oi.RERANKER_OUTPUT_DOCUMENTS
+    documents = flat.documents_from(tree(span, found))
+    if gen_ai.RETRIEVAL_QUERY_TEXT not in span.rest:
+        query = values.query(span)
+        if query is not None:
+            span.rest[gen_ai.RETRIEVAL_QUERY_TEXT] = query
+    if documents:
+        values.drop(span, oi.OUTPUT_VALUE)
+        span.rest[gen_ai.RETRIEVAL_DOCUMENTS] = documents
+    operation: Retrieval = _as(span, "retrieval")
+    return operation
+
+
+def _read_evaluation(span: Reader) -> EvaluationResult | None:
+    """Read an evaluator's verdict: its one annotation."""
+    for prefix in (oi.ANNOTATIONS, oi.EVALUATIONS):
+        if f"{prefix}.1.{prefix[:-1]}.name" in span.rest:
+            return None  # several: an operation is one
+        items = members(tree(span, prefix), prefix[:-1])
+        if items:
+            said = items[0]
+            fields = {
+                "name": gen_ai.EVALUATION_NAME,
+                "score": gen_ai.EVALUATION_SCORE_VALUE,
+                "label": gen_ai.EVALUATION_SCORE_LABEL,
+                "explanation": gen_ai.EVALUATION_EXPLANATION,
+            }
+            for key, value in said.items():
+                span.rest[fields.get(key, f"{prefix}.0.{prefix[:-1]}.{key}")] = value
+            span.rest.setdefault(gen_ai.EVALUATION_NAME, span.span.name or "unknown")
+            span.rest.pop(gen_ai.OPERATION_NAME, None)
+            operation = _GEN_AI.read(span)
+            return operation if isinstance(operation, EvaluationResult) else None
+    return None

@@ -1,0 +1,225 @@
+"""Messages, tools and documents as OpenInference flattens them, to and from GenAI shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from agentool_otel.dialects.kit.flattened import flatten, members
+from agentool_otel.dialects.kit.provider_messages import json_or_text, role_of, tool_definition
+from agentool_otel.dialects.kit.reading import Deferred
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
+from agentool_otel.model.messages import tool_call as call_part
+from agentool_otel.model.spans import Attributes
+
+__all__ = [
+    "documents_from",
+    "messages_from_tree",
+    "one_by_one",
+    "tools_from",
+    "write_documents",
+    "write_messages",
+    "write_tools",
+]
+
+_MEDIA = ("image", "audio", "video", "document")
+_DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.*)", re.DOTALL)
+
+
+# ------------------------------------------------------------------------------------- reading
+
+
+def messages_from_tree(items: Any, role: str) -> list[Message]:
+    """Return the messages below `llm.input_messages` or `llm.output_messages`."""
+    return [_message(said, role) for said in members(items, "message")]
+
+
+def _message(said: dict[str, Any], role: str) -> Message:
+    said = dict(said)
+    role = role_of(str(said.pop("role", role)))
+    content, contents = said.pop("content", None), said.pop("contents", None)
+    call_id = said.pop("tool_call_id", None)
+    calls = _calls(said)
+    parts = [_part(block) for block in members(contents, "message_content")]
+    if role == "tool":
+        response = content if content is not None else _joined(parts)
+        made = message(role, [tool_response(response, _id(call_id)), *calls])
+    elif role == "user" and call_id is not None:  # Anthropic's
+        made = message(role, [tool_response(content, _id(call_id)), *parts])
+    else:
+        if (
+            isinstance(content, str)
+            and content
+            and all(it.get("content") != content for it in parts)
+        ):
+            parts.insert(0, text(content))
+        elif isinstance(content, list) and content and all(isinstance(it, str) for it in content):
+            parts[:0] = [text(it) for it in content]  # blocks of text that came one by one
+        elif content is not None and not isinstance(content, str):
+            parts.insert(0, {"type": "unknown", "content": content})
+        made = message(role, parts + calls)
+    for key, value in said.items():
+        made.setdefault(key, value)
+    return made
+
+
+def _joined(parts: list[Part]) -> Any:
+    """The content of a tool's message that came in blocks: text where it is only that."""
+    if all(set(part) == {"type", "content"} and part["type"] == "text" for part in parts):
+        return "\n".join(str(part["content"]) for part in parts)
+    return parts
+
+
+def _id(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _calls(said: dict[str, Any]) -> list[Part]:
+    made: list[Part] = []
+    for call in members(said.pop("tool_calls", None), "tool_call"):
+        inner = call.get("function")
+        function: dict[str, Any] = inner if isinstance(inner, dict) else call
+        name = function.get("name", call.get("function.name", "unknown"))
+        # Instrumentations leave the arguments out where they are `{}`.
+        arguments = function.get("arguments", call.get("function.arguments", {}))
+        part = call_part(str(name), json_or_text(arguments), _id(call.get("id")))
+        if (signature := call.get("reasoning_signature")) is not None:
+            part["signature"] = signature
+        made.append(part)
+    if "function_call_name" in said:
+        arguments = json_or_text(said.pop("function_call_arguments_json", {}))
+        made.append(call_part(str(said.pop("function_call_name")), arguments))
+    return made
+
+
+def _part(block: dict[str, Any]) -> Part:
+    block = dict(block)
+    kind = str(block.pop("type", "text"))
+    if kind in ("input_text", "output_text"):  # as OpenAI's responses API calls it
+        kind = "text"
+    if kind in _MEDIA and isinstance(block.get(kind), dict):
+        return _media(kind, block)
+    if kind == "reasoning" and "data" in block:  # of a thought that the provider hides
+        block.setdefault("encrypted_content", block.pop("data"))
+    if isinstance(block.get("text"), str) or kind in ("text", "reasoning"):
+        return {"type": kind, "content": block.pop("text", ""), **block}
+    return {"type": kind, **block}
+
+
+def _media(kind: str, block: dict[str, Any]) -> Part:
+    (inner,) = members([block.pop(kind)], kind)
+    inner = dict(inner)
+    url = inner.pop("url", None)
+    if isinstance(url, str) and (data := _DATA_URL.fullmatch(url)):
+        source = {"type": "blob", "modality": kind, "mime_type": data[1], "content": data[2]}
+    else:
+        source = {"type": "uri", "modality": kind, "uri": url}
+    return {**source, **inner, **block}
+
+
+def tools_from(items: Any) -> list[Any]:
+    """Return the tool definitions below `llm.tools`, flat as the conventions have them."""
+    return [tool_definition(tool.get("json_schema", tool)) for tool in members(items, "tool")]
+
+
+def documents_from(items: Any) -> list[dict[str, Any]]:
+    """Return the documents of a retrieval, their metadata as objects."""
+    made: list[dict[str, Any]] = []
+    for document in members(items, "document"):
+        if "metadata" in document:
+            document = {**document, "metadata": json_or_text(document["metadata"])}
+        made.append(document)
+    return made
+
+
+# ------------------------------------------------------------------------------------- writing
+
+
+def write_messages(prefix: str, messages: Iterable[Message], into: Attributes) -> None:
+    """Write messages, each answer of a tool as a message of its own."""
+    for n, said in enumerate(made for it in messages for made in one_by_one(it)):
+        flatten(f"{prefix}.{n}.message", said, into)
+
+
+def one_by_one(said: Message) -> list[dict[str, Any]]:
+    """Return a message with its members under their names here, each answer of a tool as a message
+    of its own."""
+    head = {"role": said.get("role", "user"), "name": said.get("name")}
+    contents: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
+    for part in parts_of(said):
+        match part.get("type"):
+            case "tool_call":
+                calls.append({"tool_call": _written_call(part)})
+            case "tool_call_response":
+                response = part.get("response", part.get("result"))
+                content = response if isinstance(response, str) else dumps(response)
+                answers.append(
+                    {**head, "role": "tool", "tool_call_id": part.get("id"), "content": content}
+                )
+            case _:
+                contents.append({"message_content": _written_part(part)})
+    if answers and not contents and not calls:
+        return answers
+    made: dict[str, Any] = {**head, "tool_calls": calls}
+    match contents:
+        case [{"message_content": {"type": "text", "text": str(words), **others}}] if (
+            words and not others
+        ):
+            made["content"] = words
+        case _:
+            made["contents"] = contents
+    return [*answers, made]
+
+
+def _written_call(part: Part) -> dict[str, Any]:
+    arguments = part.get("arguments")
+    if isinstance(arguments, Deferred):
+        arguments = arguments.text
+    return {
+        "id": part.get("id"),
+        "function": {
+            "name": part.get("name"),
+            "arguments": arguments if isinstance(arguments, str) else dumps(arguments),
+        },
+        "reasoning_signature": part.get("signature"),
+    }
+
+
+def _written_part(part: Part) -> dict[str, Any]:
+    rest = {key: value for key, value in part.items() if key not in ("type", "content")}
+    modality = part.get("modality")
+    match part:
+        case {"type": "uri", "uri": str(url)} if modality in _MEDIA:
+            pass
+        case {"type": "blob", "mime_type": str(mime), "content": str(data)} if modality in _MEDIA:
+            url = f"data:{mime};base64,{data}"
+        case {"type": kind, "content": str(words)}:
+            return {"type": kind, "text": words, **rest}
+        case {"type": kind}:
+            return {"type": kind, **rest, "content": part.get("content")}
+        case _:
+            return {"type": "unknown", **rest}
+    for key in ("modality", "uri", "mime_type"):
+        rest.pop(key, None)
+    return {"type": modality, str(modality): {str(modality): {"url": url}}, **rest}
+
+
+def write_tools(prefix: str, tools: Iterable[Any], into: Attributes) -> None:
+    """Write tool definitions."""
+    for n, tool in enumerate(tools):
+        into[f"{prefix}.{n}.tool.json_schema"] = dumps(tool)
+
+
+def write_documents(prefix: str, documents: Iterable[Any], into: Attributes) -> None:
+    """Write documents; content and metadata that are not text become JSON text, what is null is
+    left out, and what is no object is content."""
+    for n, document in enumerate(documents):
+        said: dict[str, Any] = document if isinstance(document, dict) else {"content": document}
+        for key, value in said.items():
+            if value is not None:
+                plain = isinstance(value, (str, int, float, bool))
+                into[f"{prefix}.{n}.document.{key}"] = value if plain else dumps(value)

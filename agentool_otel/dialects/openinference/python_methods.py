@@ -1,0 +1,73 @@
+"""What OpenInference's instrumentors of LlamaIndex and DSPy record: methods with the arguments they
+were called with.
+
+Source: openinference-instrumentation-llama-index 4.6, `_handler.py`, and -dspy 0.1, `__init__.py`;
+LlamaIndex 0.14, `llama_index/core/tools/types.py` (`ToolOutput`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, structs
+
+from agentool_otel.dialects.kit.provider_messages import json_or_text
+from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.operations import ToolExecution
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import openinference as oi
+
+__all__ = ["is_inner", "is_workflow", "unwrap_input", "unwrapped"]
+
+_LLAMA_INDEX = "openinference.instrumentation.llama_index"
+_DSPY = "openinference.instrumentation.dspy"
+
+
+def is_inner(span: SpanRecord) -> bool:
+    """Whether a span is the inner half of what the one around it tells: `OpenAI._prepare…`,
+    `VectorIndexRetriever._retrieve` within `VectorIndexRetriever.retrieve`."""
+    return span.scope == _LLAMA_INDEX and "._" in span.name
+
+
+def is_workflow(span: SpanRecord) -> bool:
+    """Whether a span is the run of a workflow, and its input the state that the run began with.
+
+    Agents are workflows. What it was asked and answered are not there, but in the calls inside.
+    """
+    given = span.attributes.get(oi.INPUT_VALUE)
+    return (
+        span.scope == _LLAMA_INDEX
+        and isinstance(given, str)
+        and given.startswith('{"init_state": ')
+    )
+
+
+def unwrapped(span: SpanRecord, operation: ToolExecution) -> ToolExecution:
+    """Take the arguments out of the call of a tool's method, the result out of a `ToolOutput`."""
+    if span.scope not in (_LLAMA_INDEX, _DSPY):
+        return operation
+    given, gave = _plain(operation.arguments), _plain(operation.result)
+    if not isinstance(given, dict) or not given.keys() <= {"args", "kwargs"}:
+        return operation
+    arguments = given.get("kwargs", UNSET)
+    result, error = operation.result, operation.tool_error
+    if isinstance(gave, dict) and "raw_output" in gave:
+        result = gave["raw_output"]
+        sent = gave.get("raw_input")
+        if isinstance(sent, dict) and isinstance(sent.get("kwargs"), dict):
+            arguments = sent["kwargs"]  # without the context that LlamaIndex adds to them
+        if gave.get("is_error") is True and error is None:
+            error = str(result)
+    return structs.replace(operation, arguments=arguments, result=result, tool_error=error)
+
+
+def unwrap_input(span: Reader) -> None:
+    """Take what a module of DSPy was given out of the arguments of its `forward`."""
+    given = json_or_text(span.rest.get(oi.INPUT_VALUE)) if span.span.scope == _DSPY else None
+    if isinstance(given, dict) and given.keys() == {"input_args"}:
+        span.rest[oi.INPUT_VALUE] = dumps(given["input_args"])
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Deferred) else value

@@ -1,0 +1,474 @@
+"""`input.value`, `output.value` and invocation parameters: whatever an instrumentor had at hand.
+
+Source: openinference-instrumentation-{openai 0.1.66, langchain 0.1.80, openai-agents 2.6.0,
+smolagents 0.1.43, crewai 1.1.21}, recorded in `tests/fixtures/spans`; Agno, ADK and Claude Agent
+SDK from collected traces.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import UNSET, structs
+
+from agentool_otel.dialects.kit import langchain_values as langchain
+from agentool_otel.dialects.kit.flattened import members, tree
+from agentool_otel.dialects.kit.provider_messages import json_or_text, spoken
+from agentool_otel.dialects.kit.python_text import object_in
+from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.store_spans import set_usage
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.messages import Message, Part, message, parts_of, text
+from agentool_otel.model.operations import ToolExecution
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv import openinference as oi
+
+__all__ = [
+    "agent_of",
+    "arguments",
+    "completions",
+    "crewai_role",
+    "drop",
+    "fuller",
+    "handoff_target",
+    "is_plumbing",
+    "is_whole_run",
+    "joined",
+    "langchain_agent",
+    "messages",
+    "prompts",
+    "query",
+    "response_id",
+    "result",
+    "take_call",
+    "take_parameters",
+    "take_usage",
+    "task",
+    "unwrapped",
+    "write_parameters",
+    "write_value",
+]
+
+_MIME = {oi.INPUT_VALUE: oi.INPUT_MIME_TYPE, oi.OUTPUT_VALUE: oi.OUTPUT_MIME_TYPE}
+_OPENAI_AGENTS = (
+    "openinference.instrumentation.openai_agents",
+    "@arizeai/openinference-instrumentation-openai-agents",
+)
+_CALLS = ("tool_call", "tool_call_response")
+_AGNO_USAGE = re.compile(
+    r"^ModelResponse\(.*response_usage=Metrics\(input_tokens=(\d+), output_tokens=(\d+)", re.S
+)
+_ROLE = re.compile(r"\brole='([^']+)' goal=")
+_RESPONSE_ID = re.compile(r'(?<!\\)"id":\s?"((?:chatcmpl|resp|msg)[\w-]+)"')
+
+
+# -------------------------------------------------------------------------------------- values
+
+
+def drop(span: Reader, key: str) -> None:
+    """Leave out a value that repeats what has been read."""
+    span.rest.pop(key, None)
+    span.rest.pop(_MIME[key], None)
+
+
+def take(span: Reader, key: str) -> Any:
+    """Take a value: JSON where it says so or looks so, else text; UNSET if there is none.
+
+    Without a MIME type a value is text by the specification, yet objects often come without.
+    """
+    mime = span.rest.get(_MIME[key])
+    value = span.rest.get(key)
+    structured = not isinstance(value, str) or value[:1] in ("{", "[")
+    if mime == oi.JSON or (mime is None and structured):
+        value = span.deferred_json(key)
+    else:
+        value = span.text(key)
+    if value is None and key in span.rest:
+        value = UNSET
+    if key not in span.rest:
+        span.rest.pop(_MIME[key], None)
+    return UNSET if value is None and mime != oi.JSON else value
+
+
+def write_value(key: str, value: Any, into: Attributes) -> None:
+    """Write a value with its MIME type."""
+    if value is UNSET:
+        return
+    if isinstance(value, str):
+        into[key], into[_MIME[key]] = value, oi.TEXT
+    else:
+        into[key] = value.text if isinstance(value, Deferred) else dumps(value)
+        into[_MIME[key]] = oi.JSON
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Deferred) else value
+
+
+def query(span: Reader) -> str | None:
+    """Take the query of a retrieval."""
+    value = _plain(take(span, oi.INPUT_VALUE))
+    if isinstance(value, dict):
+        said = value.get("query", value.get("input"))
+        return said if isinstance(said, str) else dumps(value)
+    return value if isinstance(value, str) else None
+
+
+# ------------------------------------------------------------------------------------ messages
+
+
+def messages(span: Reader, key: str, role: str) -> list[Message]:
+    """Take the messages a value holds; one that holds none is itself what was said."""
+    value = take(span, key)
+    if "content='" in (value.text if isinstance(value, Deferred) else str(value)):
+        value = langchain.unprinted(_plain(value))  # LangChain's, until early 2025
+    return [] if value is UNSET else spoken(value, role)
+
+
+def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
+    """Return the same messages as the value has them, where calls lack their ids or a message its
+    content (LangChain JS), or where a message may have held more results of tools than the names
+    have room for (Anthropic JS, Bedrock); else with what has no name in flattened messages: the
+    thoughts of LangChain's, and that a result is an error."""
+    value = span.rest.get(key)
+    complete = _complete(said)
+    if complete and not (isinstance(value, str) and _leaves_out(value, said)):
+        return said
+    value = json_or_text(value)
+    told = spoken(value, "user") if isinstance(value, (dict, list)) else []
+    system = [it for it in said if it.get("role") == "system"]
+    if not any(it.get("role") == "system" for it in told):  # of Anthropic, apart from the others
+        told = system + told
+    alike = [_turn(it) for it in told] == [_turn(it) for it in said]
+    if not complete:
+        return told if alike else said
+    return _with_errors(_with_thoughts(said, told) if alike else said, told)
+
+
+def _turn(said: Message) -> Any:
+    """Whose turn a message is; results are told to Anthropic's models by the user."""
+    return "tool" if _answers_a_call(parts_of(said)) else said.get("role")
+
+
+def _leaves_out(value: str, said: list[Message]) -> bool:
+    """Whether it may be worth it to parse a value: most only repeat the messages."""
+    kinds = {part.get("type") for it in said for part in parts_of(it)}
+    if "tool_call_response" in kinds:
+        return '"is_error"' in value or '"error"' in value
+    return "reasoning" not in kinds and ('thinking"' in value or 'reasoning_content"' in value)
+
+
+def _with_thoughts(said: list[Message], told: list[Message]) -> list[Message]:
+    if any(part.get("type") == "reasoning" for it in said for part in parts_of(it)):
+        return said
+    made: list[Message] = []
+    for one, other in zip(said, told, strict=True):
+        thoughts = [part for part in parts_of(other) if part.get("type") == "reasoning"]
+        made.append({**one, "parts": [*thoughts, *parts_of(one)]} if thoughts else one)
+    return made
+
+
+def _with_errors(said: list[Message], told: list[Message]) -> list[Message]:
+    failed = {part.get("id") for it in told for part in parts_of(it) if "is_error" in part}
+    for it in said if failed else ():
+        for part in parts_of(it):
+            if part.get("type") == "tool_call_response" and part.get("id") in failed:
+                part["is_error"] = True
+    return said
+
+
+def _complete(said: list[Message]) -> bool:
+    for it in said:
+        parts = parts_of(it)
+        if not parts or (it.get("role") == "user" and _answers_a_call(parts)):
+            return False
+        for part in parts:
+            if part.get("id") is None and part.get("type") in _CALLS:
+                return False
+    return True
+
+
+def _answers_a_call(parts: list[Part]) -> bool:
+    return any(part.get("type") == "tool_call_response" for part in parts)
+
+
+def task(span: Reader) -> list[Message]:
+    """Take the task of a CrewAI agent: its value has the arguments of CrewAI's own method."""
+    said = span.text("formatted_description") if "task_key" in span.rest else None
+    return [message("user", [text(said)])] if said else []
+
+
+def prompts(span: Reader) -> list[Message]:
+    """Take the prompts of a text completion."""
+    found = members(tree(span, oi.LLM_PROMPTS), "prompt")
+    return [message("user", [text(str(it["text"]))]) for it in found if "text" in it]
+
+
+def completions(span: Reader) -> list[Message]:
+    """Take the choices of a text completion."""
+    found = members(tree(span, oi.LLM_CHOICES), "completion")
+    return [message("assistant", [text(str(it["text"]))]) for it in found if "text" in it]
+
+
+def response_id(span: Reader) -> str | None:
+    """Return the id of a response whose raw body is the span's value."""
+    value = span.rest.get(oi.OUTPUT_VALUE)
+    if not isinstance(value, str) or span.rest.get(oi.OUTPUT_MIME_TYPE) != oi.JSON:
+        return None
+    found = _RESPONSE_ID.search(value)
+    return found[1] if found else None
+
+
+def joined(said: list[Message]) -> list[Message]:
+    """Return the items of one response as one message: OpenAI's responses API has no choices."""
+    parts = [part for it in said for part in parts_of(it)]
+    return [{**it, "parts": parts} for it in said[-1:]]
+
+
+# ---------------------------------------------------------------------------------------- tools
+
+
+def take_call(span: Reader) -> None:
+    """Take what the model's call says on a tool's own span, where the tool's names are missing."""
+    for name, other in (
+        (oi.TOOL_ID, oi.TOOL_CALL_ID),
+        (oi.TOOL_NAME, oi.TOOL_CALL_FUNCTION_NAME),
+        (oi.INPUT_VALUE, oi.TOOL_CALL_FUNCTION_ARGUMENTS),
+        (oi.INPUT_VALUE, "gcp.vertex.agent.tool_call_args"),
+    ):
+        if other in span.rest:
+            value = span.rest.pop(other)
+            span.rest.setdefault(name, value)
+
+
+def arguments(span: Reader) -> Any:
+    """Take the arguments of a tool."""
+    typed = oi.INPUT_MIME_TYPE in span.rest
+    given = take(span, oi.INPUT_VALUE)
+    parameters = json_or_text(span.rest.get(oi.TOOL_PARAMETERS))
+    if given is UNSET and isinstance(parameters, dict) and not _is_schema(parameters):
+        del span.rest[oi.TOOL_PARAMETERS]
+        return parameters
+    value = _plain(given) if _is_smolagents(given) else None
+    if value is not None:
+        return _smolagents_arguments(value, parameters)
+    if isinstance(given, Deferred) and '"tool_string"' in given.text:
+        return _crewai_arguments(given)
+    if span.rest.get(oi.TOOL_PARAMETERS) is not None and given == parameters:
+        del span.rest[oi.TOOL_PARAMETERS]  # Agno and Claude repeat the arguments there
+    if isinstance(given, str) and not typed:  # LangChain's, if it begins like an object
+        return object_in(given)
+    return given
+
+
+def _is_schema(parameters: dict[str, Any]) -> bool:
+    return "properties" in parameters or any(
+        isinstance(it, dict) and "type" in it for it in parameters.values()
+    )
+
+
+def _crewai_arguments(given: Deferred) -> Any:
+    """Unpack the call of CrewAI's `ToolUsage._use`, which has the tool's printed into it."""
+    value = given.value
+    calling = value.get("calling") if isinstance(value, dict) else None
+    if not isinstance(calling, str):
+        return given
+    said = calling.partition(" arguments=")[2]
+    named = object_in(said)
+    return named if isinstance(named, dict) else given
+
+
+def _is_smolagents(given: Any) -> bool:
+    return isinstance(given, Deferred) and '"sanitize_inputs_outputs"' in given.text
+
+
+def _smolagents_arguments(value: Any, parameters: Any) -> Any:
+    """Unpack the call of smolagents' `Tool.__call__`, positional arguments by their names."""
+    if not isinstance(value, dict):
+        return value
+    named = value.get("kwargs")
+    made: dict[str, Any] = dict(named) if isinstance(named, dict) else {}
+    placed = value.get("args")
+    placed = placed if isinstance(placed, list) else []
+    if len(placed) == 1 and isinstance(placed[0], dict) and not made:
+        return placed[0]
+    names = list(parameters) if isinstance(parameters, dict) else []
+    for n, argument in enumerate(placed):
+        made[names[n] if n < len(names) else f"arg{n}"] = argument
+    return made
+
+
+def result(span: Reader) -> Any:
+    """Take the result of a tool."""
+    return take(span, oi.OUTPUT_VALUE)
+
+
+def unwrapped(operation: ToolExecution) -> ToolExecution:
+    """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
+    given = operation.result
+    if not _looks_wrapped(given.text if isinstance(given, Deferred) else str(given)):
+        return operation
+    value = _plain(given)
+    if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
+        value = value["output"]
+    if isinstance(value, str) and (printed := langchain.tool_message(value)) is not None:
+        return structs.replace(
+            operation,
+            result=printed.content,
+            tool_error=str(printed.content) if printed.failed else operation.tool_error,
+            call_id=operation.call_id or printed.call_id,
+        )
+    if not isinstance(value, dict):
+        return operation
+    inner = value.get("data", value) if value.get("type") == "tool" else value.get("kwargs")
+    if isinstance(inner, dict) and "content" in inner and "tool_call_id" in inner:
+        content, call_id = inner["content"], inner["tool_call_id"]
+        failed = inner.get("status") == "error"
+    elif value.keys() == {"id", "name", "response"}:
+        content, call_id, failed = value["response"], value["id"], False
+    else:
+        return operation
+    return structs.replace(
+        operation,
+        result=content,
+        tool_error=str(content) if failed else operation.tool_error,
+        call_id=operation.call_id or (call_id if isinstance(call_id, str) else None),
+    )
+
+
+def _looks_wrapped(said: str) -> bool:
+    return '"tool_call_id"' in said or '"response"' in said or "tool_call_id='" in said
+
+
+def handoff_target(span: SpanRecord) -> str | None:
+    """Return the agent that a handoff of openai-agents goes to."""
+    name = span.name
+    return name.removeprefix("handoff to ") if name.startswith("handoff to ") else None
+
+
+# --------------------------------------------------------------------------------------- agents
+
+
+def is_whole_run(span: SpanRecord) -> bool:
+    """Whether this is openai-agents' span of a whole run, which is an AGENT without a name."""
+    return span.scope in _OPENAI_AGENTS or span.name == "Agent workflow"
+
+
+def crewai_role(span: Reader) -> str | None:
+    """Return the role of the agent that does a task of CrewAI's, printed among the arguments."""
+    if "task_key" not in span.rest:
+        return None
+    found = _ROLE.search(str(span.rest.get(oi.INPUT_VALUE)))
+    return found[1] if found else None
+
+
+def agent_of(name: str) -> str | None:
+    """Return the agent a span is named after: `weather.run`, `agent_run [weather]`."""
+    if match := re.fullmatch(r"(?:agent_run|invoke_agent) \[?(.+?)\]?", name):
+        return match[1]
+    if name == "invoke_agent":
+        return None
+    return re.sub(r"\.a?(?:run|invoke)(?:_stream)?$", "", name) or None
+
+
+def is_plumbing(span: SpanRecord) -> bool:
+    """Whether LangChain's instrumentation calls a runnable an AGENT only for its name."""
+    if not span.scope.startswith("openinference.instrumentation.langchain"):
+        return False
+    said = json_or_text(span.attributes.get(oi.METADATA))
+    return langchain.is_plumbing(
+        span.name, said.get("langgraph_node") if isinstance(said, dict) else None
+    )
+
+
+def langchain_agent(span: Reader) -> str | None:
+    """Return the agent a CHAIN runs: LangChain names it in the metadata of all that it runs."""
+    said = span.rest.get(oi.METADATA)
+    if isinstance(said, str) and '"lc_agent_name"' in said:
+        said = json_or_text(said)
+    name = said.get("lc_agent_name") if isinstance(said, dict) else None
+    return name if isinstance(name, str) and name == span.span.name else None
+
+
+def take_usage(span: Reader) -> None:
+    """Take the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that did
+    not know the responses API yet took nothing out of it."""
+    body = span.rest.get(oi.OUTPUT_VALUE)
+    if not isinstance(body, str):
+        return
+    if printed := _AGNO_USAGE.search(body):
+        set_usage(
+            span,
+            dict(zip(("input_tokens", "output_tokens"), map(int, printed.groups()), strict=True)),
+        )
+    elif '"usage"' in body and isinstance(answer := json_or_text(body), dict):
+        set_usage(span, answer.get("usage"))
+
+
+# ------------------------------------------------------------------------ invocation parameters
+
+_NUMBER = (int, float)
+_PARAMETERS: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "model": (gen_ai.REQUEST_MODEL, str),
+    "temperature": (gen_ai.REQUEST_TEMPERATURE, _NUMBER),
+    "top_p": (gen_ai.REQUEST_TOP_P, _NUMBER),
+    "top_k": (gen_ai.REQUEST_TOP_K, int),
+    "max_tokens": (gen_ai.REQUEST_MAX_TOKENS, int),
+    "max_completion_tokens": (gen_ai.REQUEST_MAX_TOKENS, int),
+    "max_output_tokens": (gen_ai.REQUEST_MAX_TOKENS, int),
+    "frequency_penalty": (gen_ai.REQUEST_FREQUENCY_PENALTY, _NUMBER),
+    "presence_penalty": (gen_ai.REQUEST_PRESENCE_PENALTY, _NUMBER),
+    "stop": (gen_ai.REQUEST_STOP_SEQUENCES, (str, list)),
+    "stop_sequences": (gen_ai.REQUEST_STOP_SEQUENCES, list),
+    "seed": (gen_ai.REQUEST_SEED, int),
+    "n": (gen_ai.REQUEST_CHOICE_COUNT, int),
+    "stream": (gen_ai.REQUEST_STREAM, bool),
+    "reasoning_effort": (gen_ai.REQUEST_REASONING_LEVEL, str),
+    "previous_response_id": (gen_ai.REQUEST_PREVIOUS_RESPONSE_ID, str),
+    "dimensions": (gen_ai.EMBEDDINGS_DIMENSION_COUNT, int),
+    "encoding_format": (gen_ai.REQUEST_ENCODING_FORMATS, str),
+    "encoding_formats": (gen_ai.REQUEST_ENCODING_FORMATS, list),
+}
+_WRITTEN = {
+    key: name
+    for name, (key, _) in reversed(_PARAMETERS.items())
+    if name not in ("model", "encoding_format")
+}
+
+
+def take_parameters(span: Reader, key: str) -> None:
+    """Take the parameters the conventions have names for; the others stay where they are."""
+    given = json_or_text(span.rest.get(key))
+    if not isinstance(given, dict):
+        return
+    left: dict[str, Any] = {}
+    for name, value in given.items():
+        known = _PARAMETERS.get(name)
+        if value is None:
+            continue
+        if known is None or not isinstance(value, known[1]) or known[0] in span.rest:
+            left[name] = value
+        elif value is not False:
+            span.rest[known[0]] = (
+                [value] if name in ("stop", "encoding_format") and isinstance(value, str) else value
+            )
+    tools = left.pop("tools", None)
+    if tools is not None and not any(it.startswith(oi.LLM_TOOLS) for it in span.rest):
+        left["tools"] = tools
+    if left:
+        span.rest[key] = dumps(left)
+    else:
+        del span.rest[key]
+
+
+def write_parameters(key: str, made: Attributes) -> None:
+    """Write those parameters of a request that OpenInference has no attributes for."""
+    given = {name: made.pop(attribute) for attribute, name in _WRITTEN.items() if attribute in made}
+    if not given:
+        return
+    others = made.get(key)
+    if isinstance(others, str):
+        others = json_or_text(others)
+    made[key] = dumps({**given, **others} if isinstance(others, dict) else given)

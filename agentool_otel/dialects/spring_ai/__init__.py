@@ -1,0 +1,1 @@
+"""Spring AI, and what it logs of content."""

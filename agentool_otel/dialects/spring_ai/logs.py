@@ -1,0 +1,62 @@
+"""What Spring AI logs of content: a title, and a list whose texts are quoted and not escaped.
+
+Source: Spring AI 1.1.4 `ChatModelPromptContentObservationHandler` and its siblings, and
+`ObservabilityHelper.concatenateStrings`:
+
+    Chat Model Prompt Content:
+    ["You are a weather man.", "What is the weather?"]
+
+    Chat Client Prompt Content:
+    ["system":"You are a weather man.", "user":"What is the weather?"]
+
+What a text has of quotes and commas itself looks like the end of it. A text ends where its own
+quotes are in pairs, as they are in JSON and in most prose. Java prints a text that is not there, as
+that of a message with nothing but tool calls, as `null`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agentool_otel.dialects.kit.reading import Reader
+
+__all__ = ["entries", "spoken", "texts"]
+
+_BETWEEN = '", "'
+_ROLE = re.compile(r'(system|user|assistant|tool)":"(.*)', re.DOTALL)
+
+
+def entries(span: Reader, title: str) -> Iterator[str]:
+    """Yield what stands below a title in the log records that belong to a span."""
+    for event in span.span.events:
+        body = event.attributes.get("body")
+        if isinstance(body, str) and body.startswith(f"{title}:\n"):
+            yield body[len(title) + 2 :]
+
+
+def texts(entry: str) -> list[str]:
+    """Return the texts of a list."""
+    if not (entry.startswith('["') and entry.endswith('"]')):
+        return []
+    found: list[str] = []
+    for piece in entry[2:-2].split(_BETWEEN):
+        if found and found[-1].count('"') % 2:
+            found[-1] += _BETWEEN + piece
+        else:
+            found.append(piece)
+    return ["" if it == "null" else it for it in found]
+
+
+def spoken(entry: str) -> list[tuple[str, str]]:
+    """Return the texts of a list with whose words they are."""
+    if not (entry.startswith('["') and entry.endswith('"]')):
+        return []
+    found: list[tuple[str, str]] = []
+    for piece in entry[2:-2].split(_BETWEEN):
+        if said := _ROLE.fullmatch(piece):
+            found.append((said[1], said[2]))
+        elif found:  # the text before had this in it
+            role, words = found[-1]
+            found[-1] = role, words + _BETWEEN + piece
+    return found

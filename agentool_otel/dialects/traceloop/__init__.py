@@ -1,0 +1,1 @@
+"""OpenLLMetry (Traceloop)."""

@@ -1,0 +1,403 @@
+"""OpenLLMetry (Traceloop), read and written.
+
+Source: traceloop/openllmetry 0.62.4 and the releases before, names in `semconv.traceloop`.
+
+Its model calls are GenAI spans of every generation; its own are the kind of a span, the entity it
+is about with input and output as JSON in an envelope, and properties of the session. Written are
+the current GenAI names and these; any operation but a workflow, an agent and a tool is a task, told
+apart by its GenAI name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, structs
+
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    EXTENDS,
+    NOT_MINE,
+    OWN_ROLE,
+    SCOPE,
+    Confidence,
+    Signs,
+    Written,
+)
+from agentool_otel.dialects.kit.errors import take_exception
+from agentool_otel.dialects.kit.provider_messages import answer_in, spoken
+from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.to_gen_ai import mend_definitions, mend_thoughts, move_functions
+from agentool_otel.dialects.traceloop import entities, openai_agents_v2
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    McpRequest,
+    Operation,
+    Retrieval,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+from agentool_otel.semconv import agentool, core, gen_ai, mcp
+from agentool_otel.semconv import traceloop as tl
+
+__all__ = ["Traceloop"]
+
+_SCOPE = "opentelemetry.instrumentation."
+_NO_OPERATION = (None, "invoke_agent", "execute_task")
+"""What a task may be called beside."""
+_INSTRUMENTED = frozenset({
+    "agno", "alephalpha", "anthropic", "bedrock", "chromadb", "cohere", "crewai",
+    "google_generativeai", "groq", "haystack", "lancedb", "langchain", "llamaindex", "marqo", "mcp",
+    "milvus", "mistralai", "ollama", "openai", "openai.v0", "openai.v1", "openai_agents",
+    "pinecone", "qdrant", "replicate", "sagemaker", "together", "transformers", "vertexai",
+    "voyageai", "watsonx", "weaviate", "writer",
+})  # fmt: skip
+"""What OpenLLMetry has instrumentations for, as their scopes name it. The OpenTelemetry project's
+own end in `_v2`, apart from its openai-agents, which speaks the same."""
+_SIGNS = Signs(
+    keys=(
+        *("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
+        tl.COMMAND,
+    ),
+    scopes=tuple(_SCOPE + name for name in sorted(_INSTRUMENTED)),
+)
+_GEN_AI = GenAI()
+_HAS_KIND = Confidence(OWN_ROLE, f"has {tl.SPAN_KIND}")
+
+
+class Traceloop:
+    """The dialect."""
+
+    name = "traceloop"
+    signs = _SIGNS
+    cannot_carry = (
+        "a tool's result that looks like LangChain's serialised message is read as its content",
+    )
+
+    def recognise(self, span: SpanRecord) -> Confidence:
+        attributes = span.attributes
+        if tl.SPAN_KIND in attributes:
+            return _HAS_KIND
+        if tl.REQUEST_TYPE in attributes:
+            return Confidence(EXTENDS, f"has {tl.REQUEST_TYPE}")
+        for key in attributes:
+            if key.startswith(("traceloop.", tl.COMMAND)):
+                return Confidence(EXTENDS, f"has {key}")
+        if span.scope.startswith(_SCOPE) and span.scope[len(_SCOPE) :] in _INSTRUMENTED:
+            told = gen_ai.OPERATION_NAME in attributes or mcp.METHOD_NAME in attributes
+            level = EXTENDS if told else SCOPE
+            return Confidence(level, f"scope {span.scope}")
+        for key in attributes:
+            if key.startswith(("crewai.", "llm.usage.", tl.REQUEST_FUNCTIONS)):
+                return Confidence(CENSUS, f"has {key}")
+        return NOT_MINE
+
+    def read(self, span: Reader) -> Operation:
+        take_exception(span)
+        if span.span.scope == openai_agents_v2.SCOPE:
+            openai_agents_v2.mend(span)
+        _take_session(span)
+        move_functions(span, tl.REQUEST_FUNCTIONS)
+        mend_definitions(span)
+        mend_thoughts(span)
+        for repeated, original in (
+            (tl.TASK_INPUT, tl.ENTITY_INPUT),
+            (tl.TASK_OUTPUT, tl.ENTITY_OUTPUT),
+        ):
+            if repeated in span.rest:
+                value = span.rest.pop(repeated)
+                span.rest.setdefault(original, value)
+        return _read_kind(span)
+
+    def write(self, operation: Operation) -> Written:
+        """Return span name, kind and attributes; the caller sets the span's status."""
+        return _write(operation)
+
+
+# ------------------------------------------------------------------------------------- reading
+
+
+def _take_session(span: Reader) -> None:
+    rest = span.rest
+    if gen_ai.CONVERSATION_ID not in rest:
+        for name in ("session_id", "thread_id"):
+            if isinstance(said := rest.get(tl.ASSOCIATION + name), str) and said:
+                rest[gen_ai.CONVERSATION_ID] = said
+                del rest[tl.ASSOCIATION + name]
+                return
+    elif rest.get(tl.ASSOCIATION + "session_id") == rest[gen_ai.CONVERSATION_ID]:
+        rest.pop(tl.ASSOCIATION + "session_id", None)
+
+
+def _read_kind(span: Reader) -> Operation:
+    rest = span.rest
+    if rest.get(gen_ai.OPERATION_NAME) == "response":  # of openai-agents, in 0.45
+        rest[gen_ai.OPERATION_NAME] = "chat"
+    kind, name = rest.get(tl.SPAN_KIND), rest.get(gen_ai.OPERATION_NAME)
+    if kind is None and span.span.name == "crewai.workflow":
+        kind = tl.WORKFLOW
+    if kind == tl.TOOL and span.span.scope.startswith(_SCOPE + "mcp"):
+        rest.setdefault(mcp.METHOD_NAME, "tools/call")  # the span's name had it, in older versions
+    if mcp.METHOD_NAME in rest:
+        return _read_mcp(span)
+    if kind == tl.HANDOFF or name == "handoff":
+        return _read_handoff(span)
+    if tl.GOTO_TO in rest:
+        return _read_goto(span)
+    if kind == tl.TOOL or (kind is None and name == "execute_tool"):
+        return _read_tool(span)
+    if name == "vector_db_retrieve":
+        return _read_retrieval(span)
+    if kind == tl.AGENT or (kind == tl.WORKFLOW and _is_agent(span)):
+        return _read_agent(span)
+    if kind == tl.WORKFLOW:
+        return _read_workflow(span)
+    if _is_task(kind, rest) or _is_wrapper(span):
+        return _unclassified(span)
+    rest.pop(tl.SPAN_KIND, None)
+    kept = _take_request_type(span)
+    operation = _GEN_AI.read(span)
+    if kept is not None and isinstance(operation, Unclassified):
+        operation.extra[tl.REQUEST_TYPE] = kept
+    return operation
+
+
+def _take_request_type(span: Reader) -> Any:
+    """Take the older name of the operation where the current one is there too."""
+    if gen_ai.OPERATION_NAME in span.rest:
+        return span.rest.pop(tl.REQUEST_TYPE, None)
+    return None
+
+
+def _is_agent(span: Reader) -> bool:
+    """Whether a LangChain workflow is an agent: all its runnables are said to be invoked as one."""
+    name = span.rest.get(tl.ASSOCIATION + "lc_agent_name")
+    return name is not None and name == span.rest.get(tl.ENTITY_NAME)
+
+
+def _is_task(kind: Any, said: Attributes) -> bool:
+    """Whether this is a task that says no more than that it is one."""
+    named = said.get(gen_ai.OPERATION_NAME) not in _NO_OPERATION
+    return kind == tl.TASK and not named and gen_ai.EVALUATION_NAME not in said
+
+
+def _is_wrapper(span: Reader) -> bool:
+    """Whether this is the span around a LangGraph run that its own span, with content, is in."""
+    return tl.GRAPH_NODES in span.rest and tl.SPAN_KIND not in span.rest
+
+
+def _unclassified(span: Reader) -> Unclassified:
+    record = span.span
+    error = span.text(core.ERROR_TYPE)
+    if error is None and record.status == STATUS_ERROR:
+        error = core.ERROR_TYPE_OTHER
+    return Unclassified(
+        conversation_id=span.text(gen_ai.CONVERSATION_ID),
+        error_type=error,
+        error_message=record.status_message if error is not None else None,
+        extra=span.rest,
+    )
+
+
+def _as(span: Reader, operation: str) -> Any:
+    """Read what is left as a GenAI span of a given operation."""
+    span.rest[gen_ai.OPERATION_NAME] = operation
+    span.rest.pop(tl.SPAN_KIND, None)
+    return _GEN_AI.read(span)
+
+
+def _entity(span: Reader) -> str | None:
+    """Take the name of the entity, else the one in the span's own: `get_weather.tool`."""
+    said = span.text(tl.ENTITY_NAME)
+    before, dot, kind = span.span.name.rpartition(".")
+    return said or (before if dot and kind == span.rest.get(tl.SPAN_KIND) else None)
+
+
+def _read_tool(span: Reader) -> ToolExecution:
+    name = _entity(span)
+    if name is not None:
+        span.rest.setdefault(gen_ai.TOOL_NAME, name)
+    given = entities.envelope(span, tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS)
+    made = entities.envelope(span, tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT)
+    operation: ToolExecution = _as(span, "execute_tool")
+    changes: dict[str, Any] = {}
+    if given is not UNSET:
+        changes["arguments"] = entities.arguments(given)
+        if operation.call_id is None:  # one that is empty is one
+            changes["call_id"] = entities.call_id(given)
+    if made is not UNSET:
+        changes |= entities.result(made, operation)
+    return structs.replace(operation, **changes)
+
+
+def _read_agent(span: Reader) -> AgentInvocation:
+    name = _entity(span)
+    rest = span.rest
+    if name is not None and rest.get(tl.WORKFLOW_NAME) == name:
+        del rest[tl.WORKFLOW_NAME]
+    named = span.text(tl.CREW_AGENT_ROLE) or name
+    if named is not None:
+        rest.setdefault(gen_ai.AGENT_NAME, named)
+    run_id = rest.pop(gen_ai.AGENT_ID) if _names_run(span) else None
+    given, answered = _content(span)
+    operation: AgentInvocation = _with_content(_as(span, "invoke_agent"), given, answered)
+    if run_id is not None:
+        operation.extra[gen_ai.AGENT_ID] = run_id
+    return operation
+
+
+def _names_run(span: Reader) -> bool:
+    """Whether the agent's id is LangChain's id of the run, a new one every time."""
+    langchain = span.span.scope == _SCOPE + "langchain"
+    return langchain and gen_ai.AGENT_ID in span.rest
+
+
+def _read_workflow(span: Reader) -> WorkflowInvocation:
+    name = _entity(span)
+    rest = span.rest
+    named = span.text(tl.WORKFLOW_NAME) or span.text(tl.CREW_NAME) or name
+    if named is not None:
+        rest.setdefault(gen_ai.WORKFLOW_NAME, named)
+    if (
+        name is not None and rest.get(gen_ai.AGENT_NAME) == name
+    ):  # what a workflow is called as an agent
+        del rest[gen_ai.AGENT_NAME]
+    given, answered = _content(span)
+    operation: WorkflowInvocation = _with_content(_as(span, "invoke_workflow"), given, answered)
+    return operation
+
+
+def _with_content(operation: Any, given: Any, answered: Any) -> Any:
+    """Add what the entity says, where no GenAI messages say it."""
+    return structs.replace(
+        operation,
+        input=given if operation.input is None else operation.input,
+        output=answered if operation.output is None else operation.output,
+    )
+
+
+def _content(span: Reader) -> tuple[Any, Any]:
+    """Take what went into an agent or a workflow and what came out, as messages."""
+    given = entities.envelope(span, tl.ENTITY_INPUT)
+    made = entities.envelope(span, tl.ENTITY_OUTPUT)
+    crew = span.text(tl.CREW_RESULT)
+    if made is UNSET and crew is not None:
+        made = crew
+    said = [] if given is UNSET else spoken(entities.asked(given), "user")
+    answered = [] if made is UNSET else answer_in(spoken(entities.answered(made), "assistant"))
+    return said or None, answered or None
+
+
+def _read_retrieval(span: Reader) -> Retrieval:
+    given = entities.envelope(span, tl.ENTITY_INPUT)
+    made = entities.envelope(span, tl.ENTITY_OUTPUT)
+    operation: Retrieval = _as(span, "retrieval")
+    query, found = entities.query(given), entities.documents(made)
+    return structs.replace(
+        operation,
+        query=operation.query if query is None else query,
+        documents=operation.documents if found is None else found,
+    )
+
+
+def _read_handoff(span: Reader) -> ToolExecution:
+    """Read a handoff of openai-agents; where it went is often not known when its span ends."""
+    rest = span.rest
+    rest.pop(tl.SPAN_KIND, None)
+    if rest.get(gen_ai.AGENT_NAME) == rest.get(tl.HANDOFF_FROM):
+        rest.pop(gen_ai.AGENT_NAME, None)
+    if rest.get(tl.HANDOFF_TO) == "unknown":
+        del rest[tl.HANDOFF_TO]
+    rest[gen_ai.OPERATION_NAME] = "handoff"
+    operation = _GEN_AI.read(span)
+    assert isinstance(operation, ToolExecution)
+    return operation
+
+
+def _read_goto(span: Reader) -> Operation:
+    """Read where LangGraph's `Command(goto=…)` of one node leads; the end is no agent."""
+    rest = span.rest
+    if rest[tl.GOTO_TO] == "__end__":
+        return _unclassified(span)
+    rest.pop(tl.SPAN_KIND, None)
+    rest[tl.HANDOFF_TO] = rest.pop(tl.GOTO_TO)
+    if tl.GOTO_FROM in rest:
+        rest[tl.HANDOFF_FROM] = rest.pop(tl.GOTO_FROM)
+    rest[gen_ai.OPERATION_NAME] = "handoff"
+    return _GEN_AI.read(span)
+
+
+def _read_mcp(span: Reader) -> Operation:
+    """Read an MCP request; its span is INTERNAL, made where the request is sent."""
+    rest = span.rest
+    if span.span.kind not in ("CLIENT", "SERVER"):
+        span.span = structs.replace(span.span, kind="CLIENT")
+    name = span.text(tl.ENTITY_NAME)
+    if name and gen_ai.TOOL_NAME not in rest and rest[mcp.METHOD_NAME] == "tools/call":
+        rest[gen_ai.TOOL_NAME] = name
+    rest.pop(tl.SPAN_KIND, None)
+    rest.setdefault(gen_ai.OPERATION_NAME, "execute_tool")
+    for key, new, opened in (
+        (tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS, entities.mcp_arguments),
+        (tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT, entities.mcp_result),
+    ):
+        if key in rest and new not in rest:
+            value = opened(entities.envelope(span, key))
+            if value is not UNSET:
+                rest[new] = dumps(value) if isinstance(value, str) else value
+    return _GEN_AI.read(span)
+
+
+# ------------------------------------------------------------------------------------- writing
+
+_REQUEST_TYPES = {"text_completion": "completion", "embeddings": "embedding"}
+
+
+def _write(op: Operation) -> Written:
+    name, span_kind, attributes = _GEN_AI.write(op)
+    own: Attributes = {}
+    match op:
+        case Inference() | Embeddings():
+            said = str(attributes[gen_ai.OPERATION_NAME])
+            own[tl.REQUEST_TYPE] = _REQUEST_TYPES.get(said, "chat")
+        case ToolExecution():
+            name, own = f"{op.name}.{tl.TOOL}", _named(tl.TOOL, op.name)
+            for key in (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT):
+                attributes.pop(key, None)
+            attributes.pop(agentool.TOOL_WRAPPED, None)
+            if op.transfer_message is not None:
+                attributes[agentool.TRANSFER_MESSAGE] = op.transfer_message
+            for key, member, value in (
+                (tl.ENTITY_INPUT, "inputs", op.arguments),
+                (tl.ENTITY_OUTPUT, "output", op.result),
+            ):
+                if value is not UNSET:
+                    encoded = value.text if isinstance(value, Deferred) else dumps(value)
+                    own[key] = f'{{"{member}":{encoded}}}'
+        case AgentInvocation():
+            name, own = _titled(name, tl.AGENT, op.agent_name)
+        case WorkflowInvocation():
+            name, own = _titled(name, tl.WORKFLOW, op.workflow_name)
+        case McpRequest():
+            own[tl.SPAN_KIND] = tl.TOOL if op.method == "tools/call" else tl.TASK
+        case _:
+            own[tl.SPAN_KIND] = str(op.extra.get(tl.SPAN_KIND, tl.TASK))
+    if op.conversation_id is not None:
+        own[tl.ASSOCIATION + "session_id"] = op.conversation_id
+    return Written(name, span_kind, {**attributes, **own})
+
+
+def _named(kind: str, name: str) -> Attributes:
+    return {tl.SPAN_KIND: kind, tl.ENTITY_NAME: name}
+
+
+def _titled(name: str, kind: str, entity: str | None) -> tuple[str, Attributes]:
+    if entity is None:
+        return name, {tl.SPAN_KIND: kind}
+    return f"{entity}.{kind}", _named(kind, entity)

@@ -1,0 +1,97 @@
+"""What a span says before the user's code runs in it, so that it is found with it after a kill.
+
+Only where somebody keeps open spans: `session.opened` is told of each once it says so. Its end does
+not encode the same content again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from opentelemetry import trace
+
+from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
+from agentool_otel.emit.session import session
+from agentool_otel.emit.spans import set_all, unmark
+from agentool_otel.model.operations import UNSET, Operation
+from agentool_otel.semconv import agentool
+
+__all__ = ["Opening", "tell"]
+
+
+class Opening:
+    """What the span of an operation has been given at its start.
+
+    Args:
+        operation: the operation as far as it is known.
+        more: further attributes.
+    """
+
+    __slots__ = ("_attributes", "_said", "cuts")
+
+    def __init__(self, operation: Operation, more: dict[str, Any]):
+        attributes = session.dialect.draft(operation).attributes
+        attributes.update(more)
+        session.policy.clean(attributes)
+        self._attributes = attributes
+        self.cuts: Mapping[str, Cut] = NO_CUTS
+        """How what is too large was shortened."""
+        self._said = {
+            name: value
+            for name, unsaid in _CONTENT.items()
+            if (value := getattr(operation, name, unsaid)) is not unsaid
+        }
+
+    def fitted(self) -> dict[str, Any]:
+        """Return the attributes, shortened where they are too large."""
+        fitted = self._attributes.copy()
+        self.cuts = session.policy.fit(fitted)
+        return fitted
+
+    def unsaid(self, operation: Operation) -> Operation:
+        """Return the operation without the content that has been encoded here."""
+        said = {
+            name: _CONTENT[name]
+            for name, value in self._said.items()
+            if getattr(operation, name, None) is value
+        }
+        return msgspec.structs.replace(operation, **said) if said else operation
+
+    def joined(self, ending: dict[str, Any]) -> dict[str, Any]:
+        """Return the attributes of the span's start and end together, neither of them fitted."""
+        opening = self._attributes
+        joined = {**opening, **ending}
+        for attributes in (opening, ending):  # each says it of its own payload
+            if wrapped := attributes.get(agentool.TOOL_WRAPPED):
+                both = {*(opening.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
+                joined[agentool.TOOL_WRAPPED] = sorted(both)
+        return joined
+
+
+_CONTENT: dict[str, Any] = {
+    "arguments": UNSET,
+    "content": UNSET,
+    "input": None,
+    "query": None,
+    "system": None,
+    "tools": None,
+    "transfer_message": None,
+}
+"""Fields of operations whose content is known at the start, with their value where it is not."""
+
+
+def tell(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
+    """Set attributes and tell `session.opened` of the span.
+
+    Args:
+        span: the span.
+        attributes: under the baseline's names.
+        known: as for `set_all`, as is what is returned.
+    """
+    assert session.opened is not None
+    known = set_all(span, session.dialect.named(attributes), known)
+    session.opened(span.get_span_context().span_id)
+    unmark(span)
+    return known

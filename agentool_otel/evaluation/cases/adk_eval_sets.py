@@ -1,0 +1,143 @@
+"""Eval sets of Google's Agent Development Kit as cases.
+
+Spec: google-adk `evaluation/eval_set.py` and `eval_case.py`, 1.0 to 2.14; members are written in
+snake case or camel case.
+
+    user_content           the input
+    intermediate_data      tool_sequence, exact, with arguments: `tool_trajectory_avg_score`
+    transfer_to_agent      handoff, instead of a call in that sequence
+    final_response         output_property, to mean the same: `final_response_match_v2`
+    rubrics                rubric, one each
+
+A conversation has a case for each invocation, as every invocation is a run: `EVAL_ID#2` is the
+second. Where ADK compares the answer by the words it shares with the reference, ours needs a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentool_otel.sources.files.json_files import Item
+
+__all__ = ["cases_of", "is_eval_set"]
+
+_TRANSFER = "transfer_to_agent"
+"""The tool by which an agent of ADK hands over."""
+_Object = dict[str, Any]
+
+
+def is_eval_set(value: Any) -> bool:
+    """Whether a JSON value is an eval set."""
+    return isinstance(value, dict) and isinstance(_member(value, "eval_cases"), list)
+
+
+def cases_of(eval_set: _Object, where: str) -> Iterator[Item]:
+    """Yield the cases of an eval set as EvalCase objects; what is none has an error instead."""
+    set_id = _member(eval_set, "eval_set_id")
+    for n, found in enumerate(_member(eval_set, "eval_cases")):
+        at = f"{where} eval case {n}"
+        try:
+            for case in _cases(found):
+                yield Item(at, case if set_id is None else {"eval_id": set_id, **case})
+        except _NotACase as error:
+            yield Item(at, found, str(error))
+
+
+class _NotACase(ValueError):
+    """What stands where an eval case should."""
+
+
+def _cases(found: Any) -> Iterator[_Object]:
+    eval_id = _member(_object(found, "an eval case"), "eval_id")
+    if not isinstance(eval_id, str):
+        raise _NotACase("it has no eval_id")
+    if _member(found, "conversation_scenario") is not None:
+        raise _NotACase(
+            f"{eval_id!r} is a scenario for a simulated user, so it has no input to find a run by"
+        )
+    turns = _list(found, "conversation")
+    if not turns:
+        raise _NotACase(f"{eval_id!r} has no conversation")
+    for n, turn in enumerate(turns, 1):
+        invocation = _object(turn, f"invocation {n} of {eval_id!r}")
+        rubrics = [*_list(found, "rubrics"), *_list(invocation, "rubrics")]
+        case: _Object = {
+            "case_id": eval_id if len(turns) == 1 else f"{eval_id}#{n}",
+            "input": _text(_member(invocation, "user_content")),
+            "assertions": [*_assertions(invocation), *map(_rubric, rubrics)],
+        }
+        if (session := _member(found, "session_input")) is not None:
+            case["context"] = {"session_input": session}
+        yield case
+
+
+def _assertions(invocation: _Object) -> Iterator[_Object]:
+    data = _member(invocation, "intermediate_data")
+    if data is not None:
+        uses = list(_tool_uses(_object(data, "intermediate_data")))
+        calls = [_expected(use) for use in uses if _member(use, "name") != _TRANSFER]
+        yield {"type": "tool_sequence", "mode": "exact", "tools": calls}
+        for use in uses:
+            if _member(use, "name") == _TRANSFER:
+                arguments = _member(use, "args") or {}
+                yield {"type": "handoff", "to_agent": _member(arguments, "agent_name")}
+    reference = _text(_member(invocation, "final_response"))
+    if reference:
+        words = f"It means the same as this reference answer: {reference}"
+        yield {"type": "output_property", "property": words}
+
+
+def _expected(use: _Object) -> _Object:
+    arguments = _member(use, "args") or {}
+    return {"tool_name": _member(use, "name"), "tool_args": arguments, "args_mode": "exact"}
+
+
+def _tool_uses(data: _Object) -> Iterator[_Object]:
+    """Yield the function calls, of `IntermediateData` or of the newer `InvocationEvents`."""
+    yield from (_object(use, "a tool use") for use in _list(data, "tool_uses"))
+    for event in _list(data, "invocation_events"):
+        for part in _parts(_member(_object(event, "an event"), "content")):
+            if (call := _member(part, "function_call")) is not None:
+                yield _object(call, "a function call")
+
+
+def _rubric(rubric: Any) -> _Object:
+    content = _member(_object(rubric, "a rubric"), "rubric_content")
+    text = _member(_object(content, "the content of a rubric"), "text_property")
+    if not isinstance(text, str):
+        raise _NotACase("a rubric has no text")
+    return {"type": "rubric", "rubric": text}
+
+
+def _text(content: Any) -> str:
+    return "\n".join(part["text"] for part in _parts(content) if isinstance(part.get("text"), str))
+
+
+def _parts(content: Any) -> list[_Object]:
+    if content is None:
+        return []
+    return [_object(part, "a part") for part in _list(_object(content, "content"), "parts")]
+
+
+def _list(value: _Object, name: str) -> list[Any]:
+    found = _member(value, name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise _NotACase(f"{name} is no list")
+    return found
+
+
+def _object(value: Any, what: str) -> _Object:
+    if not isinstance(value, dict):
+        raise _NotACase(f"{what} is no object")
+    return value
+
+
+def _member(value: _Object, name: str) -> Any:
+    """Return a member, by its name in snake case or in camel case."""
+    if name in value:
+        return value[name]
+    first, *others = name.split("_")
+    return value.get(first + "".join(map(str.capitalize, others)))

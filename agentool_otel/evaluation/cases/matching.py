@@ -1,0 +1,107 @@
+"""Which cases a trace is a try of: the one its run names, else those that have its input, else
+those that a rule of the user's finds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from agentool_otel.errors import EvaluationError
+from agentool_otel.evaluation.comparing import gap_in, same
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.ground import json_codec
+from agentool_otel.model.documents import UNSET, EvalCase, ReasoningTrace
+
+__all__ = ["Cases", "MatchRule"]
+
+MatchRule: TypeAlias = str | Callable[[ReasoningTrace, EvalCase], bool]
+"""`contains`, `MEMBER` or `MEMBER=CASE_MEMBER`, or a function of a trace and a case."""
+
+
+class Cases:
+    """Cases, found by what a trace says."""
+
+    def __init__(self, cases: Iterable[EvalCase], match: MatchRule | None = None):
+        """Take cases, and the rule for traces that name none and have the input of none.
+
+        Args:
+            cases: the cases.
+            match: `contains`: the input of a case is part of the trace's. `MEMBER=CASE_MEMBER`: a
+                member of the trace, as `metadata.ticket` or `session_id`, is equal to one of the
+                case, as `context.ticket`; `MEMBER` alone is compared with the `case_id`. Or a
+                function.
+
+        Raises:
+            EvaluationError: the rule cannot be understood.
+        """
+        self.all = list(cases)
+        self._match = None if match is None else _rule(match)
+        self._words = match if isinstance(match, str) else "the match function"
+        self._by_id: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_input: defaultdict[str, list[int]] = defaultdict(list)
+        for at, case in enumerate(self.all):
+            self._by_id[case.case_id].append(at)
+            if case.input is not UNSET and case.input is not None:
+                self._by_input[json_codec.canonical(case.input)].append(at)
+
+    def of(self, trace: JudgedTrace) -> list[int]:
+        """Return the places of a trace's cases, none where it is a try of none."""
+        named = trace.metadata.get("case_id")
+        if isinstance(named, str):
+            return self._by_id.get(named, [])
+        given = trace.trace.input
+        found = [] if given is UNSET else self._by_input.get(json_codec.canonical(given), [])
+        match = self._match
+        if found or match is None:
+            return found
+        return [at for at, case in enumerate(self.all) if match(trace.trace, case)]
+
+    def why_none(self, trace: JudgedTrace) -> str:
+        """Return why a trace is a try of no case."""
+        named = trace.metadata.get("case_id")
+        if isinstance(named, str):
+            return f"no case is called {named!r}, which its run names"
+        nor = "" if self._match is None else f", nor does {self._words} find one"
+        if trace.trace.input is UNSET:
+            return f"its run names no case, and its input is not in this store{nor}"
+        if gap := gap_in(trace.trace.input) or trace.gap("input"):
+            return f"its run names no case, and its input {gap}{nor}"
+        return f"its run names no case, and no case has its input{nor}"
+
+
+def _rule(match: MatchRule) -> Callable[[ReasoningTrace, EvalCase], bool]:
+    if not isinstance(match, str):
+        return match
+    if match == "contains":
+        return _contains
+    member, _, case_member = match.partition("=")
+    if not member or match.endswith("="):
+        raise EvaluationError(
+            f"match is `contains`, a member of the trace, as `metadata.ticket`, or that and one of "
+            f"the case, as `metadata.ticket=context.ticket`, not {match!r}"
+        )
+    path, case_path = member.split("."), (case_member or "case_id").split(".")
+
+    def equal(trace: ReasoningTrace, case: EvalCase) -> bool:
+        value = _value(trace, path)
+        return value not in (None, UNSET) and same(_value(case, case_path), value)
+
+    return equal
+
+
+def _contains(trace: ReasoningTrace, case: EvalCase) -> bool:
+    given, asked = trace.input, case.input
+    if not (isinstance(given, str) and isinstance(asked, str)):
+        return False
+    return bool(asked.strip()) and asked.strip() in given
+
+
+def _value(document: ReasoningTrace | EvalCase, path: list[str]) -> Any:
+    name, *rest = path
+    value: Any = getattr(document, name, UNSET) if name in document.__struct_fields__ else UNSET
+    if value is UNSET:
+        value = document.extra.get(name)
+    for name in rest:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

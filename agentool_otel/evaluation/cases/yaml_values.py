@@ -1,0 +1,130 @@
+"""YAML as the JSON values it stands for.
+
+Spec: YAML 1.2.2, core schema (10.3): what YAML 1.1 made of `no`, `1:20` and `2026-01-01` stays
+text. Tags that would make objects are refused, as are keys that stand twice in a mapping, and
+aliases by which a file stands for more than it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, BinaryIO
+
+from agentool_otel.ground.optional import library
+from agentool_otel.sources.files.json_files import Item, expanded
+
+__all__ = ["yaml_items"]
+
+_LARGEST = 1_000_000
+"""Values that one document may stand for, aliases counted as often as they are used."""
+_DEEPEST = 100
+_CORE = (
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
+        "-+.0123456789",
+    ),
+)
+
+
+def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
+    """Yield the documents of a YAML stream, the members of each that is a list.
+
+    What is no YAML becomes an item with an error, which names line and column, and ends the stream.
+
+    Raises:
+        MissingDependencyError: PyYAML is not installed.
+    """
+    yaml = library("yaml", "a file of cases in YAML", extra="eval", distribution="pyyaml")
+    number = 0
+    try:
+        for number, value in enumerate(yaml.load_all(stream.read(), _loader()), 1):
+            _measure(value)
+            if value is not None:
+                yield from expanded(value, label if number == 1 else f"{label} document {number}")
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        yield Item(label, None, f"this is not YAML: {' '.join(str(error).split())}")
+
+
+@cache
+def _loader() -> Any:
+    """Return the loader class, which exists only where PyYAML does."""
+    import yaml
+
+    own = {  # PyYAML's are shared by all loaders
+        "yaml_implicit_resolvers": {},
+        "yaml_constructors": dict(yaml.SafeLoader.yaml_constructors),
+    }
+    Loader: Any = type("Loader", (yaml.SafeLoader,), own)
+
+    def integer(loader: Any, node: Any) -> int:
+        text = loader.construct_scalar(node)
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+    def decimal(loader: Any, node: Any) -> float:
+        return float(loader.construct_scalar(node))
+
+    def text(loader: Any, node: Any) -> str:
+        made: str = loader.construct_scalar(node)
+        if made.isascii():
+            return made
+        # JSON in YAML writes a character beyond the first 65,536 as two escapes, YAML as one.
+        return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+    def mapping(loader: Any, node: Any) -> dict[str, Any]:
+        loader.flatten_mapping(node)
+        made: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = loader.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                key = str(key_node.value)
+            if key in made:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands here twice", key_node.start_mark
+                )
+            made[key] = loader.construct_object(value_node, deep=True)
+        return made
+
+    for name, pattern, beginnings in _CORE:
+        tag = f"tag:yaml.org,2002:{name}"
+        Loader.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(beginnings))
+    Loader.yaml_implicit_resolvers.setdefault("", []).append(
+        ("tag:yaml.org,2002:null", re.compile("$"))
+    )
+    merge = ("tag:yaml.org,2002:merge", re.compile("<<$"))
+    Loader.yaml_implicit_resolvers.setdefault("<", []).append(merge)
+    for kind in ("timestamp", "binary", "set", "omap", "pairs"):
+        Loader.yaml_constructors.pop(f"tag:yaml.org,2002:{kind}")
+    Loader.add_constructor("tag:yaml.org,2002:str", text)
+    Loader.add_constructor("tag:yaml.org,2002:int", integer)
+    Loader.add_constructor("tag:yaml.org,2002:float", decimal)
+    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    return Loader
+
+
+def _measure(document: Any) -> None:
+    """Refuse a document that stands for more than it holds, or holds itself.
+
+    Raises:
+        ValueError: it does.
+    """
+    sizes: dict[int, int] = {}
+
+    def size(value: Any, depth: int) -> int:
+        if not isinstance(value, (dict, list)):
+            return 1
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested deeper than {_DEEPEST} levels, or holds itself")
+        if (known := sizes.get(id(value))) is None:
+            members: Any = value.values() if isinstance(value, dict) else value
+            known = sizes[id(value)] = 1 + sum(size(member, depth + 1) for member in members)
+        if known > _LARGEST:
+            raise ValueError(f"its aliases stand for more than {_LARGEST:,} values")
+        return known
+
+    size(document, 0)

@@ -1,0 +1,167 @@
+"""Which things of one sequence are which of another: found in order first, then anywhere.
+
+Each thing has a key per level, from the strictest: equal in all, in what was asked, in kind. On a
+level, what stands in the same order on both sides is paired; of what is left, equal things are
+moved. Only what has no equal anywhere is paired with the most similar of its kind, and only between
+the same neighbours.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from agentool_otel.evaluation.trace_diff.subsequence import longest_common_subsequence
+
+__all__ = ["Alignment", "Keys", "align"]
+
+Keys: TypeAlias = tuple[bytes, bytes, bytes]
+"""Equal in all, in what was asked, in kind. Things equal on one level are so on those after it."""
+_Likeness: TypeAlias = Callable[[int, int], float]
+_Pairs: TypeAlias = list[tuple[int, int]]
+
+_LEVELS = range(3)
+_KIND = 2
+_MOST_CELLS = 1 << 16
+"""Of a table of all against all; what is larger is paired by its longest common subsequence."""
+_EQUAL, _ASKED, _OF_A_KIND, _ALIKE = 1000, 450, 50, 250
+"""Worth of a pair: an equal one outweighs two that are equal in what was asked, and three of a
+kind, so that nothing reads as changed that is there unchanged."""
+
+
+class Alignment(NamedTuple):
+    """Places of what belongs together, as they are in the two sequences."""
+
+    pairs: _Pairs
+    """In order on both sides."""
+    moved: _Pairs
+    """Equal, or asked the same, at another place."""
+
+
+class _Gap(NamedTuple):
+    """Places between two pairs that are not paired yet."""
+
+    a: list[int]
+    b: list[int]
+
+
+def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignment:
+    """Return which things of two sequences belong together; of `b` and `a` it is the same.
+
+    Takes about n·m/64 steps for n and m things, and memory of n·m/64 bits at the most.
+
+    Args:
+        a: keys of the one.
+        b: keys of the other.
+        likeness: how alike two things of a kind are, by their places, 0 to 1.
+    """
+    if list(b) < list(a):  # so that neither side is preferred where several answers are as good
+        turned = align(b, a, lambda i, j: likeness(j, i))
+        return Alignment(*(sorted((j, i) for i, j in found) for found in turned))
+    pairs: _Pairs = []
+    moved: _Pairs = []
+    gaps = [_Gap([*range(len(a))], [*range(len(b))])]
+    for level in _LEVELS:
+        left: list[_Gap] = []
+        for gap in gaps:
+            found = _in_order(gap, a, b, level, likeness)
+            pairs += found
+            left += _between(gap, found)
+        if level != _KIND:
+            anywhere = _equal(left, a, b, level)
+            moved += anywhere
+            left = _without(left, anywhere)
+        gaps = left
+    return Alignment(sorted(pairs), sorted(moved))
+
+
+def _in_order(
+    gap: _Gap, a: Sequence[Keys], b: Sequence[Keys], level: int, likeness: _Likeness
+) -> _Pairs:
+    """Return pairs equal on a level that stand in the same order on both sides."""
+    start, most = 0, min(len(gap.a), len(gap.b))
+    while start < most and a[gap.a[start]][0] == b[gap.b[start]][0]:
+        start += 1
+    end = 0
+    while end < most - start and a[gap.a[-1 - end]][0] == b[gap.b[-1 - end]][0]:
+        end += 1
+    pairs = [*zip(gap.a[:start], gap.b[:start], strict=True)]
+    if end:
+        pairs += zip(gap.a[-end:], gap.b[-end:], strict=True)
+    inner = _Gap(gap.a[start : len(gap.a) - end], gap.b[start : len(gap.b) - end])
+    if not inner.a or not inner.b:
+        return pairs
+    if len(inner.a) * len(inner.b) <= _MOST_CELLS:
+        found = _best(inner, a, b, likeness)
+        return pairs + [(i, j) for i, j in found if a[i][level] == b[j][level]]
+    common = longest_common_subsequence(
+        [a[i][level] for i in inner.a], [b[j][level] for j in inner.b]
+    )
+    return pairs + [(inner.a[i], inner.b[j]) for i, j in common]
+
+
+def _between(gap: _Gap, pairs: _Pairs) -> Iterator[_Gap]:
+    """Yield what is left between pairs, where there is something on both sides or on one."""
+    at_a = at_b = 0
+    for i, j in [*sorted(pairs), (None, None)]:
+        to_a = len(gap.a) if i is None else bisect_left(gap.a, i)
+        to_b = len(gap.b) if j is None else bisect_left(gap.b, j)
+        if to_a > at_a or to_b > at_b:
+            yield _Gap(gap.a[at_a:to_a], gap.b[at_b:to_b])
+        at_a, at_b = to_a + 1, to_b + 1
+
+
+def _equal(gaps: list[_Gap], a: Sequence[Keys], b: Sequence[Keys], level: int) -> _Pairs:
+    waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
+    for gap in gaps:
+        for j in gap.b:
+            waiting[b[j][level]].append(j)
+    places = (i for gap in gaps for i in gap.a)
+    return [(i, found.popleft()) for i in places if (found := waiting.get(a[i][level]))]
+
+
+def _without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
+    gone_a, gone_b = {i for i, _ in pairs}, {j for _, j in pairs}
+    return [
+        _Gap([i for i in gap.a if i not in gone_a], [j for j in gap.b if j not in gone_b])
+        for gap in gaps
+    ]
+
+
+# ------------------------------------------------------------------------------ all against all
+
+
+def _best(gap: _Gap, a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> _Pairs:
+    """Return the pairs in order that are worth most together."""
+    worth = [[_worth(a[i], b[j], i, j, likeness) for j in gap.b] for i in gap.a]
+    totals = [[0] * (len(gap.b) + 1)]
+    for row in worth:
+        above = totals[-1]
+        best = 0
+        line = [0]
+        for n, value in enumerate(row):
+            best = max(best, above[n + 1], above[n] + value)
+            line.append(best)
+        totals.append(line)
+    pairs: _Pairs = []
+    i, j = len(gap.a), len(gap.b)
+    while i and j:
+        value = worth[i - 1][j - 1]
+        if value and totals[i][j] == totals[i - 1][j - 1] + value:
+            i, j = i - 1, j - 1
+            pairs.append((gap.a[i], gap.b[j]))
+        elif totals[i][j] == totals[i - 1][j]:
+            i -= 1
+        else:
+            j -= 1
+    return pairs[::-1]
+
+
+def _worth(a: Keys, b: Keys, i: int, j: int, likeness: _Likeness) -> int:
+    if a[0] == b[0]:
+        return _EQUAL
+    if a[1] == b[1]:
+        return _ASKED
+    return _OF_A_KIND + int(_ALIKE * likeness(i, j)) if a[_KIND] == b[_KIND] else 0

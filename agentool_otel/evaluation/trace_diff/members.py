@@ -1,0 +1,110 @@
+"""What differs in one member of a trace or of a step, and what of it nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.trace_diff.actions import Action, Member, Part, members_of
+from agentool_otel.evaluation.trace_diff.ignored import Ignoring
+from agentool_otel.evaluation.trace_diff.pieces import pieces
+from agentool_otel.evaluation.trace_diff.records import Change, Unknown
+from agentool_otel.model.documents import UNSET
+
+__all__ = ["MemberComparison", "Outcome"]
+
+
+class Outcome(NamedTuple):
+    """What came of a comparison."""
+
+    changes: tuple[Change, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+
+
+class MemberComparison:
+    """Two traces, to be compared member by member."""
+
+    def __init__(
+        self, a: JudgedTrace, b: JudgedTrace, ignoring: Ignoring, skip: Collection[Part] = ()
+    ):
+        self.a = a
+        self.b = b
+        self.ignoring = ignoring
+        self.skip = skip
+
+    def inside(self, a: Action, b: Action) -> Outcome:
+        """Return what differs inside a step that both traces have."""
+        found = [
+            self.differences(one, other, a, b)
+            if one is not None and other is not None
+            else self._one_sided(one, other, a, b)
+            for one, other in _by_path(a, b)
+        ]
+        return Outcome(
+            tuple(change for it in found for change in it.changes),
+            tuple(unknown for it in found for unknown in it.unknown),
+        )
+
+    def differences(
+        self, one: Member, other: Member, a: Action | None = None, b: Action | None = None
+    ) -> Outcome:
+        """Return what differs in a member that both have, if only as one that is not there."""
+        if one.part in self.skip or (one.value is UNSET and other.value is UNSET):
+            return Outcome()
+        if one.value is UNSET:
+            return _unknown(one.path, _why_missing(self.a, one), a, b)
+        if other.value is UNSET:
+            return _unknown(one.path, _why_missing(self.b, other), a, b)
+        gap = _gap(self.a, one) or _gap(self.b, other)
+        if gap is not None:
+            return _unknown(one.path, gap, a, b)
+        found = [*pieces(one.value, other.value, one.path, self.ignoring)]
+        return Outcome(
+            tuple(Change(path=it.path, a=it.a, b=it.b) for it in found if it.why_unknown is None),
+            tuple(
+                Unknown(path=it.path, why=it.why_unknown, a=a, b=b)
+                for it in found
+                if it.why_unknown is not None
+            ),
+        )
+
+    def _one_sided(self, one: Member | None, other: Member | None, a: Action, b: Action) -> Outcome:
+        """Return what it means that only one of two steps has a member."""
+        there = one or other
+        assert there is not None
+        if there.part in self.skip:
+            return Outcome()
+        lacking, trace = (b, self.b) if other is None else (a, self.a)
+        why = trace.unfinished or ("is not in this store" if there.value is UNSET else None)
+        if there.path == "error":
+            why, differs = None, there.value is not None
+        elif there.path == "result":  # one that failed gave nothing back
+            differs = lacking.result is None
+        else:
+            why, differs = _why_missing(trace, there._replace(step_id=lacking.step_id)), True
+        if not differs:
+            return Outcome()
+        if why is not None:
+            return _unknown(there.path, why, a, b)
+        values = (there.value, UNSET) if other is None else (UNSET, there.value)
+        return Outcome((Change(path=there.path, a=values[0], b=values[1]),))
+
+
+def _by_path(a: Action, b: Action) -> list[tuple[Member | None, Member | None]]:
+    mine = {member.path: member for member in members_of(a)}
+    theirs = {member.path: member for member in members_of(b)}
+    return [(mine.get(path), theirs.get(path)) for path in {**mine, **theirs}]
+
+
+def _gap(trace: JudgedTrace, member: Member) -> str | None:
+    gaps = (trace.gap(field, member.step_id) for field in member.fields)
+    return next((gap for gap in gaps if gap is not None), None)
+
+
+def _why_missing(trace: JudgedTrace, member: Member) -> str:
+    return _gap(trace, member) or trace.why_missing(member.fields[0], member.step_id)
+
+
+def _unknown(path: str, why: str, a: Action | None, b: Action | None) -> Outcome:
+    return Outcome(unknown=(Unknown(path=path, why=why, a=a, b=b),))

@@ -1,0 +1,145 @@
+"""Which traces of two sources are compared: those of one case, else those with the same input."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.trace_diff.ignored import Ignoring
+from agentool_otel.evaluation.trace_diff.pieces import fingerprint
+from agentool_otel.model.documents import UNSET
+
+__all__ = ["Partners", "partners"]
+
+_Key: TypeAlias = Callable[[JudgedTrace], Any]
+
+
+class Partners(NamedTuple):
+    """Two traces that are compared, or one that has no partner."""
+
+    a: JudgedTrace | None
+    b: JudgedTrace | None
+    by: str
+    """What makes them partners, or why there is none."""
+
+
+def partners(
+    a: Sequence[JudgedTrace], b: Sequence[JudgedTrace], ignoring: Ignoring
+) -> Iterator[Partners]:
+    """Yield traces with their partners, in the order of `a`, then what only `b` has.
+
+    Where each side has a single trace, the two are partners. Else those are that name the same case
+    (`metadata.case_id`), and of the others those with the same input; runs of the same agent first,
+    repetitions in their order. Where one side does not know what it was asked, the agent
+    alone decides.
+    """
+    if len(a) == len(b) == 1:
+        yield Partners(a[0], b[0], "the only traces")
+        return
+    of_a: dict[int, tuple[int, str]] = {}
+    taken: set[int] = set()
+    for level in _levels(ignoring):
+        waiting = _Waiting(level)
+        for j, trace in enumerate(b):
+            if j not in taken:
+                waiting.add(trace, j)
+        for i, trace in enumerate(a):
+            if i not in of_a and (partner := waiting.take(trace)) is not None:
+                of_a[i] = (partner, level.why)
+                taken.add(partner)
+    for i, trace in enumerate(a):
+        if i in of_a:
+            j, why = of_a[i]
+            yield Partners(trace, b[j], f"case {_case(trace)}" if why == "case" else why)
+        else:
+            yield Partners(trace, None, _why_alone(trace))
+    for j, trace in enumerate(b):
+        if j not in taken:
+            yield Partners(None, trace, _why_alone(trace))
+
+
+class _Known(NamedTuple):
+    """What a trace says about what it is a try of."""
+
+    case: bool
+    input: bool
+
+
+class _Level(NamedTuple):
+    """A reason for two traces to be partners."""
+
+    why: str
+    key: _Key
+    """What has to be equal; None for a trace that it is not said of."""
+    apart_by: Literal["case", "input"] | None
+    """What tells two apart where both know it; `input`: their cases do, and so do their inputs."""
+
+
+class _Waiting:
+    """Traces of the one side that wait for a partner."""
+
+    def __init__(self, level: _Level):
+        self._level = level
+        self._queues: defaultdict[Any, defaultdict[_Known, deque[int]]]
+        self._queues = defaultdict(lambda: defaultdict(deque))
+
+    def add(self, trace: JudgedTrace, place: int) -> None:
+        if (key := self._level.key(trace)) is not None:
+            self._queues[key][_known_of(trace)].append(place)
+
+    def take(self, trace: JudgedTrace) -> int | None:
+        """Return the place of the first that can be a trace's partner."""
+        mine, apart = _known_of(trace), self._level.apart_by
+        queues = [
+            queue
+            for theirs, queue in self._queues.get(self._level.key(trace), {}).items()
+            if queue and (apart is None or not _both_know(mine, theirs, apart))
+        ]
+        return min(queues, key=lambda queue: queue[0]).popleft() if queues else None
+
+
+def _known_of(trace: JudgedTrace) -> _Known:
+    return _Known(_case(trace) is not None, trace.trace.input is not UNSET)
+
+
+def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
+    both_input = mine.input and theirs.input
+    return (mine.case and theirs.case) or (what == "input" and both_input)
+
+
+def _levels(ignoring: Ignoring) -> list[_Level]:
+    inputs: dict[int, bytes | None] = {}
+
+    def asked(trace: JudgedTrace) -> bytes | None:
+        given = trace.trace.input
+        if id(trace) not in inputs:
+            inputs[id(trace)] = None if given is UNSET else fingerprint(given, ignoring)
+        return inputs[id(trace)]
+
+    return [
+        _Level("case", lambda trace: _with_agent(_case(trace), trace), None),
+        _Level("case", _case, None),
+        _Level("the same input", lambda trace: _with_agent(asked(trace), trace), "case"),
+        _Level("the same input", asked, "case"),
+        _Level("the same agent", lambda trace: ("agent", known(trace.trace.agent_id)), "input"),
+    ]
+
+
+def _with_agent(key: Any, trace: JudgedTrace) -> Any:
+    return None if key is None else (key, known(trace.trace.agent_id))
+
+
+def _case(trace: JudgedTrace) -> str | None:
+    named = trace.metadata.get("case_id")
+    return named if isinstance(named, str) else None
+
+
+def _why_alone(trace: JudgedTrace) -> str:
+    if (case := _case(trace)) is not None:
+        return f"no other trace is left for case {case}"
+    if trace.trace.input is UNSET:
+        why = trace.why_missing("input")
+        return f"it names no case, its input {why}, and no other trace is left of its agent"
+    return "no other trace is left with its input"

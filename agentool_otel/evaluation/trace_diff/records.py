@@ -1,0 +1,159 @@
+"""The differences of two traces, as records and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from agentool_otel.evaluation.trace_diff.actions import Action, name_of
+from agentool_otel.model.documents import UNSET
+
+__all__ = ["Change", "Kind", "Measure", "StepChange", "TraceDiff", "Unknown"]
+
+Kind: TypeAlias = Literal["added", "lost", "moved", "reordered", "changed"]
+"""added: only in B. lost: only in A. moved: equal, or asked the same, at another place; reordered:
+so, among calls that were made together. changed: the same call or the same kind of step, with
+another content."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """The smallest piece in which two values differ."""
+
+    path: str
+    """Of a trace `input`, `output`, `status`, `error.message`, ...; of a step what is inside its
+    `arguments`, `result`, `error`, `content`, `message`, `query`, `results`."""
+    a: Any
+    """What it was in A; `UNSET` where it was not there."""
+    b: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a JSON object, `a` or `b` left out where it was not there."""
+        return {"path": self.path, **_there(a=self.a, b=self.b)}
+
+
+class Unknown(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that may differ or not: what would tell is masked, cut or not in the store."""
+
+    path: str
+    """As in `Change`; `step` for a whole step."""
+    why: str
+    a: Action | None = None
+    """The step in A; None for a member of the trace, or where there is none."""
+    b: Action | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return {"path": self.path, "why": self.why, **_places(self.a, self.b)}
+
+
+class StepChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that is not the same in both traces."""
+
+    kind: Kind
+    a: Action | None
+    """The step in A; None where it was added."""
+    b: Action | None
+    """The step in B; None where it was lost."""
+    changes: tuple[Change, ...] = ()
+    """What differs inside; of a step that moved too."""
+
+    @property
+    def action(self) -> Action:
+        """The step in B, or in A where it was lost."""
+        found = self.b or self.a
+        assert found is not None
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a JSON object. What was added or lost is there with its steps' contents."""
+        made: dict[str, Any] = {"kind": self.kind, "type": self.action.step.type}
+        if (name := name_of(self.action)) is not None:
+            made["name"] = name
+        made |= _places(self.a, self.b)
+        if self.kind in ("added", "lost"):
+            made["step"] = self.action.step.to_dict()
+            if self.action.result is not None:
+                made["result"] = self.action.result.to_dict()
+        if self.changes:
+            made["changes"] = [change.to_dict() for change in self.changes]
+        return made
+
+
+class Measure(msgspec.Struct, frozen=True, kw_only=True):
+    """A number of each trace."""
+
+    name: str
+    """`steps`, `tool_calls`, `tokens`, `input_tokens`, `output_tokens`, `cost_usd` (US dollars),
+    `duration_ms` (milliseconds)."""
+    a: int | float | None
+    """None where it is not known, which is not 0."""
+    b: int | float | None
+    differs: bool | None = False
+    """Whether the two are further apart than the tolerance that was asked for: False where none
+    was, None where one was and a number is not known."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return {"name": self.name, "a": self.a, "b": self.b, "differs": self.differs}
+
+
+class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
+    """The differences of two traces."""
+
+    a: str | None
+    """The id of the one; None where it has no partner, and all of the other was added."""
+    b: str | None
+    changes: tuple[Change, ...] = ()
+    """What differs outside of the steps."""
+    steps: tuple[StepChange, ...] = ()
+    """What differs in the steps, in their order."""
+    equal_steps: int = 0
+    """How many steps are the same, a call and its result counted as one."""
+    measures: tuple[Measure, ...] = ()
+    """Totals of both, those that are known of one at least."""
+    unknown: tuple[Unknown, ...] = ()
+    """What nobody can tell: not a difference, and not the same either."""
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing is known to differ."""
+        return (
+            None not in (self.a, self.b)
+            and not self.changes
+            and not self.steps
+            and not any(measure.differs for measure in self.measures)
+        )
+
+    @property
+    def certain(self) -> bool:
+        """Whether everything could be told."""
+        return not self.unknown and all(it.differs is not None for it in self.measures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        if self.a is None or self.b is None:
+            kind = "added" if self.a is None else "lost"
+            return {"a": self.a, "b": self.b, "same": False, "kind": kind}
+        return {
+            "a": self.a,
+            "b": self.b,
+            "same": self.same,
+            "changes": [it.to_dict() for it in self.changes],
+            "steps": [it.to_dict() for it in self.steps],
+            "equal_steps": self.equal_steps,
+            "measures": [it.to_dict() for it in self.measures],
+            "unknown": [it.to_dict() for it in self.unknown],
+        }
+
+
+def _there(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def _places(a: Action | None, b: Action | None) -> dict[str, Any]:
+    return {
+        f"{side}_step": {"step_id": action.step_id, "place": action.place}
+        for side, action in (("a", a), ("b", b))
+        if action is not None
+    }

@@ -1,0 +1,190 @@
+"""The steps of two traces, aligned, to what became of each."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
+from hashlib import blake2b
+from itertools import islice, product
+from typing import Any, TypeAlias
+
+from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.trace_diff.actions import Action, Part, members_of, name_of
+from agentool_otel.evaluation.trace_diff.alignment import Keys, align
+from agentool_otel.evaluation.trace_diff.ignored import Ignoring
+from agentool_otel.evaluation.trace_diff.members import MemberComparison
+from agentool_otel.evaluation.trace_diff.pieces import fingerprint
+from agentool_otel.evaluation.trace_diff.records import Kind, StepChange, Unknown
+from agentool_otel.ground import json_codec
+from agentool_otel.model.documents import UNSET
+
+__all__ = ["StepComparison"]
+
+_WORD = re.compile(r"\w+")
+_CHARACTERS = 2000
+"""Of a step, by which it is told how alike it is to another one."""
+_MOST_PAIRS = 1 << 14
+"""Of changed calls of one batch, among which those that belong together are looked for."""
+_Pairs: TypeAlias = list[tuple[int, int]]
+_Likeness: TypeAlias = Callable[[int, int], float]
+_Batches: TypeAlias = tuple[int | None, int | None]
+_Together: TypeAlias = tuple[int | None, bytes]
+"""A batch of calls, and of what kind they are."""
+_Placed: TypeAlias = tuple[tuple[int, int, int], StepChange | None]
+"""A change, and where it stands: after which pair; lost, new, that pair itself; its own place."""
+
+
+class StepComparison:
+    """The steps of two traces. `equal` and `unknown` are known when `changes` was asked for."""
+
+    def __init__(self, members: MemberComparison, a: Sequence[Action], b: Sequence[Action]):
+        self._members = members
+        self._a = a
+        self._b = b
+        self.equal = 0
+        """How many steps are the same."""
+        self.unknown: list[Unknown] = []
+        """What of them nobody can tell."""
+
+    def changes(self) -> list[StepChange]:
+        """Return what differs, in the order of the steps: what was lost stands before what came
+        at its place, and what moved at its new one."""
+        keys_a, keys_b, likeness = self._keys(self._a), self._keys(self._b), self._likeness()
+        pairs, moved = align(keys_a, keys_b, likeness)
+        moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
+        on_a, on_b = [i for i, _ in pairs], [j for _, j in pairs]
+        together = [*pairs, *moved]
+        swapped = Counter(self._batches(i, j) for i, j in together)
+        placed: list[_Placed] = []
+        for n, (i, j) in enumerate(pairs):
+            placed.append(((n, 2, j), self._pair(i, j, "changed")))
+        for i, j in moved:
+            kind = self._kind_of_move(self._batches(i, j), swapped)
+            placed.append(((bisect_left(on_b, j), 1, j), self._pair(i, j, kind)))
+        for i in {*range(len(self._a))}.difference(i for i, _ in together):
+            placed.append(((bisect_left(on_a, i), 0, i), self._alone(self._a[i], "lost")))
+        for j in {*range(len(self._b))}.difference(j for _, j in together):
+            placed.append(((bisect_left(on_b, j), 1, j), self._alone(self._b[j], "added")))
+        return [change for _, change in sorted(placed, key=lambda it: it[0]) if change is not None]
+
+    def _keys(self, actions: Sequence[Action]) -> list[Keys]:
+        return [_keys(action, self._members.ignoring, self._members.skip) for action in actions]
+
+    def _likeness(self) -> _Likeness:
+        words_a = cache(lambda i: _words(self._a[i]))
+        words_b = cache(lambda j: _words(self._b[j]))
+
+        def alike(i: int, j: int) -> float:
+            mine, theirs = words_a(i), words_b(j)
+            common = len(mine & theirs)
+            return common / ((len(mine) + len(theirs) - common) or 1)
+
+        return alike
+
+    def _called_together(
+        self, keys_a: list[Keys], keys_b: list[Keys], likeness: _Likeness, found: _Pairs
+    ) -> _Pairs:
+        """Return calls of a tool that changed and swapped places with others of their batch."""
+        same_batch: defaultdict[int | None, set[int | None]] = defaultdict(set)
+        for i, j in found:
+            same_batch[self._a[i].batch].add(self._b[j].batch)
+        left = _by_batch(self._a, keys_a, {i for i, _ in found})
+        right = _by_batch(self._b, keys_b, {j for _, j in found})
+        likely = sorted(
+            (-likeness(i, j), i + j, i, j)
+            for (batch_a, kind), places in left.items()
+            for batch_b in same_batch[batch_a]
+            for i, j in islice(product(places, right.get((batch_b, kind), ())), _MOST_PAIRS)
+        )
+        return _each_once((i, j) for _, _, i, j in likely)
+
+    def _batches(self, i: int, j: int) -> _Batches:
+        return self._a[i].batch, self._b[j].batch
+
+    def _kind_of_move(self, batches: _Batches, swapped: Counter[_Batches]) -> Kind:
+        if "order" in self._members.skip:
+            return "changed"
+        return "reordered" if None not in batches and swapped[batches] > 1 else "moved"
+
+    def _pair(self, i: int, j: int, kind: Kind) -> StepChange | None:
+        one, other = self._a[i], self._b[j]
+        found = self._members.inside(one, other)
+        self.unknown += found.unknown
+        if found.changes or kind != "changed":
+            return StepChange(kind=kind, a=one, b=other, changes=found.changes)
+        self.equal += not found.unknown
+        return None
+
+    def _alone(self, action: Action, kind: Kind) -> StepChange | None:
+        a, b = (action, None) if kind == "lost" else (None, action)
+        why = _why_unseen(self._members.b if kind == "lost" else self._members.a, action)
+        if why is None:
+            return StepChange(kind=kind, a=a, b=b)
+        self.unknown.append(Unknown(path="step", why=why, a=a, b=b))
+        return None
+
+
+def _by_batch(
+    actions: Sequence[Action], keys: list[Keys], paired: set[int]
+) -> dict[_Together, list[int]]:
+    """Return the places of calls that are not paired, by their batch and kind."""
+    found: defaultdict[_Together, list[int]] = defaultdict(list)
+    for n, action in enumerate(actions):
+        if action.batch is not None and n not in paired:
+            found[action.batch, keys[n][-1]].append(n)
+    return found
+
+
+def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:
+    """Return the pairs of which neither side is in an earlier one."""
+    taken_a: set[int] = set()
+    taken_b: set[int] = set()
+    kept: _Pairs = []
+    for i, j in pairs:
+        if i not in taken_a and j not in taken_b:
+            taken_a.add(i)
+            taken_b.add(j)
+            kept.append((i, j))
+    return kept
+
+
+def _keys(action: Action, ignoring: Ignoring, skip: Collection[Part]) -> Keys:
+    kind = fingerprint([action.step.type, name_of(action)], ignoring)
+    asked = blake2b(kind, digest_size=16)
+    results = blake2b(digest_size=16)
+    for member in members_of(action):
+        if member.part not in skip:
+            into = results if member.part == "results" else asked
+            into.update(member.path.encode() + fingerprint(member.value, ignoring))
+    results.update(asked.digest())
+    return results.digest(), asked.digest(), kind
+
+
+def _words(action: Action) -> frozenset[str]:
+    """Return the words at the beginning of what a step holds."""
+    words: set[str] = set()
+    for member in members_of(action):
+        if member.value is not UNSET:
+            words.update(_WORD.findall(_text(member.value)[:_CHARACTERS]))
+    return frozenset(words)
+
+
+def _text(value: Any) -> str:
+    try:
+        return value if isinstance(value, str) else json_codec.dumps(value)
+    except (TypeError, ValueError):  # what JSON has no form for is like nothing else
+        return ""
+
+
+def _why_unseen(trace: JudgedTrace, action: Action) -> str | None:
+    """Return why a trace may have had a step that it does not show."""
+    if trace.unfinished is not None:
+        return trace.unfinished
+    if known(action.step.tool_call) is not None:
+        return trace.gap("calls")
+    if action.step.type == "reasoning" and trace.trace.output is UNSET:
+        return trace.gap("output")  # what a model thinks comes with what it answers
+    return None

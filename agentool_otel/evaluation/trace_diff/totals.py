@@ -1,0 +1,60 @@
+"""The totals of two traces, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentool_otel.evaluation.judged import JudgedTrace, known
+from agentool_otel.evaluation.trace_diff.records import Measure
+from agentool_otel.evaluation.trace_diff.tolerances import MEASURES, Tolerance
+from agentool_otel.model.times import to_ns
+
+__all__ = ["measures_of"]
+
+
+def measures_of(
+    a: JudgedTrace, b: JudgedTrace, tolerances: Mapping[str, Tolerance]
+) -> tuple[Measure, ...]:
+    """Return the totals that are known of one trace at least, or that were asked for."""
+    mine, theirs = _totals(a), _totals(b)
+    return tuple(
+        _measure(name, mine[name], theirs[name], tolerances.get(name))
+        for name in MEASURES
+        if name in tolerances or mine[name] is not None or theirs[name] is not None
+    )
+
+
+def _measure(name: str, a: float | None, b: float | None, tolerance: Tolerance | None) -> Measure:
+    differs: bool | None = False
+    if tolerance is not None:
+        differs = None if a is None or b is None else not tolerance.allows(a, b)
+    return Measure(name=name, a=a, b=b, differs=differs)
+
+
+def _totals(trace: JudgedTrace) -> dict[str, int | float | None]:
+    metrics = trace.metrics
+    return {
+        "steps": len(trace.steps),
+        "tool_calls": len(trace.calls),
+        "tokens": _number(metrics.total_tokens),
+        # The spec has no members for these; some stores' trajectories do.
+        "input_tokens": _number(metrics.extra.get("input_tokens")),
+        "output_tokens": _number(metrics.extra.get("output_tokens")),
+        "cost_usd": _number(metrics.total_cost_usd),
+        "duration_ms": _duration_ms(trace),
+    }
+
+
+def _duration_ms(trace: JudgedTrace) -> int | float | None:
+    told = _number(trace.metrics.total_duration_ms)
+    if told is not None:
+        return told
+    texts = known(trace.trace.started_at), known(trace.trace.finished_at)
+    start, end = (to_ns(text) if isinstance(text, str) else None for text in texts)
+    return (end - start) / 1e6 if start is not None and end is not None else None
+
+
+def _number(value: Any) -> int | float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number else None

@@ -1,0 +1,314 @@
+"""Files that one process appends to and that outlive it.
+
+What is written is in the page cache when the call returns: the end of the process, by whatever
+signal, does not touch it. The end of the machine does; nothing here calls fsync.
+"""
+
+from __future__ import annotations
+
+# After a fork the SDK's TracerProvider starts threads in its at-fork hook. Unless this module was
+# there before the provider, its lock is still held then and the child hangs (seen with SDK 1.45).
+import concurrent.futures.thread  # noqa: F401 # pyright: ignore[reportUnusedImport]
+import errno
+import os
+import platform
+import re
+import secrets
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from agentool_otel.ground.ownership import create_own, identity, open_own
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+__all__ = ["AppendFile", "Contents", "Gone", "Place", "lock", "renew_after_fork"]
+
+_APPEND = os.O_RDWR | os.O_APPEND
+_HIGH = 512
+"""The number from which descriptors of ours are, where the process may have so many."""
+_LOCKED_BYTE = 1 << 40
+"""Where Windows locks: behind everything, because what is locked there cannot be read."""
+
+
+class Place:
+    """A folder, and the name under which this process writes there.
+
+    A forked process has a name of its own, so no file ever has two writers.
+
+    Args:
+        folder: by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
+        kind: what the files hold, the beginning of their names.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None, kind: str = "traces"):
+        self._kind = kind
+        self.folder = Path(folder or os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
+        self._stem: Path | None = None
+        self._made = False
+        _make_room()
+        renew_after_fork(self._forked)
+
+    def path(self, suffix: str) -> Path:
+        """Return the path of this process' file with a suffix. Nothing is made yet."""
+        if self._stem is None:
+            host = re.sub(r"[^\w.-]+", "_", platform.node()) or "host"
+            now = time.time_ns()
+            start = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 1_000_000_000))
+            self._stem = self.folder / (
+                f"{self._kind}-{host}-{os.getpid()}-{start}.{now % 1_000_000_000:09}"
+            )
+        return self._stem.with_name(self._stem.name + suffix)
+
+    def open(self, suffix: str) -> AppendFile:
+        """Make or continue a file of this process, the folder too where it is missing.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        path = self.path(suffix)
+        return self._in_folder(lambda: AppendFile(path))
+
+    def put(self, suffix: str, contents: Contents) -> AppendFile:
+        """Make a file of this process that is whole and locked as soon as it is there.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        path = self.path(suffix)
+        return self._in_folder(lambda: AppendFile.put(path, contents))
+
+    def leave(self) -> None:
+        """Remove the folder again if nothing is left in it."""
+        if self._made:
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    def _in_folder(self, make: Callable[[], AppendFile]) -> AppendFile:
+        try:
+            return make()
+        except FileNotFoundError:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._made = True
+            return make()
+
+    def _forked(self) -> None:
+        self._stem = None
+
+
+Contents = Callable[[int], bytes]
+"""Returns what a file holds, given its inode."""
+
+
+class Gone(FileNotFoundError):
+    """A file of ours was deleted, or exchanged for another while it was closed."""
+
+    def __init__(self, path: Path):
+        super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+class AppendFile:
+    """A file for appending, readable by its owner only.
+
+    The program may close our descriptor, as daemons do with all, and open something else under its
+    number. Before each use it is asked what is open there; if that is not this file, the number is
+    forgotten, never closed, and the file is opened again by its path.
+
+    Raises:
+        NotOurs: what stands under the path is not a file of ours.
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: Path):
+        try:
+            file = create_own(path, _APPEND)
+        except FileExistsError:
+            file = open_own(path, _APPEND)
+        self._hold(path, file)
+
+    def _hold(self, path: Path, file: int) -> None:
+        self.path = path
+        self._file = _out_of_the_way(file)
+        found = os.fstat(self._file)
+        self._device, self.inode = found.st_dev, found.st_ino
+        self.size = found.st_size
+        self._locked = False
+
+    @classmethod
+    def put(cls, path: Path, contents: Contents) -> AppendFile:
+        """Write a new file, lock it and put it in the place of what stands there, in one step.
+
+        Raises:
+            OSError: there is no room; what stands there is as it was.
+        """
+        fresh = cls.__new__(cls)
+        beside = path.with_name(f"{path.name}~{secrets.token_hex(8)}")
+        fresh._hold(beside, create_own(beside, _APPEND))
+        try:
+            fresh.append(contents(fresh.inode))
+            fresh.lock()
+            os.replace(beside, path)
+        except BaseException:
+            fresh.remove()
+            raise
+        fresh.path = path
+        return fresh
+
+    def append(self, *pieces: bytes) -> None:
+        """Append all of the bytes, or none of them, in one write if the system can do that.
+
+        Raises:
+            Gone: the file was deleted.
+            OSError: there is no room, or the file cannot be written.
+        """
+        file = self._descriptor()
+        if len(pieces) == 1 or sys.platform == "win32":
+            data = b"".join(pieces)  # no copy of a single one
+            size, done = len(data), os.write(file, data)
+        else:
+            size, done = sum(map(len, pieces)), os.writev(file, pieces)
+        if done != size:
+            self._append_rest(b"".join(pieces), done)
+        self.size += size
+
+    def _append_rest(self, data: bytes, done: int) -> None:
+        try:
+            while done < len(data):
+                done += os.write(self._descriptor(), data[done:])
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor(), self.size)
+            raise
+
+    def read(self, start: int, size: int) -> bytes:
+        """Return up to so many bytes from a position.
+
+        Raises:
+            Gone: the file was deleted.
+            OSError: it cannot be read.
+        """
+        file = self._descriptor()
+        os.lseek(file, start, os.SEEK_SET)  # appending does not depend on it
+        return os.read(file, size)
+
+    def truncate(self, size: int) -> None:
+        """Cut off what is behind so many bytes."""
+        os.ftruncate(self._descriptor(), size)
+        self.size = size
+
+    def lock(self) -> bool:
+        """Mark the file as that of a living process; False if another one has it."""
+        self._locked = lock(self._descriptor())
+        return self._locked
+
+    def replace(self, contents: Contents) -> AppendFile:
+        """Put a new file with other contents in place of this one, in one step.
+
+        Raises:
+            OSError: there is no room; this file is as it was.
+        """
+        fresh = AppendFile.put(self.path, contents)
+        self.close()
+        return fresh
+
+    def look(self) -> None:
+        """Open the file again, and lock it, if its descriptor was closed meanwhile.
+
+        Raises:
+            Gone: the file was deleted.
+            OSError: it cannot be opened.
+        """
+        self._descriptor()
+
+    def close(self) -> None:
+        """Close the file, if it is still what is open under its number."""
+        file, self._file = self._file, -1
+        if identity(file) == (self._device, self.inode):
+            with suppress(OSError):  # whatever it says, the number is free then
+                os.close(file)
+
+    def remove(self) -> None:
+        """Delete and close the file."""
+        with suppress(OSError):
+            if self._is(os.lstat(self.path)):
+                self.path.unlink()
+        self.close()
+
+    def _descriptor(self) -> int:
+        try:
+            found = os.fstat(self._file)
+        except OSError:
+            return self._open_again()
+        if found.st_ino != self.inode or found.st_dev != self._device:
+            return self._open_again()
+        if not found.st_nlink:
+            raise Gone(self.path)
+        return self._file
+
+    def _open_again(self) -> int:
+        self._file = -1
+        try:
+            file = open_own(self.path, _APPEND)
+        except FileNotFoundError:
+            raise Gone(self.path) from None
+        found = os.fstat(file)
+        if not self._is(found) or (self._locked and not lock(file)):
+            os.close(file)
+            raise Gone(self.path)
+        self._file = _out_of_the_way(file)
+        self.size = found.st_size
+        return self._file
+
+    def _is(self, found: os.stat_result) -> bool:
+        return found.st_ino == self.inode and found.st_dev == self._device
+
+
+def _make_room() -> None:
+    """Have the table of descriptors grow now: where threads run that takes milliseconds, in which
+    the first call that is recorded would wait."""
+    with suppress(OSError):
+        os.close(_out_of_the_way(os.open(os.devnull, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))))
+
+
+def _out_of_the_way(file: int) -> int:
+    """Move a descriptor to a high number, which programs seldom close or use for their own files.
+
+    It stays where it is if the process may not have so many.
+    """
+    if sys.platform == "win32":
+        return file
+    try:
+        high = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:
+        return file
+    os.close(file)
+    return high
+
+
+def lock(file: int) -> bool:
+    """Lock an open file until it is closed, by the end of the process too; False if it is locked.
+
+    Forked processes share the lock until they close the file, which ours do.
+    """
+    try:
+        if sys.platform == "win32":
+            os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # also on file systems without locks: there every process is taken for alive
+        return False
+    return True
+
+
+def renew_after_fork(method: Callable[[], None]) -> None:
+    """Call a bound method in every forked child, as long as its object lives."""
+    if hasattr(os, "register_at_fork"):
+        renew = weakref.WeakMethod(method)
+        os.register_at_fork(after_in_child=lambda: (found := renew()) and found())

@@ -1,0 +1,1 @@
+"""Ended spans as OTLP: JSON and protobuf."""

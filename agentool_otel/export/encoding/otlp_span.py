@@ -1,0 +1,110 @@
+"""A span back from the request that `encode_span` made of it, as far as what it says goes.
+
+Spec: opentelemetry-proto 1.9, trace/v1/trace.proto and common/v1/common.proto. For the thread that
+sends: loading protobuf's classes into the user's program would cost more than all it would read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from agentool_otel.export.encoding.otlp_proto import scope_of, span_of
+from agentool_otel.model.spans import SpanRecord
+
+__all__ = ["decode_span", "scope_name"]
+
+_VARINT, _FIXED64, _SIZED, _FIXED32 = 0, 1, 2, 5
+_SPAN_ID, _NAME, _START, _ATTRIBUTE, _TRACE_ID = 2, 5, 7, 9, 1
+_TEXT, _BOOL, _INT, _DOUBLE, _ARRAY, _MAP, _BYTES = 1, 2, 3, 4, 5, 6, 7
+_fixed64 = struct.Struct("<Q").unpack
+_float64 = struct.Struct("<d").unpack
+
+
+def scope_name(request: bytes) -> str:
+    """Return the name of the scope that the span is of."""
+    return next((value.decode() for number, value in _fields(scope_of(request)) if number == 1), "")
+
+
+def decode_span(request: bytes) -> SpanRecord:
+    """Return the span with its ids, name, start and attributes; the rest is left out.
+
+    Raises:
+        ValueError, IndexError: it is no request of ours.
+    """
+    span = SpanRecord("", "", scope=scope_name(request), attributes={})
+    for number, value in _fields(span_of(request)):
+        if number == _ATTRIBUTE:
+            key, said = _pair(value)
+            span.attributes[key] = said
+        elif number == _TRACE_ID:
+            span.trace_id = value.hex()
+        elif number == _SPAN_ID:
+            span.span_id = value.hex()
+        elif number == _NAME:
+            span.name = value.decode()
+        elif number == _START:
+            span.start_ns = _fixed64(value)[0] or None
+    return span
+
+
+def _pair(data: bytes) -> tuple[str, Any]:
+    key, said = "", None
+    for number, value in _fields(data):
+        if number == 1:
+            key = value.decode()
+        else:
+            said = _value(value)
+    return key, said
+
+
+def _value(data: bytes) -> Any:
+    """Return what an AnyValue holds."""
+    for number, value in _fields(data):
+        if number == _TEXT:
+            return value.decode()
+        if number == _ARRAY:
+            return [_value(item) for _, item in _fields(value)]
+        if number == _MAP:
+            return dict(_pair(item) for _, item in _fields(value))
+        if number == _BYTES:
+            return value
+        if number == _DOUBLE:
+            return _float64(value)[0]
+        whole = _varint(value, 0)[0]
+        if number == _BOOL:
+            return bool(whole)
+        return whole - (1 << 64) if whole >> 63 else whole
+    return None
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the fields of a message: their numbers, and what they hold as it is encoded."""
+    at, end = 0, len(data)
+    while at < end:
+        tag, at = _varint(data, at)
+        wire_type = tag & 7
+        if wire_type == _SIZED:
+            size, at = _varint(data, at)
+            last = at + size
+        elif wire_type == _VARINT:
+            last = _varint(data, at)[1]
+        else:
+            last = at + (8 if wire_type == _FIXED64 else 4)
+        yield tag >> 3, data[at:last]
+        at = last
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    byte = data[at]
+    if byte < 0x80:
+        return byte, at + 1
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value, at
+        shift += 7

@@ -1,0 +1,1 @@
+"""Credentials of other libraries' telemetry, taken out before it leaves."""

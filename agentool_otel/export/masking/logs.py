@@ -1,0 +1,84 @@
+"""Log records on their way out: attributes, body, scope, resource.
+
+Where content is not wanted, the records in which libraries keep it (`gen_ai.user.message` and its
+kin) are left with their place in the conversation, and the payload of any other event without the
+members that hold content. An ordinary log line is text that a program chose to log: it is kept,
+without credentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from agentool_otel.content.masking.credentials import mask_any
+from agentool_otel.emit.events import Masked
+from agentool_otel.export.log_records import LogRecord
+from agentool_otel.export.masking.spans import Masking
+from agentool_otel.semconv.foreign import (
+    EVENT_KEEPS,
+    holds_content,
+    is_content_event,
+    is_content_member,
+)
+
+__all__ = ["mask_log"]
+
+_BODY = "body"
+"""The name under which `redact` is given what is no attribute."""
+
+
+def mask_log(masking: Masking, record: LogRecord) -> LogRecord:
+    """Return a log record, or a copy without what must not leave."""
+    masking.passed += 1
+    try:
+        clean = _masked(masking, record)
+    except Exception:  # fail closed: what cannot be read must not leave
+        masking.dropped += len(record.attributes) + 1
+        clean = msgspec.structs.replace(record, attributes={}, body=None)
+    masking.changed += clean is not record
+    return clean
+
+
+def _masked(masking: Masking, record: LogRecord) -> LogRecord:
+    name = record.event_name or record.attributes.get("event.name")
+    event = name if isinstance(name, str) else ""
+    attributes: Mapping[str, Any] | None = record.attributes
+    if type(attributes) is not Masked:
+        keeps = EVENT_KEEPS if is_content_event(event) else None
+        attributes = masking.attributes(attributes, keeps)
+    body = _body(masking, event, record.body)
+    named = record.event_name and mask_any(record.event_name)
+    resource, scope = masking.shared(record.resource), masking.shared(record.scope)
+    if (
+        body is record.body
+        and attributes is record.attributes
+        and named == record.event_name
+        and resource is record.resource
+        and scope is record.scope
+    ):
+        return record
+    return msgspec.structs.replace(
+        record, attributes=attributes, body=body, event_name=named, resource=resource, scope=scope
+    )
+
+
+def _body(masking: Masking, event: str, body: Any) -> Any:
+    if type(body) is Masked:
+        return cast("Any", body)
+    if body is not None and event and not masking.wants_content:
+        if is_content_event(event):
+            masking.dropped += 1
+            return None
+        if isinstance(body, dict):
+            members = cast("dict[str, Any]", body)
+            kept = {key: it for key, it in members.items() if not _holds_content(key)}
+            masking.dropped += len(members) - len(kept)
+            body = kept if len(kept) < len(members) else members
+    return masking.content(_BODY, body)
+
+
+def _holds_content(member: str) -> bool:
+    return holds_content(member) or is_content_member(member)

@@ -1,0 +1,254 @@
+"""The one place that everything passes before it is written or sent.
+
+Spans here, log records in `masking_logs` and metrics in `masking_metrics`, by the same rules.
+Our own spans are masked when they are captured, and marked then (`emit.spans.set_all`);
+of them only what others can have added is looked at. Everything else is looked at whole:
+attributes, events, status, links, scope, resource. What fails is left out: an attribute alone, the
+content of a span that cannot be read, never a batch and never anything unmasked.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.trace import Link, Status
+
+from agentool_otel.content.masking.credentials import (
+    MASK,
+    mask_any,
+    mask_value,
+    masks,
+    names_secret,
+)
+from agentool_otel.content.policy import Policy, encode
+from agentool_otel.emit.spans import is_marked
+from agentool_otel.ground.json_codec import loads
+from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv.foreign import EVENT_KEEPS, holds_content, is_content_event
+from agentool_otel.semconv.table import NAMED_BY_US, OURS
+
+__all__ = ["Masking"]
+
+_Attributes = Mapping[str, Any]
+_REDACTED = frozenset({core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE})
+_DESCRIPTION = "status.description"
+"""The name under which `redact` is given a status description."""
+_CACHED = 256
+
+
+class Masking:
+    """Gives of each span what may leave: the span itself, or a cleaned copy.
+
+    Args:
+        policy: returns the content policy in force.
+    """
+
+    def __init__(self, policy: Callable[[], Policy]):
+        self._policy = policy
+        self.passed = 0
+        """Spans and log records that came by."""
+        self.changed = 0
+        """Of these, how many had something masked or left out here."""
+        self.dropped = 0
+        """Attributes left out: content that is not wanted, and what could not be cleaned."""
+        self._seen: dict[int, tuple[Any, Any, Any]] = {}
+        self._captured_anew_ns = 0
+
+    def distrust_open_spans(self) -> None:
+        """Look at every span whole that has started by now, though it was masked at capture: that
+        was done by a policy which let more pass than the one that follows."""
+        self._captured_anew_ns = time.time_ns()
+
+    @property
+    def masked(self) -> int:
+        """Values that were masked in this process, at capture or here."""
+        return masks.masked
+
+    def __call__(self, span: ReadableSpan) -> ReadableSpan:
+        """Return the span, or a copy without what must not leave."""
+        self.passed += 1
+        try:
+            clean = self._span(span)
+        except Exception:  # attributes of any library: what cannot be read must not leave
+            self.dropped += len(span.attributes or ())
+            clean = _copy(
+                span, attributes={}, events=(), links=(), status=Status(span.status.status_code)
+            )
+        self.changed += clean is not span
+        return clean
+
+    def _span(self, span: ReadableSpan) -> ReadableSpan:
+        changes: dict[str, Any] = {}
+        if not is_marked(span) or (span.start_time or 0) < self._captured_anew_ns:
+            attributes = self.attributes(span.attributes, None, True)
+            _set(changes, "attributes", span.attributes, attributes)
+            name = mask_any(span.name)
+            _set(changes, "name", span.name, name)
+        if span._events:
+            _set(changes, "events", span.events, self._events(span.events))
+        if span.status.description:
+            text = self.content(_DESCRIPTION, span.status.description)
+            if text != span.status.description:
+                changes["status"] = Status(span.status.status_code, text)
+        if span.links:
+            _set(changes, "links", span.links, self._links(span.links))
+        resource = self.shared(span.resource)
+        _set(changes, "resource", span.resource, resource)
+        scope = self.shared(span.instrumentation_scope)
+        _set(changes, "instrumentation_scope", span.instrumentation_scope, scope)
+        return _copy(span, **changes) if changes else span
+
+    # ----------------------------------------------------------------------------------- parts
+
+    def attributes(
+        self, attributes: _Attributes | None, keeps: Any = None, on_span: bool = False
+    ) -> _Attributes | None:
+        """Return attributes without what must not leave; the same object if that is nothing.
+
+        Args:
+            attributes: whoever set them.
+            keeps: the names that stay where content is not wanted, if all others hold it.
+            on_span: they stand on a span, and spans may be kept free of content.
+        """
+        if not attributes:
+            return attributes
+        policy = self._policy()
+        wanted = policy.capture and (policy.on_spans or not on_span)
+        changed: dict[str, Any] = {}
+        dropped: list[str] = []
+        for key, value in attributes.items():
+            try:
+                content = holds_content(key) if keeps is None else key not in keeps
+                if content and not wanted:
+                    dropped.append(key)
+                    continue
+                clean = _masked(key, value)
+                if content or key in _REDACTED:
+                    clean = self._redacted(_baseline_name(key), clean)
+                    if clean is None and value is not None:
+                        dropped.append(key)
+                        continue
+            except Exception:  # fail closed: by itself
+                dropped.append(key)
+                continue
+            if clean is not value:
+                changed[key] = clean
+        if not changed and not dropped:
+            return attributes
+        self.dropped += len(dropped)
+        kept = {key: value for key, value in attributes.items() if key not in dropped}
+        return {**kept, **changed}
+
+    def _events(self, events: Sequence[Event]) -> Sequence[Event]:
+        clean: list[Event] = []
+        changed = False
+        for event in events:
+            if event.name != agentool.STEP_EVENT:
+                keeps = EVENT_KEEPS if is_content_event(event.name) else None
+                attributes = self.attributes(event.attributes, keeps, True)
+                if attributes is not event.attributes:
+                    changed = True
+                    event = Event(event.name, attributes, event.timestamp)
+            clean.append(event)
+        return tuple(clean) if changed else events
+
+    def _links(self, links: Sequence[Link]) -> Sequence[Link]:
+        clean = [(link, self.attributes(link.attributes, None, True)) for link in links]
+        if all(attributes is link.attributes for link, attributes in clean):
+            return links
+        return tuple(Link(link.context, attributes) for link, attributes in clean)
+
+    def shared(self, shared: Any) -> Any:
+        """Return a resource or scope; looked at once, as it belongs to thousands of spans."""
+        known = self._seen.get(id(shared))
+        if known is not None and known[0] is shared and known[1] is self._policy():
+            return known[2]
+        if len(self._seen) >= _CACHED:
+            self._seen.clear()
+        before = getattr(shared, "attributes", None)
+        after = self.attributes(before)
+        clean = shared
+        if after is not before:
+            clean = copy.copy(shared)
+            clean._attributes = after
+        self._seen[id(shared)] = (shared, self._policy(), clean)
+        return clean
+
+    def content(self, name: str, value: Any) -> Any:
+        """Return what is not an attribute without credentials and as `redact` wants it; None where
+        nothing is left. The same object if nothing was to be changed."""
+        return self._redacted(name, _masked("", value))
+
+    @property
+    def wants_content(self) -> bool:
+        return self._policy().capture
+
+    def _redacted(self, name: str, clean: Any) -> Any:
+        policy = self._policy()
+        if policy.redact is None or clean is None:
+            return clean
+        if isinstance(clean, str):
+            text = policy.redacted(name, clean)
+            return clean if text == clean else text
+        text = policy.redacted(name, encode(clean))
+        try:
+            return None if text is None else loads(text)
+        except ValueError:
+            return text
+
+
+def _baseline_name(key: str) -> str:
+    """The name under which `redact` knows an attribute, whichever generation is written."""
+    return key.removeprefix(OURS) if key.startswith(NAMED_BY_US) else key
+
+
+def _masked(key: str, value: Any) -> Any:
+    """Return an attribute's value without credentials; the same object if it held none."""
+    if names_secret(key) and not isinstance(value, (bool, float)) and value not in ("", None, MASK):
+        masks.masked += 1
+        return MASK
+    if isinstance(value, str):
+        clean = mask_any(value)
+        return value if clean == value else clean
+    if isinstance(value, (bool, int, float)) or value is None:
+        return value
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "replace")
+        return value if mask_any(text) == text else MASK
+    clean, changed = mask_value(_thawed(value))
+    return clean if changed else value
+
+
+def _thawed(value: Any) -> Any:
+    """A structured attribute as plain lists and dicts that may be changed."""
+    if isinstance(value, Mapping):
+        return {key: _thawed(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [_thawed(inner) for inner in value]
+    return value
+
+
+def _set(changes: dict[str, Any], name: str, before: Any, after: Any) -> None:
+    if after is not before and after != before:
+        changes[name] = after
+
+
+def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
+    """Return a copy of an ended span with parts replaced; the counts of dropped items stay.
+
+    Source: opentelemetry-sdk 1.30 to 1.45, `ReadableSpan`, `BoundedAttributes`, `BoundedList`.
+    """
+    made = copy.copy(span)
+    for name, value in changes.items():
+        held = getattr(span, f"_{name}")
+        inside = next((it for it in ("_dict", "_dq") if hasattr(held, it)), None)
+        if inside is not None and held.dropped:
+            bounded = copy.copy(held)
+            setattr(bounded, inside, type(getattr(held, inside))(value))
+            value = bounded
+        setattr(made, f"_{name}", value)
+    return made

@@ -1,0 +1,1 @@
+"""Spans to an endpoint over OTLP: where, how, and what waits meanwhile."""

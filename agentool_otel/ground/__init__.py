@@ -1,0 +1,11 @@
+"""What everything stands on, and what knows nothing of spans.
+
+json_codec   JSON text, also where orjson has no form for a value
+literals     Python literals, read without running anything
+optional     libraries that an extra of this package brings
+ownership    whose a file is, before it is written to
+registry     entry points, ours and those of others
+temporary    private temporary folders
+urls         URLs of servers, without their credentials
+version      the version of this package
+"""

@@ -1,0 +1,221 @@
+"""What every instrumentor shares: the patch table, installing once, switching off, reporting.
+
+A framework file holds only *where* (its patches) and *what* (one function per patch that makes an
+operation of a call). A patch is put back only while it is the outermost: restoring a saved original
+from below other tools' wrappers would remove those too, so there it is switched off instead.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+from agentool_otel.instrumentation.kit.wrapper_chain import layers, others_around
+
+__all__ = ["AgentInstrumentor", "Attached", "Patch"]
+
+_log = logging.getLogger(__name__)
+
+Wrapper = Callable[[Callable[..., Any], Any, "tuple[Any, ...]", "dict[str, Any]"], Any]
+"""wrapt's signature: wrapped function, instance, positional and keyword arguments."""
+
+
+class Patch(NamedTuple):
+    """One function of a framework and what stands around it.
+
+    `optional` marks a target that some supported versions do not have.
+    """
+
+    module: str
+    target: str
+    """Attribute path inside the module, e.g. `Completions.create`."""
+    wrapper: Wrapper
+    optional: bool = False
+
+
+class Attached(NamedTuple):
+    """How one patch turned out, for `status()` and `doctor`."""
+
+    target: str
+    state: str
+    """`attached`, `waiting` (its module is not imported yet), `missing`, `failed`, or `detached`
+    (put back by `uninstrument`)."""
+    detail: str = ""
+
+
+class _Place(NamedTuple):
+    """Where a wrapper of ours was put, and what was there."""
+
+    owner: Any
+    attribute: str
+    original: Any
+    wrapper: Any
+
+    def outermost(self) -> bool:
+        return vars(self.owner).get(self.attribute) is self.wrapper
+
+    def removed(self) -> bool:
+        """True if someone has put back what was there before; a wrapper above ours may hide it,
+        so not to find ours says nothing."""
+        present = vars(self.owner).get(self.attribute)
+        return any(each is present for each in layers(self.original))
+
+
+class AgentInstrumentor:
+    """Base of all instrumentors; also what `opentelemetry-instrument` finds as an entry point.
+
+    Source of the entry-point contract: opentelemetry-instrumentation, `BaseInstrumentor`; only
+    `instrument`, `uninstrument` and `instrumentation_dependencies` are called on one.
+    """
+
+    framework: ClassVar[str]
+    """Distribution whose presence decides whether there is anything to do."""
+    supports: ClassVar[tuple[str, ...]] = ()
+    """Requirements of the versions the patches are known to fit."""
+    patches: ClassVar[tuple[Patch, ...]] = ()
+    passed: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Further functions, module and path, that a recorded call passes and other tools wrap."""
+
+    _instance: ClassVar[AgentInstrumentor | None] = None
+    _installed: bool
+    enabled: bool
+    attached: dict[str, Attached]
+    _places: dict[str, _Place]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> AgentInstrumentor:
+        if cls.__dict__.get("_instance") is None:
+            made = object.__new__(cls)
+            made._installed = False
+            made.enabled = False
+            made.attached = {}
+            made._places = {}
+            cls._instance = made
+        instance = cls._instance
+        assert instance is not None
+        return instance
+
+    def instrumentation_dependencies(self) -> tuple[str, ...]:
+        return self.supports
+
+    @property
+    def version(self) -> str | None:
+        """Installed version of the framework, None if it is not installed."""
+        try:
+            return importlib.metadata.version(self.framework)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+    def others(self) -> dict[str, list[str]]:
+        """Return the functions that other tools have wrapped as well, and the modules that did."""
+        places = [(patch.module, patch.target) for patch in self.patches]
+        found = {
+            f"{module}.{target}": others_around(module, target)
+            for module, target in (*places, *self.passed)
+        }
+        return {name: modules for name, modules in found.items() if modules}
+
+    def instrument(self, **options: Any) -> None:
+        """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
+
+        Args:
+            options: `tracer_provider` and `meter_provider`, as OpenTelemetry's own instrumentors
+                take them; others are ignored.
+        """
+        if options.get("tracer_provider") is not None:
+            from agentool_otel.emit.session import session
+
+            session.configure(provider=options["tracer_provider"])
+        self.enabled = True
+        if not self._installed:
+            self._installed = True
+            self._install()
+        else:
+            self._attach_again()
+
+    def uninstrument(self, **_: Any) -> None:
+        """Put back what nobody has wrapped since; other wrappers stay and let every call pass."""
+        self.enabled = False
+        for name, place in list(self._places.items()):
+            if place.outermost():
+                setattr(place.owner, place.attribute, place.original)
+                del self._places[name]
+                self.attached[name] = Attached(name, "detached")
+
+    def _attach_again(self) -> None:
+        """Attach what was put back, and what other tools have taken away with their own wrapper."""
+        for patch in self.patches:
+            name = _name(patch)
+            place = self._places.get(name)
+            lost = self.attached[name].state == "detached" if place is None else place.removed()
+            if lost and patch.module in sys.modules:
+                self._attach(sys.modules[patch.module], patch)
+
+    def _install(self) -> None:
+        """Attach all patches independently; one that fails does not keep the others out."""
+        from wrapt import register_post_import_hook
+
+        for module in dict.fromkeys(patch.module for patch in self.patches):
+            mine = tuple(patch for patch in self.patches if patch.module == module)
+            for patch in mine:
+                self.attached[_name(patch)] = Attached(_name(patch), "waiting")
+            if module not in sys.modules and not _exists(module):
+                for patch in mine:
+                    self.attached[_name(patch)] = Attached(_name(patch), "missing", "not installed")
+                continue
+
+            def attach_all(imported: Any, mine: tuple[Patch, ...] = mine) -> None:
+                for patch in mine:
+                    self._attach(imported, patch)
+
+            register_post_import_hook(attach_all, module)
+
+    def _attach(self, module: Any, patch: Patch) -> None:
+        from wrapt import FunctionWrapper, resolve_path
+
+        name = _name(patch)
+        try:
+            owner, attribute, original = resolve_path(module, patch.target)
+        except AttributeError:
+            state = "missing" if not patch.optional else "absent"
+            self.attached[name] = Attached(name, state, f"not in {self.framework} {self.version}")
+            return
+        if attribute not in vars(owner):
+            # Inherited: wrapping it here would leave a copy that hides the parent's.
+            self.attached[name] = Attached(name, "inherited")
+            return
+        try:
+            original = vars(owner)[attribute]
+            wrapper = FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
+            setattr(owner, attribute, wrapper)
+        except Exception as error:  # a framework may forbid it; the other patches still apply
+            self.attached[name] = Attached(name, "failed", f"{type(error).__name__}: {error}")
+            _log.warning("agentool_otel could not attach to %s", name)
+            return
+        self._places[name] = _Place(owner, attribute, original, wrapper)
+        self.attached[name] = Attached(name, "attached")
+
+
+def _name(patch: Patch) -> str:
+    return f"{patch.module}.{patch.target}"
+
+
+def _exists(module: str) -> bool:
+    """True if a module's package can be imported; an empty folder of that name does not count.
+
+    Of a namespace package, which has no code of its own, the part below it has to exist:
+    `langgraph` is one. Looking for that imports the namespace, which runs nothing.
+    """
+    package, _, rest = module.partition(".")
+    while True:
+        try:
+            spec = importlib.util.find_spec(package)
+        except (ImportError, ValueError):
+            return False
+        if spec is None or spec.origin is not None or not rest:
+            return spec is not None and spec.origin is not None
+        head, _, rest = rest.partition(".")
+        package = f"{package}.{head}"

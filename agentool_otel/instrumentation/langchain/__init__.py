@@ -1,0 +1,1 @@
+"""LangChain and LangGraph, by their official callback handler."""

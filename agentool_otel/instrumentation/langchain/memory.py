@@ -1,0 +1,188 @@
+"""LangGraph's store: reads and writes of an agent's long-term memory.
+
+The store has no callbacks. Of a call that goes through several of the patched methods (a sync one
+that calls its async twin, an override that calls its parent) only the outermost is a span.
+
+Source: langgraph store/base/__init__.py and batch.py, checkpoint 3.0 and 4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+from opentelemetry.context import attach, create_key, detach, get_current, set_value
+
+from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
+from agentool_otel.model.operations import MemoryOperation, records_in
+from agentool_otel.providers.openai_values import get, items, number, string
+from agentool_otel.semconv import gen_ai
+
+__all__ = ["PATCHES"]
+
+SCOPE = "agentool_otel.instrumentation.langchain"
+
+_INSIDE_KEY = create_key("agentool-otel-langchain-memory")
+
+
+class _Access:
+    """One call of the store."""
+
+    __slots__ = ("_live", "_method", "_operation", "_said", "_token")
+
+    def __init__(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]):
+        self._live: LiveSpan | None = None
+        self._token: Any = None
+        self._method = method
+        with guarded("starting a memory operation"):
+            context = get_current()
+            if context.get(_INSIDE_KEY):
+                return
+            self._said = _named(method, args, kwargs)
+            self._operation = _operation(method, self._said)
+            self._live = begin(self._operation, scope=SCOPE, content_follows=True)
+            if self._live is not None:
+                if self._live.recording:
+                    if session.policy.capture:
+                        self._operation = replace(self._operation, **_asked(method, self._said))
+                    self._live.opened(self._operation)
+                self._token = attach(set_value(_INSIDE_KEY, True, self._live.context))
+
+    def returned(self, value: Any) -> Any:
+        self._leave()
+        with guarded("finishing a memory operation"):
+            if self._live is not None:
+                self._live.end(self._finished(value))
+        return value
+
+    def raised(self, error: BaseException) -> None:
+        self._leave()
+        with guarded("finishing a memory operation"):
+            if self._live is not None:
+                self._live.end(self._operation, error)
+
+    def _leave(self) -> None:
+        if self._token is not None:
+            detach(self._token)
+            self._token = None
+
+    def _finished(self, value: Any) -> MemoryOperation:
+        assert self._live is not None
+        if not self._live.recording:
+            return self._operation
+        fields: dict[str, Any] = {}
+        if self._method in ("get", "search"):
+            fields["record_count"] = records_in(value)
+        if session.policy.capture:
+            fields |= _answer(self._method, value)
+        return replace(self._operation, **fields)
+
+
+_ORDER = {
+    "get": ("namespace", "key"),
+    "search": ("namespace_prefix",),
+    "put": ("namespace", "key", "value", "index"),
+    "delete": ("namespace", "key"),
+}
+"""Names of positional arguments."""
+
+_NAMES = {
+    "get": "search_memory",
+    "search": "search_memory",
+    "put": "upsert_memory",
+    "delete": "delete_memory",
+}
+
+
+def _named(method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    return {**dict(zip(_ORDER[method], args, strict=False)), **kwargs}
+
+
+def _operation(method: str, said: dict[str, Any]) -> MemoryOperation:
+    namespace = said.get("namespace", said.get("namespace_prefix"))
+    name = _NAMES[method]
+    if method == "put" and said.get("value") is None:  # how the store spells delete
+        name = "delete_memory"
+    return MemoryOperation(
+        operation=name,
+        store_id="/".join(str(part) for part in items(namespace)) or None,
+        record_id=string(said, "key"),
+        record_count=None if name == gen_ai.OP_SEARCH_MEMORY else 1,
+    )
+
+
+def _asked(method: str, said: dict[str, Any]) -> dict[str, Any]:
+    if method == "get":
+        return {"query": string(said, "key")}
+    if method == "search":
+        query = said.get("query") or said.get("filter")
+        return {"query": query if query is None or isinstance(query, str) else encode(query)}
+    if method == "put" and said.get("value") is not None:
+        return {"content": jsonable(said["value"])}
+    return {}
+
+
+def _answer(method: str, value: Any) -> dict[str, Any]:
+    if method == "get":
+        return {"results": jsonable(get(value, "value"))}
+    if method == "search":
+        return {"records": [_record(each) for each in items(value)]}
+    return {}
+
+
+def _record(item: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {"content": jsonable(get(item, "value"))}
+    if (key := string(item, "key")) is not None:
+        made["id"] = key
+    score = number(item, "score")
+    if score is not None:
+        made["score"] = score
+    return made
+
+
+def _plain(method: str) -> Wrapper:
+    def wrapper(
+        wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        access = _Access(method, args, kwargs)
+        try:
+            value = wrapped(*args, **kwargs)
+        except BaseException as error:
+            access.raised(error)
+            raise
+        return access.returned(value)
+
+    return wrapper
+
+
+def _awaited(method: str) -> Wrapper:
+    async def wrapper(
+        wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        access = _Access(method, args, kwargs)
+        try:
+            value = await wrapped(*args, **kwargs)
+        except BaseException as error:
+            access.raised(error)
+            raise
+        return access.returned(value)
+
+    return wrapper
+
+
+PATCHES = tuple(
+    patch
+    for module, owner in (
+        ("langgraph.store.base", "BaseStore"),
+        ("langgraph.store.base.batch", "AsyncBatchedBaseStore"),
+    )
+    for method in _ORDER
+    for patch in (
+        Patch(module, f"{owner}.{method}", _plain(method), optional=owner != "BaseStore"),
+        Patch(module, f"{owner}.a{method}", _awaited(method), optional=owner != "BaseStore"),
+    )
+)

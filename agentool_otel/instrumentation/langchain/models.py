@@ -1,0 +1,227 @@
+"""Model calls of LangChain: what was asked for and what came back, as fields of an inference.
+
+Source: langchain-core language_models/chat_models.py (`_get_ls_params`, `_get_invocation_params`)
+and outputs at 1.0 and 1.7; parameter names as the provider packages have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentool_otel.emit.session import guarded
+from agentool_otel.instrumentation.langchain.messages import finish_reason, from_message
+from agentool_otel.model.messages import Message, message, text
+from agentool_otel.model.operations import Usage
+from agentool_otel.providers import tools
+from agentool_otel.providers.openai_values import (
+    address_in,
+    get,
+    integer,
+    items,
+    number,
+    provider_of,
+    server_of,
+    string,
+)
+
+__all__ = ["answered", "asked", "offered", "server_of_model"]
+
+_PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "azure_openai": "azure.ai.openai",
+    "azure_ai": "azure.ai.inference",
+    "google_genai": "gcp.gemini",
+    "google_vertexai": "gcp.vertex_ai",
+    "google_anthropic_vertex": "gcp.vertex_ai",
+    "amazon_bedrock": "aws.bedrock",
+    "bedrock": "aws.bedrock",
+    "mistral": "mistral_ai",
+    "mistralai": "mistral_ai",
+    "xai": "x_ai",
+    "ibm": "ibm.watsonx.ai",
+}
+"""`ls_provider` where the conventions have another word."""
+
+_CLIENTS = ("root_client", "root_async_client", "client", "async_client", "_client")
+"""Where models keep the client of their provider."""
+
+_ADDRESSES = ("openai_api_base", "base_url", "azure_endpoint", "anthropic_api_url", "endpoint_url")
+
+
+def asked(
+    serialized: Any, metadata: Mapping[str, Any], params: Mapping[str, Any], model: Any
+) -> dict[str, Any]:
+    """Return what is known of the request, without content."""
+    address, port = server_of_model(model)
+    if address is None:
+        address, port = _server(get(serialized, "kwargs"))
+    given = string(metadata, "ls_provider")
+    provider = None if given is None else _PROVIDERS.get(given, given)
+    if provider is None:
+        identity = items(serialized, "id")
+        provider = str(identity[-1]).removeprefix("Chat").lower() if identity else "langchain"
+    if provider == "openai":
+        provider = provider_of(address)
+    effort = string(params, "reasoning_effort") or string(get(params, "reasoning"), "effort")
+    choices = integer(params, "n")
+    fields = {
+        "provider": provider,
+        "request_model": string(metadata, "ls_model_name")
+        or _first(string, params, "model", "model_name", "model_id", "deployment_name"),
+        "server_address": address,
+        "server_port": port,
+        "temperature": _first(number, params, "temperature"),
+        "top_p": _first(number, params, "top_p"),
+        "top_k": _first(integer, params, "top_k"),
+        "max_tokens": _first(
+            integer, params, "max_completion_tokens", "max_tokens", "max_output_tokens"
+        ),
+        "frequency_penalty": _first(number, params, "frequency_penalty"),
+        "presence_penalty": _first(number, params, "presence_penalty"),
+        "seed": _first(integer, params, "seed"),
+        "stop_sequences": _stops(params) or _stops({"stop": metadata.get("ls_stop")}),
+        "choice_count": choices if choices != 1 else None,
+        "reasoning_level": effort,
+        "output_type": "json" if params.get("response_format") else None,
+    }
+    if fields["temperature"] is None:
+        fields["temperature"] = number(metadata, "ls_temperature")
+    if fields["max_tokens"] is None:
+        fields["max_tokens"] = integer(metadata, "ls_max_tokens")
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _first(read: Any, source: Any, *names: str) -> Any:
+    for name in names:
+        found = read(source, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _stops(params: Mapping[str, Any]) -> list[str] | None:
+    for name in ("stop", "stop_sequences"):
+        given = params.get(name)
+        if isinstance(given, str):
+            return [given]
+        if found := [each for each in items(given) if isinstance(each, str)]:
+            return found
+    return None
+
+
+def _server(settings: Any) -> tuple[str | None, int | None]:
+    for name in _ADDRESSES:
+        url = string(settings, name)
+        if url and "://" in url:
+            address, port = address_in(url)
+            if address is not None:
+                return address, port
+    return None, None
+
+
+def server_of_model(model: Any) -> tuple[str | None, int | None]:
+    """Return address and port of the server that a model's client talks to, both None where the
+    model keeps none that says so.
+
+    A client that has not been made yet is not made.
+
+    Source: langchain-openai chat_models/base.py and llms/base.py at 1.7 (`root_client`, `client`),
+    langchain-anthropic and langchain-ollama 1.0 (`_client`), langchain-aws 1.0 (`client`).
+    """
+    with guarded("reading the address of a model's client"):
+        held = getattr(model, "__dict__", {})
+        for name in _CLIENTS:
+            client = held.get(name)
+            for each in (client, get(client, "_client")):
+                found = _server_of_client(each)
+                if found[0] is not None:
+                    return found
+    return None, None
+
+
+def _server_of_client(client: Any) -> tuple[str | None, int | None]:
+    address = string(client, "base_url") or string(get(client, "meta"), "endpoint_url")
+    return server_of(client) if address is None else address_in(address)
+
+
+def offered(params: Mapping[str, Any]) -> list[Any] | None:
+    """Return the tools a model may ask for."""
+    return tools.definitions(params.get("tools") or params.get("functions"))
+
+
+def answered(result: Any) -> dict[str, Any]:
+    """Return what a model gave, an `LLMResult`: its choices, or as far as a stream got."""
+    fields: dict[str, Any] = {}
+    reasons: list[str] = []
+    output: list[Message] = []
+    usage: Usage | None = None
+    for choices in items(result, "generations"):
+        for choice in items(choices):
+            reply = get(choice, "message")
+            about = get(reply, "response_metadata")
+            calls = items(reply, "tool_calls") or items(reply, "invalid_tool_calls")
+            why = finish_reason(about, get(choice, "generation_info"))
+            why = why or _finish_of_status(string(about, "status"), bool(calls))
+            if why is not None:
+                reasons.append(why)
+            if reply is None:
+                output.append(message("assistant", [text(string(choice, "text") or "")], why))
+            else:
+                output.append(from_message(reply, why))
+            usage = usage or _usage(get(reply, "usage_metadata"))
+            for field, names in (
+                ("response_model", ("model_name", "model", "model_id", "model_version")),
+                ("response_id", ("id", "response_id")),
+            ):
+                found = _first(string, about, *names)
+                if found and field not in fields:
+                    fields[field] = found
+            own = string(reply, "id")
+            if own and "response_id" not in fields and not own.startswith(("run-", "lc_")):
+                fields["response_id"] = own
+    about = get(result, "llm_output")
+    if "response_model" not in fields and (named := _first(string, about, "model_name", "model")):
+        fields["response_model"] = named
+    usage = usage or _older_usage(get(about, "token_usage") or get(about, "usage"))
+    if usage is not None:
+        fields["usage"] = usage
+    if reasons:
+        fields["finish_reasons"] = reasons
+    if output:
+        fields["output"] = output
+    return fields
+
+
+def _finish_of_status(status: str | None, calls: bool) -> str | None:
+    """Return why a model of OpenAI's responses API stopped, which has a status instead."""
+    if status == "completed":
+        return "tool_call" if calls else "stop"
+    return {"incomplete": "length", "failed": "error"}.get(status or "")
+
+
+def _usage(counts: Any) -> Usage | None:
+    """Return token counts as LangChain has them for every provider: subsets are in the totals."""
+    if counts is None:
+        return None
+    given, made = get(counts, "input_token_details"), get(counts, "output_token_details")
+    usage = Usage(
+        input_tokens=integer(counts, "input_tokens"),
+        output_tokens=integer(counts, "output_tokens"),
+        cache_read_tokens=integer(given, "cache_read") or None,
+        cache_write_tokens=integer(given, "cache_creation") or None,
+        reasoning_tokens=integer(made, "reasoning") or None,
+        audio_input_tokens=integer(given, "audio") or None,
+        audio_output_tokens=integer(made, "audio") or None,
+    )
+    return None if usage == Usage() else usage
+
+
+def _older_usage(counts: Any) -> Usage | None:
+    if counts is None:
+        return None
+    usage = Usage(
+        input_tokens=_first(integer, counts, "prompt_tokens", "input_tokens"),
+        output_tokens=_first(integer, counts, "completion_tokens", "output_tokens"),
+    )
+    return None if usage == Usage() else usage

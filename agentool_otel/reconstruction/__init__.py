@@ -1,0 +1,18 @@
+"""Collected spans back to trajectories; `rebuild()` and `load()` are in `loading`.
+
+tree           the spans of one OTel trace, linked
+runs           which spans make which run
+wrappers       runs that only stand around another one
+trace          the members around the steps
+inputs_outputs what went into a run and what came out
+status         how it ended, and the signal that says so
+failures       what ended a run that did not succeed
+labels         user, case and tags
+cost           what a run cost, where its spans do not say it
+residue        what a replayed trace says beyond its natural reading
+conversion     a span in the words of another vocabulary
+parallel       rebuilding in several processes
+steps/         from operations to ordered steps
+correlation/   what belongs together across OTel traces
+report/        the fidelity report: where each field came from
+"""

@@ -1,0 +1,9 @@
+"""What belongs together across OTel traces.
+
+keys             by what model calls without an agent refer to each other
+union_find       what belongs together by that
+loose_calls      the spans of an OTel trace that are outside any run
+duplicate_calls  loose calls that a run tells of as well
+linked_traces    runs that several OTel traces tell
+spooled          what waits for the rest, on disk where it is much
+"""

@@ -1,0 +1,89 @@
+"""Model calls that a run tells of, and another tracer again in a trace of its own.
+
+A framework's callbacks do not make its span the current one, so that the span of a provider's SDK,
+or of a tracer around it, is a root: a bare call, and the ghost of one that a run holds. It is known
+by the id of the response, from another tracer, within the time of the run's call. A call that
+failed has no such id, and is told twice.
+
+Seen with OpenInference's LangChain 0.1.80 beside its OpenAI 0.1.66, OpenLLMetry's OpenAI 0.62.4 and
+the spans of anthropic 2.12.0.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from agentool_otel.model.operations import Inference
+from agentool_otel.reconstruction.correlation.spooled import LARGEST, Rows
+from agentool_otel.reconstruction.trace import RunSpans
+from agentool_otel.reconstruction.tree import Node
+
+__all__ = ["Answered", "AnsweredCalls", "answered", "answered_in"]
+
+_OURS = "agentool_otel"
+"""How our own scopes begin. Our spans are current while the call runs: it has no ghosts."""
+
+_PARTS = 32
+"""Into how many parts calls are divided when they are compared, so that one part is in memory."""
+
+
+class Answered(NamedTuple):
+    """A model call whose response has an id."""
+
+    response_id: str
+    start_ns: int
+    end_ns: int
+    scope: str
+
+
+def answered(node: Node) -> Answered | None:
+    """Return what tells a call from others; None where that is not known."""
+    operation = node.operation
+    if type(operation) is not Inference or operation.response_id is None:
+        return None
+    if node.start_ns is None or node.end_ns is None:
+        return None
+    return Answered(operation.response_id, node.start_ns, node.end_ns, node.span.scope)
+
+
+def answered_in(run: RunSpans) -> list[Answered]:
+    """Return the calls in a run that others may tell of, too."""
+    if run.root is None or run.root.span.scope.startswith(_OURS):
+        return []
+    return [call for node in run.nodes if (call := answered(node)) is not None]
+
+
+class AnsweredCalls:
+    """Calls of any number of traces, on disk where they are many."""
+
+    def __init__(self) -> None:
+        self._rows = Rows(5, _PARTS)
+        """Response, start, end, scope and number of a call."""
+
+    def add(self, call: Answered, number: int = 0) -> None:
+        """Add a call.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        response = hash(call.response_id)
+        if 0 <= call.start_ns <= call.end_ns <= LARGEST:  # else a time is none
+            scope = hash(call.scope)
+            self._rows.add(response % _PARTS, response, call.start_ns, call.end_ns, scope, number)
+
+    def ghosts(self, others: AnsweredCalls) -> set[int]:
+        """Return the numbers of these calls that are among others."""
+        found: set[int] = set()
+        for part in range(_PARTS):
+            own: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+            for response, *call in self._rows.of(part):
+                own[response].append(tuple(call))
+            for response, began, ended, other_scope, _ in others._rows.of(part):
+                for start, end, scope, number in own.get(response, ()):
+                    if began <= start and end <= ended and scope != other_scope:
+                        found.add(number)
+        return found
+
+    def close(self) -> None:
+        self._rows.close()

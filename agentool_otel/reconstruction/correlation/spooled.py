@@ -1,0 +1,233 @@
+"""Spans that wait for others, and what they are told apart by: on disk where they are many.
+
+What is on disk has no name, and is gone when it is closed or the process ends.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator
+from heapq import merge
+from operator import attrgetter
+from typing import IO
+
+import msgspec
+
+from agentool_otel.ground.temporary import room
+from agentool_otel.model.spans import SpanRecord
+
+__all__ = ["LARGEST", "Group", "Packed", "Rows", "Units", "unpacked"]
+
+LARGEST = (1 << 63) - 1
+"""Integer that a row holds."""
+
+_IN_MEMORY = 1 << 20
+"""Bytes of each that are held in memory."""
+_INTEGER = 8
+_UNITS = 1 << 14
+"""How many units are put into order at once, about."""
+_BLOCK = 64
+"""Groups that are read again at once when parts are merged."""
+
+Packed = bytes
+"""A span as it is kept on disk."""
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder(SpanRecord).decode
+
+
+class Group(msgspec.Struct, array_like=True, gc=False):
+    """Units that belong together."""
+
+    order: bytes
+    """Of the first unit."""
+    units: list[int]
+    """In their order."""
+    places: list[tuple[int, int]]
+    """Of their spans, in the same order."""
+
+
+_unpack_groups = msgspec.msgpack.Decoder(list[Group]).decode
+
+
+class Units:
+    """Spans of numbered units, until it is known which units belong together."""
+
+    def __init__(self) -> None:
+        self._spans = _Bytes()
+        """Before the first span of a unit lies its order."""
+        self._places = Rows(4)
+        """The unit, where the order begins and how long it is, 0 for what is not the first span of
+        its unit, and how long the span is that follows."""
+        self._index = _Bytes()
+
+    def add(self, unit: int, span: SpanRecord, order: str = "") -> None:
+        """Keep a span of a unit.
+
+        Args:
+            unit: its number.
+            span: the span.
+            order: a text by which units are sorted; with the first span of a unit.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        first, data = order.encode("utf-8", "surrogatepass"), _packed(span)
+        self._places.add(0, unit, self._spans.put(first + data), len(first), len(data))
+
+    def get(self, group: Group) -> list[Packed]:
+        """Return the spans of a group."""
+        return [self._spans.get(*place) for place in group.places]
+
+    def groups(
+        self, group_of: Callable[[int], int], units: int, without: Container[int] = ()
+    ) -> Iterator[Group]:
+        """Yield the units that belong together, in order of the first one; nothing can be added
+        any more.
+
+        Args:
+            group_of: gives the number of a unit's group.
+            units: how many there are.
+            without: units that are left out.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        parts = 1 + units // _UNITS
+        places = Rows(5, parts)
+        try:
+            for unit, *place in self._places.of(0):
+                if unit not in without:
+                    group = group_of(unit)
+                    places.add(group % parts, group, unit, *place)
+            ordered: list[Iterable[Group]] = []
+            for part in range(parts):
+                groups = self._groups(places.of(part))
+                ordered.append(self._read_again(groups) if parts > 1 else groups)
+        finally:
+            places.close()
+        return merge(*ordered, key=attrgetter("order"))
+
+    def _groups(self, rows: Iterator[tuple[int, ...]]) -> list[Group]:
+        """Return the groups of a part, in order."""
+        found: dict[int, dict[int, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+        orders: dict[int, bytes] = {}
+        for group, unit, start, order, size in rows:
+            if order:
+                orders[unit] = self._spans.get(start, order)
+            found[group][unit].append((start + order, size))
+        groups: list[Group] = []
+        for members in found.values():
+            units = sorted(members, key=orders.__getitem__)
+            places = [place for unit in units for place in members[unit]]
+            groups.append(Group(orders[units[0]], units, places))
+        return sorted(groups, key=attrgetter("order"))
+
+    def _read_again(self, groups: list[Group]) -> Iterator[Group]:
+        """Put groups on disk at once, and yield them when they are asked for."""
+        blocks: list[tuple[int, int]] = []
+        for at in range(0, len(groups), _BLOCK):
+            data = _pack(groups[at : at + _BLOCK])
+            blocks.append((self._index.put(data), len(data)))
+        return (group for block in blocks for group in _unpack_groups(self._index.get(*block)))
+
+    def close(self) -> None:
+        self._spans.close()
+        self._places.close()
+        self._index.close()
+
+
+def _packed(span: SpanRecord) -> Packed:
+    try:
+        return b"m" + _pack(span)
+    except (OverflowError, UnicodeEncodeError, TypeError):  # 65-bit integers, lone surrogates
+        return b"p" + pickle.dumps(span)
+
+
+def unpacked(data: Packed) -> SpanRecord:
+    if data[:1] == b"p":
+        kept: SpanRecord = pickle.loads(data[1:])  # written by ourselves into a private file
+        return kept
+    return _unpack(data[1:])
+
+
+class Rows:
+    """Rows of signed 64-bit integers, divided into parts. All are added before a part is read."""
+
+    def __init__(self, width: int, parts: int = 1):
+        """Make room for rows of `width` integers in so many parts."""
+        self._width = width
+        self._waiting = [array("q") for _ in range(parts)]
+        self._most = _IN_MEMORY // (_INTEGER * width)
+        self._room = self._most
+        self._on_disk = _Bytes()
+        self._blocks: list[list[tuple[int, int]]] = [[] for _ in range(parts)]
+
+    def add(self, part: int, *row: int) -> None:
+        """Add a row to a part.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        self._waiting[part].extend(row)
+        self._room -= 1
+        if not self._room:
+            self._settle()
+
+    def _settle(self) -> None:
+        for waiting, blocks in zip(self._waiting, self._blocks, strict=True):
+            if waiting:
+                blocks.append((self._on_disk.put(waiting.tobytes()), len(waiting) * _INTEGER))
+                del waiting[:]
+        self._room = self._most
+
+    def of(self, part: int) -> Iterator[tuple[int, ...]]:
+        """Yield the rows of a part in the order they were added."""
+        for start, size in self._blocks[part]:
+            block = array("q")
+            block.frombytes(self._on_disk.get(start, size))
+            yield from self._cut(block)
+        yield from self._cut(self._waiting[part])
+
+    def _cut(self, block: array[int]) -> Iterator[tuple[int, ...]]:
+        numbers = iter(block)
+        return zip(*[numbers] * self._width, strict=True)
+
+    def close(self) -> None:
+        self._on_disk.close()
+
+
+class _Bytes:
+    """Pieces of bytes, got again by their places. All are put before one is got."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def put(self, data: bytes) -> int:
+        """Keep bytes and return where they begin.
+
+        Raises:
+            SourceError: the temporary folder is full.
+        """
+        start = self._end
+        with room:
+            if self._file is None:
+                self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+            self._file.write(data)
+        self._end += len(data)
+        return start
+
+    def get(self, start: int, size: int) -> bytes:
+        """Return the bytes of a place."""
+        if self._file is None:
+            return b""
+        with room:
+            self._file.seek(start)
+        return self._file.read(size)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,199 @@
+"""Rebuilding in several processes.
+
+Traces are handed out whole and undecoded, which is what reading them costs least as; decoding them
+and all that follows happens in the workers. Bare calls and parts of runs come back: any later trace
+may continue them, so one process has to see all of them. They go out again when it is known what
+belongs together.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Generic, TypeVar
+
+from agentool_otel.errors import AgentoolError
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.reconstruction.correlation.duplicate_calls import Answered
+from agentool_otel.reconstruction.correlation.linked_traces import gather
+from agentool_otel.reconstruction.correlation.loose_calls import BareRun
+from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.runs import Left, Waiting, rebuild_bare, rebuild_trace
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.files.span_files import span_decoder
+from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
+from agentool_otel.sources.grouping.by_trace import whole
+
+__all__ = ["rebuild_in_processes"]
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+_SPANS = 512
+"""How many go to a worker at once: enough that sending them is cheap, few enough to stay small."""
+_AHEAD = 2
+"""How many batches wait for each worker. Results come in order, so all of them are in memory."""
+
+_Row = tuple[tuple[str, bytes, str, Attributes, int], int]
+"""An undecoded span with the number of its decoder."""
+_Trace = list[SpanRecord | _Row]
+
+
+@dataclass
+class _Done(Generic[T]):
+    """What a worker has made of a batch."""
+
+    results: list[T] = field(default_factory=list)
+    left: list[list[SpanRecord]] = field(default_factory=list)
+    """Traces of which something has to wait for others."""
+    told: list[Answered] = field(default_factory=list)
+    """Model calls that are told of, for others that tell of them, too."""
+    problems: list[tuple[int, str, str]] = field(default_factory=list)
+    """By the number of the decoder: where, and what."""
+
+
+def rebuild_in_processes(
+    groups: Iterable[list[SpanRecord | UndecodedSpan]],
+    jobs: int,
+    finish: Callable[[Rebuilt], T],
+    *,
+    cost: bool = False,
+) -> Iterator[T]:
+    """Yield what `finish` makes of every rebuilt trace, in the order of `rebuild_groups`.
+
+    Args:
+        groups: the spans of one OTel trace after another, as `sources.grouping.grouped` gives them.
+        jobs: how many processes to start beside this one, which reads.
+        finish: called in the workers; it and what it returns are pickled.
+        cost: whether to compute the cost of model calls whose spans do not say it.
+
+    Raises:
+        AgentoolError: a worker was killed.
+    """
+    waiting = Waiting()
+    decoders: dict[Decoder, int] = {}
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _start, (finish, cost))
+    traces = _batches((_rows(spans, decoders) for spans in groups), len)
+    try:
+        for done in _ahead(pool, jobs, _rebuild, traces):
+            for number, where, what in done.problems:
+                list(decoders)[number].report(where, what)
+            for call in done.told:
+                waiting.add(call)
+            for spans in done.left:
+                waiting.add_rest(spans)
+            yield from done.results
+        for done in _ahead(pool, jobs, _rebuild_parts, _batches(waiting.parts.runs(), len)):
+            for call in done.told:
+                waiting.add(call)
+            for spans in done.left:
+                waiting.add_rest(spans, gathered=True)
+            yield from done.results
+        calls = _batches(waiting.bare_runs(), lambda run: len(run.calls))
+        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
+    except BrokenProcessPool as error:
+        raise AgentoolError(
+            f"one of {jobs} worker processes was killed, perhaps for want of memory; "
+            "hint: a lower --jobs"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+        waiting.close()
+
+
+def _ahead(
+    pool: ProcessPoolExecutor, jobs: int, work: Callable[[Any], T], batches: Iterable[Any]
+) -> Iterator[T]:
+    """Yield what the workers make of the batches, in order, a bounded number of them ahead."""
+    waiting: deque[Future[T]] = deque()
+    for batch in batches:
+        waiting.append(pool.submit(work, batch))
+        if len(waiting) > _AHEAD * jobs:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _batches(items: Iterable[S], size: Callable[[S], int]) -> Iterator[list[S]]:
+    batch: list[S] = []
+    held = 0
+    for item in items:
+        batch.append(item)
+        held += size(item)
+        if held >= _SPANS:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+def _rows(spans: list[SpanRecord | UndecodedSpan], decoders: dict[Decoder, int]) -> _Trace:
+    return [
+        (
+            (span.trace_id, span.json(), span.scope, span.resource, span.line),
+            decoders.setdefault(span.decoder, len(decoders)),
+        )
+        if isinstance(span, UndecodedSpan)
+        else span
+        for span in spans
+    ]
+
+
+# --------------------------------------------------------------------------------- in a worker
+
+_finish: Callable[[Rebuilt], Any]
+_prices: Prices | None
+
+
+def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
+    global _finish, _prices
+    _finish, _prices = finish, Prices() if cost else None
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the reading process's to handle
+
+
+def _rebuild(batch: list[_Trace]) -> _Done[Any]:
+    done: _Done[Any] = _Done()
+    decoders: dict[int, Decoder] = {}
+
+    def decoded(span: SpanRecord | _Row) -> SpanRecord | UndecodedSpan:
+        if isinstance(span, SpanRecord):
+            return span
+        fields, number = span
+        if number not in decoders:
+            decoders[number] = span_decoder(
+                lambda where, what: done.problems.append((number, where, what))
+            )
+        return UndecodedSpan(*fields, decoders[number])
+
+    for trace in batch:
+        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _left_to(done), _prices):
+            done.results.append(_finish(rebuilt))
+    return done
+
+
+def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
+    done: _Done[Any] = _Done()
+    for spans in batch:
+        for rebuilt in rebuild_trace(gather(spans), _left_to(done), _prices, gathered=True):
+            done.results.append(_finish(rebuilt))
+    return done
+
+
+def _left_to(done: _Done[Any]) -> Callable[[Left], None]:
+    def aside(left: Left) -> None:
+        if isinstance(left, Answered):
+            done.told.append(left)
+        else:
+            done.left.append(left.spans)
+
+    return aside
+
+
+def _rebuild_bare(batch: list[BareRun]) -> list[Any]:
+    return [_finish(rebuild_bare(run, _prices)) for run in batch]

@@ -1,0 +1,167 @@
+"""What the spans of a run say about their own truth, beside the fields they give.
+
+Which dialect each was read with and why, which attributes hold a placeholder or a cut value instead
+of content, and which spans only repeat what another one says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agentool_otel.dialects import judge
+from agentool_otel.dialects.kit.reading import PLACEHOLDERS
+from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
+from agentool_otel.model.spans import Damage, SpanRecord
+from agentool_otel.reconstruction.report.fidelity import Note, Outcome, SpanReading
+from agentool_otel.reconstruction.steps.tool_calls import call_above, call_beside
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.semconv import agentool
+
+__all__ = [
+    "OF_COLLECTORS",
+    "cut_or_hidden",
+    "damaged",
+    "masked_on_the_way",
+    "may_hide",
+    "reading_of",
+    "repeated",
+]
+
+_MASKED_KEYS = "redaction.masked.keys"
+"""On spans and events: names, joined by commas, of the attributes that a Collector has masked or
+hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summary: debug`."""
+OF_COLLECTORS = frozenset({_MASKED_KEYS, "redaction.masked.count"})
+
+_NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
+"""Placeholders of what was never there; all others hide a value."""
+_CUT = re.compile(
+    r"(?:\[TRUNCATED: original length \d+\]|\[truncated\]|<truncated>|\.\.\. ?\(truncated\))\s*\Z"
+    r"|\ufffd\Z",
+    re.IGNORECASE,
+)
+"""Ends that SDKs put in place of the rest: Gemini CLI's, and what loggers commonly write; and of a
+store that cuts bytes and then replaces the half of a character that is left."""
+_SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
+_ODD_ENDS = frozenset(("]", ">", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
+"""Placeholders and what `_CUT` matches end in one of these; most other texts do not."""
+_JSON_STARTS = frozenset("{[")
+_LONGEST_END = 60
+_LONGEST_PLACEHOLDER = max(map(len, PLACEHOLDERS))
+_ATTRIBUTES, _RESOURCE = "attributes.", "resource."
+
+
+def reading_of(node: Node) -> SpanReading:
+    """Return how a span was read, and why so."""
+    judgement = judge(node.span)
+    why = judgement.confidence.reason
+    if judgement.tie is not None:
+        why = judgement.tie.message
+    return SpanReading(
+        node.span.span_id, node.span.name, node.dialect, judgement.confidence.level, why
+    )
+
+
+def cut_or_hidden(node: Node) -> Iterator[Note]:
+    """Yield a note for each attribute whose value is not the value, or not all of it."""
+    span_id = node.span.span_id
+    told = {damage.where for damage in node.span.damaged}
+    for key, value in node.span.attributes.items():
+        if not isinstance(value, str) or f"{_ATTRIBUTES}{key}" in told:
+            continue
+        if value in PLACEHOLDERS:
+            outcome: Outcome = "not_captured" if value in _NOTHING else "redacted"
+            yield Note(outcome, key, None, span_id, key, f"it says {value!r}")
+        elif (end := _cut_end(value)) is not None:
+            yield Note("truncated", key, None, span_id, key, f"it ends in {end!r}")
+        elif key in node.operation.extra and _is_cut_json(value):
+            yield Note("truncated", key, None, span_id, key, "its JSON ends in the middle")
+
+
+def may_hide(span: SpanRecord) -> bool:
+    """Whether a span could have a note that an attribute's value is not the value, or not all of
+    it. A look at the span alone, for those who would save themselves a report."""
+    if span.damaged or agentool.CONTENT_SHORTENED in span.attributes:
+        return True
+    if any(_MASKED_KEYS in event.attributes for event in span.events):
+        return True
+    return _MASKED_KEYS in span.attributes or any(
+        _hides(value)
+        for value in span.attributes.values()
+        if type(value) is str and (value[-1:] in _ODD_ENDS or value[:1] in _JSON_STARTS)
+    )
+
+
+def _hides(value: str) -> bool:
+    if len(value) <= _LONGEST_PLACEHOLDER and value in PLACEHOLDERS:
+        return True
+    return _is_cut_json(value) or _cut_end(value) is not None
+
+
+def _cut_end(value: str) -> str | None:
+    """Return what stands in place of the rest of a text; None where nothing does."""
+    end = value[-_LONGEST_END:]
+    if "\ufffd" not in end and "truncated" not in end.lower():
+        return None  # what is sought rarely stands there, and seeking it takes ten times as long
+    found = _CUT.search(end)
+    return None if found is None else found[0]
+
+
+def masked_on_the_way(node: Node) -> Iterator[Note]:
+    """Yield a note for each attribute, of a span or of its events, that a Collector has masked."""
+    for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
+        keys = attributes.get(_MASKED_KEYS)
+        for key in keys.split(",") if isinstance(keys, str) else ():
+            yield Note("redacted", key, None, node.span.span_id, key, "masked by a Collector")
+
+
+def damaged(nodes: list[Node]) -> Iterator[Note]:
+    """Yield a note for each value that was not all UTF-8, those of a resource once."""
+    of_resources: set[Damage] = set()
+    for node in nodes:
+        span_id = node.span.span_id
+        for damage in node.span.damaged:
+            if damage.where.startswith(_RESOURCE):
+                if damage in of_resources:
+                    continue
+                of_resources.add(damage)
+            key = None
+            if damage.where.startswith(_ATTRIBUTES):
+                key = damage.where.removeprefix(_ATTRIBUTES)
+            outcome: Outcome = "truncated" if damage.cut else "damaged"
+            rule = "it ends within a character" if damage.cut else "bytes of it are no UTF-8"
+            yield Note(outcome, key or damage.where, None, span_id, key, rule)
+
+
+def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
+    """Yield a note for each span that repeats another: the other one is what the steps are of."""
+    seen: dict[str, list[Node]] = {}
+    """By call id, the tool spans so far."""
+    counted = {(node.span.trace_id, node.span.span_id) for node in leaves}
+    for node in nodes:
+        span_id = node.span.span_id
+        if isinstance(node.operation, Inference):
+            if (node.span.trace_id, span_id) not in counted:
+                rule = "a model call around another: the inner one counts"
+                yield Note("duplicate", "model call", None, span_id, None, rule)
+        elif _is_call(node) and (above := call_above(node)) is not None:
+            rule = f"the call of span {above.span.span_id[:8]}, seen again further down"
+            yield Note("duplicate", "tool_call", None, span_id, None, rule)
+        elif isinstance(node.operation, ToolExecution) and node.operation.call_id is not None:
+            others = seen.setdefault(node.operation.call_id, [])
+            if (other := call_beside(node, others)) is not None:
+                rule = f"the call of span {other.span.span_id[:8]}, seen again beside it"
+                yield Note("duplicate", "tool_call", None, span_id, None, rule)
+            else:
+                others.append(node)
+
+
+def _is_call(node: Node) -> bool:
+    operation = node.operation
+    if isinstance(operation, McpRequest):
+        return operation.method == "tools/call"
+    return isinstance(operation, ToolExecution)
+
+
+def _is_cut_json(text: str) -> bool:
+    return text[:2] in ('{"', "[{", '["') and text[-1:] not in ("}", "]")

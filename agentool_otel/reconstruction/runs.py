@@ -1,0 +1,243 @@
+"""Which spans make which run.
+
+An agent's or a workflow's span is a run and holds everything below it, down to the next such span,
+which is a run of its own. What is below none of them is bare: calls of a provider SDK without an
+agent around them, which `conversations` ties together. Runs that several OTel traces tell are put
+together by `gathering`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from agentool_otel.model.operations import (
+    AgentCreation,
+    Embeddings,
+    McpRequest,
+    Unclassified,
+)
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.correlation.duplicate_calls import (
+    Answered,
+    AnsweredCalls,
+    answered_in,
+)
+from agentool_otel.reconstruction.correlation.linked_traces import Part, Parts, gather, part_of
+from agentool_otel.reconstruction.correlation.loose_calls import BareCalls, BareRun, Loose, order_of
+from agentool_otel.reconstruction.correlation.spooled import unpacked
+from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.judgements import Judgement, work_of
+from agentool_otel.reconstruction.trace import Rebuilt, RunSpans
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.wrappers import unwrapped
+from agentool_otel.semconv import agentool
+from agentool_otel.sources.grouping.by_trace import copies_of
+
+__all__ = ["Left", "Waiting", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
+
+
+def rebuild_groups(
+    groups: Iterable[list[SpanRecord]], prices: Prices | None = None
+) -> Iterator[Rebuilt]:
+    """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
+
+    Runs with an agent's span come as their OTel trace does, then those that several traces tell.
+    Bare calls come last. Any later trace may be a part of the former, or continue the latter.
+    """
+    waiting = Waiting()
+    try:
+        for spans in groups:
+            yield from rebuild_trace(spans, waiting.add, prices)
+        for spans in waiting.parts.runs():
+            yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
+        for run in waiting.bare_runs():
+            yield rebuild_bare(run, prices)
+    finally:
+        waiting.close()
+
+
+class Waiting:
+    """What has to wait until all traces have been seen."""
+
+    def __init__(self) -> None:
+        self.parts = Parts()
+        self._bare = BareCalls()
+        self._told = AnsweredCalls()
+
+    def add(self, left: Left) -> None:
+        if isinstance(left, Part):
+            self.parts.add(left)
+        elif isinstance(left, Loose):
+            self._bare.add(left)
+        else:
+            self._told.add(left)
+
+    def bare_runs(self) -> Iterator[BareRun]:
+        """Yield the runs of bare calls; nothing can be added any more."""
+        return self._bare.runs(self._told)
+
+    def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
+        """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
+        ordered, judgements = work_of(spans)
+        runs, loose = _split(ordered)
+        part = None if gathered else _part(spans, ordered, runs)
+        left = _handed_out(judgements, runs, loose)
+        self.add(part or Loose(loose, spans, bool(runs), left))
+        for node in ordered:
+            node.unlink()
+
+    def close(self) -> None:
+        self.parts.close()
+        self._bare.close()
+        self._told.close()
+
+
+Left = Part | Loose | Answered
+"""What an OTel trace leaves to be rebuilt later, or tells others of what has been."""
+
+
+def rebuild_trace(
+    spans: list[SpanRecord],
+    aside: Callable[[Left], None],
+    prices: Prices | None = None,
+    *,
+    gathered: bool = False,
+) -> Iterator[Rebuilt]:
+    """Yield the runs of one OTel trace, or of several that have been gathered.
+
+    What has to wait for others goes to `aside`, to be read at once: what belongs to no run, or the
+    whole trace where it is a part of one.
+    """
+    ordered, judgements = work_of(spans)
+    runs, loose = _split(ordered)
+    part = None if gathered else _part(spans, ordered, runs)
+    if part is None:
+        left = _handed_out(judgements, runs, loose)
+        ids = {id(run.root): run.trace_id for run in runs}
+        for run in runs:
+            for call in answered_in(run):
+                aside(call)
+            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices, spans)
+        if loose:
+            aside(Loose(loose, spans, bool(runs), left))
+    else:
+        aside(part)
+    for node in ordered:
+        node.unlink()
+
+
+def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) -> Part | None:
+    if not ordered:
+        return None
+    return part_of(spans, ordered[0], [run.root for run in runs if run.root is not None])
+
+
+def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
+    """Return a run of bare calls."""
+    spans = [unpacked(call) for call in calls.calls]
+    run = _bare_again(spans, calls.copies)
+    run.trace_id = calls.trace_id
+    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans, calls.copies), prices, spans)
+    for node in run.nodes:
+        node.unlink()
+    return rebuilt
+
+
+def _handed_out(
+    judgements: list[Judgement], runs: list[RunSpans], loose: list[Node]
+) -> list[Judgement]:
+    """Give each run what judges it, and return what judges bare calls. Where it is not said which
+    span is judged, or that one is no part of any, the first run is meant."""
+    if not judgements:
+        return judgements
+    of_span = {node.span.span_id: run for run in runs for node in run.nodes}
+    of_span |= {run.root.span.span_id: run for run in runs if run.root is not None}
+    bare = {node.span.span_id for node in loose}
+    left: list[Judgement] = []
+    for judgement in judgements:
+        about = judgement.about or ""
+        if about in bare or not runs:
+            left.append(judgement)
+        else:
+            of_span.get(about, runs[0]).judgements.append(judgement)
+    return left
+
+
+def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
+    """Return the runs of an OTel trace and the nodes that belong to none of them."""
+    bodies: dict[int, list[Node]] = {id(node): [] for node in ordered if node.is_run}
+    roots: list[Node] = []
+    loose: list[Node] = []
+    if not bodies:
+        return [], [node for node in ordered if _tells(node)]
+    held_by: dict[int, Node | None] = {}
+    for node in ordered:
+        run = node.parent
+        while run is not None and not run.is_run:
+            if id(run) in held_by:
+                run = held_by[id(run)]
+                break
+            run = run.parent
+        held_by[id(node)] = run
+        if run is not None:
+            bodies[id(run)].append(node)
+        elif not node.is_run and _tells(node):
+            loose.append(node)
+        if node.is_run:
+            roots.append(node)
+    roots = unwrapped(roots, bodies, held_by, _tells)
+    several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
+    ids = {id(root): _trace_id(root, several) for root in roots}
+    runs: list[RunSpans] = []
+    for root in roots:
+        spans = RunSpans(ids[id(root)], root, bodies[id(root)])
+        above = held_by[id(root)]
+        if above is not None:
+            spans.link["parent_trace_id"] = ids[id(above)]
+        runs.append(spans)
+    return runs, loose
+
+
+def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
+    """Link the spans of an OTel trace again and return one of its runs."""
+    runs, _ = _split(work_of(spans).nodes)
+    run = next(run for run in runs if run.trace_id == trace_id)
+    run.copies = copies_of(spans)
+    return run
+
+
+def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
+    """Link the spans of a bare run again, of every OTel trace by itself."""
+    traces: dict[str, list[SpanRecord]] = {}
+    for span in spans:
+        traces.setdefault(span.trace_id, []).append(span)
+    run = RunSpans("", None, [])
+    for members in traces.values():
+        nodes, judgements = work_of(members)
+        run.nodes += nodes
+        run.judgements += judgements
+    run.nodes.sort(key=order_of)
+    run.copies = copies
+    return run
+
+
+def _tells(node: Node) -> bool:
+    """True for a span that a trace can be made of; plumbing and noise are not.
+
+    Nor is what an MCP client asks a server beside calls of its tools: what it has, a resource.
+    """
+    operation = node.operation
+    if isinstance(operation, (Unclassified, Embeddings, AgentCreation)):
+        return False
+    if isinstance(operation, McpRequest) and operation.method != "tools/call":
+        return False
+    return node.span.name != agentool.STEPS_SPAN
+
+
+def _trace_id(root: Node, several: bool) -> str:
+    said: Any = root.span.attributes.get(agentool.TRACE_ID)
+    if isinstance(said, str):
+        return said
+    return f"{root.span.trace_id}:{root.span.span_id}" if several else root.span.trace_id

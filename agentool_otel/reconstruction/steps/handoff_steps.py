@@ -1,0 +1,154 @@
+"""The steps by which an agent hands over to another: told by transfers, or inferred from runs."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from agentool_otel.model.messages import text_of
+from agentool_otel.model.operations import AgentInvocation, ToolExecution, WorkflowInvocation
+from agentool_otel.reconstruction.steps.delegation import delegate, task_in
+from agentool_otel.reconstruction.steps.handoffs import (
+    announced,
+    same_agent,
+    spelled,
+    transfer_target,
+    within_transfer,
+)
+from agentool_otel.reconstruction.steps.order import Draft, Drafts
+from agentool_otel.reconstruction.steps.tool_calls import ToolCall, ToolCalls, is_transfer
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import index, plain, put, set_known
+from agentool_otel.reconstruction.wrappers import run_name
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["HandoffSteps"]
+
+
+class HandoffSteps:
+    """Builds the handoffs of one run."""
+
+    def __init__(self, root: Node | None, nodes: list[Node], drafts: Drafts, calls: ToolCalls):
+        """
+        Args:
+            root: the span of the run, if it has one.
+            nodes: what is inside it.
+            drafts: takes the steps.
+            calls: those of the run, among which are the calls of transfer tools.
+        """
+        self._root = root
+        self._nodes = nodes
+        self._drafts = drafts
+        self._calls = calls
+        self._handed: list[tuple[str | None, Draft]] = []
+        """To whom, and the step, of those whose run has not been found."""
+        self.merged: set[int | None] = set()
+        """Places on the timeline of what turned out to be part of another step."""
+        self.subruns: list[tuple[Node, Draft | None]] = []
+        """Nested runs and the handoff step that leads to each, if one does."""
+
+    def read_transfer(self, node: Node, operation: ToolExecution) -> None:
+        """Add the handoff that the span of a transfer tool tells of."""
+        if within_transfer(node):
+            return
+        call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
+        target = operation.transfer_target
+        if call is None:
+            call = next((it for it in self._calls if _leads_to(it, target)), None)
+        if call is not None:
+            call.dropped = True
+            if call.result is not None:  # of a turn that its agent's span tells as a whole
+                self._drafts.remove(call.result)
+        draft = self._drafts.add("handoff", node.start_ns, 3, node)
+        if target is None:
+            name = (call and call.name) or operation.name
+            given = operation.arguments
+            if given is UNSET and call is not None:
+                given = call.arguments
+            target = spelled(transfer_target(name, given), node)
+            draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
+        set_known(draft.body, "to_agent", target)
+        set_known(draft.body, "message", operation.transfer_message)
+        self._drafts.place(draft, node, call.asked_by if call is not None else None)
+        self.merged.add(index(node, agentool.STEP_RESULT_INDEX))
+        self._handed.append((target, draft))
+
+    def read_delegation(self, call: ToolCall, node: Node) -> None:
+        """Add the handoff to a call that gives a task to another agent."""
+        arguments = plain(call.arguments)
+        target = delegate(call.name or "", arguments)
+        if target is None:
+            return
+        if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
+            return  # the nested run tells of it
+        said = self._drafts.add(
+            "handoff", node.start_ns if call.node else self._drafts.said_at(node), 3, node
+        )
+        target = spelled(target, node)
+        set_known(said.body, "to_agent", target)
+        put(said.body, "message", task_in(arguments))
+        said.note("inferred", "type", None, "name and arguments of the tool")
+        self._handed.append((target, said))
+
+    def read_message(self, call: ToolCall) -> None:
+        """Add the handoff that a model asked for, of which no span tells."""
+        assert call.name is not None
+        target = spelled(transfer_target(call.name, call.arguments), call.asked_by)
+        time_ns = self._drafts.said_at(call.asked_by)
+        draft = self._drafts.add("handoff", time_ns, 3, call.asked_by)
+        set_known(draft.body, "to_agent", target)
+        draft.note("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool")
+
+    def merge_nested_runs(self) -> None:
+        """Make each nested run a handoff, unless a transfer has announced it already."""
+        entered: Node | None = None
+        for node in self._nodes:
+            if not node.is_run:
+                continue
+            draft = self._announcing(node) or self._inferred_handoff(node, entered)
+            self.subruns.append((node, draft))
+            entered = node
+
+    def _announcing(self, node: Node) -> Draft | None:
+        """Return the transfer that has led to a nested run, which is then told of."""
+        name = run_name(node)
+        above = {id(up) for up in node.ancestors()}
+        for place, (target, draft) in enumerate(self._handed):
+            if (draft.node is not None and id(draft.node) in above) or same_agent(target, name):
+                if target is None:
+                    set_known(draft.body, "to_agent", name)
+                place_of_run = index(node, agentool.STEP_INDEX)
+                self.merged.add(place_of_run)
+                if draft.index is None:
+                    draft.index = place_of_run
+                del self._handed[place]
+                return draft
+        return None
+
+    def _inferred_handoff(self, node: Node, before: Node | None) -> Draft | None:
+        """Return the step by which an agent hands over to one below it.
+
+        A workflow enters its first agent: nobody hands over. From then on another agent takes over
+        from the one before, which that one may have said itself.
+        """
+        rule = "nested run"
+        if self._root is not None and isinstance(self._root.operation, WorkflowInvocation):
+            name = run_name(node)
+            if before is None or same_agent(run_name(before), name) or announced(node, before):
+                return None
+            rule = "another agent than the one before"
+        operation = node.operation
+        assert isinstance(operation, (AgentInvocation, WorkflowInvocation))
+        draft = self._drafts.add("handoff", node.start_ns, 3, node)
+        draft.index = index(node, agentool.STEP_INDEX)
+        set_known(draft.body, "to_agent", run_name(node))
+        if operation.input:
+            set_known(draft.body, "message", text_of(operation.input[-1]))
+        draft.note("inferred", "type", gen_ai.OPERATION_NAME, rule)
+        return draft
+
+
+def _leads_to(call: ToolCall, target: str | None) -> bool:
+    """Whether the model asked for a transfer, to where a span says, if it says so."""
+    if call.node is not None or call.dropped or not is_transfer(call):
+        return False
+    return target is None or same_agent(target, transfer_target(call.name or "", call.arguments))

@@ -1,0 +1,199 @@
+"""Steps in the making, and the order they belong in."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from agentool_otel.model.times import from_ns
+from agentool_otel.reconstruction import residue
+from agentool_otel.reconstruction.report.fidelity import Note, Outcome
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import index, json_or, text
+from agentool_otel.semconv import agentool
+
+__all__ = ["OF_RESULT", "RESULT", "Draft", "Drafts", "in_order", "notes_of"]
+
+_OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
+OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
+_TIME = attrgetter("time_ns")
+RESULT = 0
+"""Rank of a result: at one and the same time, what ends comes before what begins."""
+
+
+_Remark = tuple[Outcome, str, str | None, str | None]
+"""Outcome, field, attribute and rule of what is not simply kept."""
+
+
+class Draft(msgspec.Struct, eq=False):
+    """A step in the making: its JSON members, and what is needed to put it in its place."""
+
+    body: dict[str, Any]
+    """Begins with `step_id`, which is filled in at the end, and `type`."""
+    time_ns: int | None
+    rank: int
+    node: Node | None
+    index: int | None = None
+    id: str | None = None
+    residue: Any = None
+    after: tuple[Draft, ...] = ()
+    """Steps that caused this one."""
+    notes: tuple[_Remark, ...] = ()
+
+    def note(
+        self, outcome: Outcome, field: str, attribute: str | None = None, rule: str | None = None
+    ) -> None:
+        """Say of a field that it is not simply kept, where it came from, and by which rule."""
+        self.notes = (*self.notes, (outcome, field, attribute, rule))
+
+    def place(self, node: Node, keys: tuple[str, str, str]) -> None:
+        """Take over what our own spans say about the step: its index, its id and its residue.
+        Others say nothing of it."""
+        attributes = node.span.attributes
+        place, step_id, extra = keys
+        if place not in attributes and step_id not in attributes and extra not in attributes:
+            return
+        self.index = index(node, place)
+        self.id = text(attributes.get(step_id))
+        self.residue = json_or(attributes.get(extra), None)
+
+    def finished(self, position: int) -> dict[str, Any]:
+        """Return the step as JSON: id and time first, then its members, then its residue."""
+        made = self.body
+        made["step_id"] = self.id if self.id is not None else _step_id(position)
+        if self.time_ns is not None:
+            made["timestamp"] = from_ns(self.time_ns)
+        return made if self.residue is None else residue.apply(made, self.residue)
+
+
+class Drafts(list[Draft]):
+    """The steps of one run as they are found, before they are put in order."""
+
+    def __init__(self, root: Node | None):
+        super().__init__()
+        self._root = root
+        self.thoughts: dict[int, tuple[Draft, ...]] = {}
+        """By the id() of its node, what a model call thought."""
+
+    def add(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
+        """Begin a step of a kind."""
+        draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
+        self.append(draft)
+        return draft
+
+    def said_at(self, node: Node | None) -> int | None:
+        """When a model said something: at the end of its call; within a whole run, who knows."""
+        if node is None or node is self._root:
+            return None
+        return node.end_ns if node.end_ns is not None else node.start_ns
+
+    def place(self, draft: Draft, node: Node, asked_by: Node | None) -> None:
+        """Put a step where our own spans say it is, and after what the model thought with it."""
+        draft.place(node, _OF_STEP)
+        if asked_by is not None:
+            draft.after += self.thoughts.get(id(asked_by), ())
+
+
+@lru_cache(maxsize=1024)
+def _step_id(position: int) -> str:
+    return f"step_{position + 1:03d}"
+
+
+def notes_of(drafts: list[Draft]) -> list[Note]:
+    """Return the fidelity notes of ordered steps: one per member."""
+    notes: list[Note] = []
+    for n, draft in enumerate(drafts):
+        step_id = draft.id if draft.id is not None else _step_id(n)
+        span_id = draft.node.span.span_id if draft.node is not None else None
+        special = {field for _, field, _, _ in draft.notes}
+        for outcome, field, attribute, rule in draft.notes:
+            notes.append(Note(outcome, field, step_id, span_id, attribute, rule))
+        for field in draft.body:
+            if field not in special and field != "step_id":
+                notes.append(Note("kept", field, step_id, span_id))
+    return notes
+
+
+def in_order(drafts: list[Draft], turns: Callable[[], dict[int, int]]) -> list[Draft]:
+    """Order steps: by their index where every one has it, else causes first, then time, then rank.
+
+    Ties are broken by the order in which a model asked for calls (JavaScript's clock tells
+    milliseconds), then by span id, so that the order does not depend on how the spans arrived.
+
+    Args:
+        drafts: the steps.
+        turns: gives the place of those that models asked for among the calls, by the id() of a
+            draft; called only where it is needed.
+    """
+    if all(draft.index is not None for draft in drafts):
+        return sorted(drafts, key=lambda draft: draft.index or 0)
+    if _clock_tells(drafts):
+        return sorted(drafts, key=_TIME)
+    times, turn = _times(drafts), turns()
+    keys = [
+        (time, draft.rank, turn.get(id(draft), 0), draft.node.span.span_id if draft.node else "", n)
+        for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
+    ]
+    by_time = [drafts[n] for *_, n in sorted(keys)]
+    if _causes_first(by_time):
+        return by_time
+    place = {id(draft): n for n, draft in enumerate(drafts)}
+    blocked = [0] * len(drafts)
+    frees: dict[int, list[int]] = defaultdict(list)
+    for n, draft in enumerate(drafts):
+        for cause in draft.after:
+            if cause is not draft:
+                blocked[n] += 1
+                frees[place[id(cause)]].append(n)
+    ready = [keys[n] for n in range(len(drafts)) if not blocked[n]]
+    heapq.heapify(ready)
+    ordered: list[Draft] = []
+    while ready:
+        n = heapq.heappop(ready)[4]
+        ordered.append(drafts[n])
+        for freed in frees[n]:
+            blocked[freed] -= 1
+            if not blocked[freed]:
+                heapq.heappush(ready, keys[freed])
+    if len(ordered) < len(drafts):  # a circle of causes: what is left keeps the order of time
+        left = [keys[n] for n in range(len(drafts)) if blocked[n]]
+        ordered += [drafts[n] for *_, n in sorted(left)]
+    return ordered
+
+
+def _clock_tells(drafts: list[Draft]) -> bool:
+    """True where each step has a time of its own, later than that of its causes: nearly always."""
+    times = {draft.time_ns for draft in drafts}
+    if None in times or len(times) < len(drafts):
+        return False
+    for draft in drafts:
+        for cause in draft.after:
+            if (cause.time_ns or 0) >= (draft.time_ns or 0) and cause is not draft:
+                return False
+    return True
+
+
+def _causes_first(ordered: list[Draft]) -> bool:
+    seen: set[int] = set()
+    for draft in ordered:
+        for cause in draft.after:
+            if cause is not draft and id(cause) not in seen:
+                return False
+        seen.add(id(draft))
+    return True
+
+
+def _times(drafts: list[Draft]) -> list[int]:
+    """A time per step; a step without one follows its latest cause."""
+    times = [draft.time_ns for draft in drafts]
+    for n, draft in enumerate(drafts):
+        if times[n] is None:
+            causes = [cause.time_ns for cause in draft.after if cause.time_ns is not None]
+            times[n] = max(causes, default=0)
+    return [time or 0 for time in times]

@@ -1,0 +1,206 @@
+"""The tree of one OTel trace: every span with what it says, its parent and its children."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from operator import attrgetter
+
+import msgspec
+
+from agentool_otel.dialects import classify
+from agentool_otel.dialects.openinference.beside import without
+from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import agentool
+from agentool_otel.sources.offloaded import rehydrated
+
+__all__ = ["Node", "grow", "is_adopted", "is_record", "link"]
+
+
+_START_NS, _END_NS, _PARENT_ID = (
+    agentool.SPAN_START_NS,
+    agentool.SPAN_END_NS,
+    agentool.SPAN_PARENT_ID,
+)
+_PROMPT_IDS = ("prompt.id", "prompt_id", "turn.id")
+"""Of Claude Code, Gemini CLI and Codex: the user's prompt that a log record is part of."""
+_RUNS = frozenset((AgentInvocation, WorkflowInvocation))
+_ORDER = attrgetter("order")
+_OURS = ("gen_ai.", "agentool.")
+
+
+class Node:
+    """A span in its tree."""
+
+    __slots__ = (
+        "children",
+        "dialect",
+        "end_ns",
+        "is_run",
+        "operation",
+        "order",
+        "origin",
+        "parent",
+        "span",
+        "start_ns",
+    )
+
+    def __init__(self, span: SpanRecord):
+        if agentool.ALSO in span.attributes:
+            span = without(span)
+        attributes = span.attributes
+        for event in span.events:
+            if event.name == agentool.EVENT_DETAILS:  # content that was kept off the span
+                beside = event.attributes.items()
+                attributes = {**{k: v for k, v in beside if k.startswith(_OURS)}, **attributes}
+        if agentool.CONTENT_SHORTENED in attributes:
+            attributes = rehydrated(attributes)
+        if attributes is not span.attributes:
+            span = msgspec.structs.replace(span, attributes=attributes)
+        self.span = span
+        self.dialect: str | None
+        self.operation: Operation
+        self.dialect, self.operation = classify(span)
+        self.parent: Node | None = None
+        self.children: list[Node] = []
+        start_ns, end_ns = span.start_ns, span.end_ns
+        if _START_NS in attributes or _END_NS in attributes:
+            start_ns = _exact(attributes.get(_START_NS), start_ns)
+            end_ns = _exact(attributes.get(_END_NS), end_ns)
+        self.start_ns, self.end_ns = start_ns, end_ns
+        self.is_run = self.operation.__class__ in _RUNS
+        self.order = (start_ns or 0, span.span_id)
+        self.origin: Node | None = None
+        """The span below it where its error arose, once somebody has looked for that."""
+
+    def saying(self, operation: Operation) -> Node:
+        """Return this node with another operation, its place in the tree the same."""
+        other = Node.__new__(Node)
+        for name in Node.__slots__:
+            setattr(other, name, getattr(self, name))
+        other.operation = operation
+        other.is_run = operation.__class__ in _RUNS
+        return other
+
+    def unlink(self) -> None:
+        """Let go of other nodes: a tree holds itself alive until the garbage collector finds it,
+        and finding trees by the thousand is dear."""
+        self.parent = self.origin = None
+        self.children = []
+
+    def ancestors(self) -> Iterator[Node]:
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+
+def grow(spans: list[SpanRecord]) -> list[Node]:
+    """Return the nodes of a trace, linked, in order of start."""
+    return link([Node(span) for span in spans])
+
+
+def link(found: list[Node]) -> list[Node]:
+    """Link the nodes of a trace, which are not yet, and return them in order of start.
+
+    A parent that is not among the spans makes its child a root, as does a circle of parents; unless
+    the trace has one span that never had a parent, and that is a run: all others are below it.
+    """
+    nodes = {node.span.span_id: node for node in found}
+    ordered = sorted(nodes.values(), key=_ORDER)
+    early: list[Node] = []  # what does not start after its parent: in every circle there is some
+    roots: list[Node] = []
+    lost: list[Node] = []
+    prompted = False
+    for node in ordered:
+        parent_id = node.span.parent_id
+        if parent_id is None:
+            parent_id = node.span.attributes.get(_PARENT_ID)
+            if not isinstance(parent_id, str):
+                prompted = prompted or (node.is_run and is_record(node))
+                roots.append(node)
+                continue
+        parent = nodes.get(parent_id)
+        if parent is None:
+            lost.append(node)
+            continue
+        node.parent = parent
+        if parent.order >= node.order:
+            early.append(node)
+    if early:
+        _break_circles(early)
+    if lost and len(roots) == 1 and roots[0].is_run:
+        for node in lost:
+            node.parent = roots[0]
+    if prompted and len(ordered) > 1:
+        _put_under_prompts(ordered)
+    for node in ordered:
+        if node.parent is not None:
+            node.parent.children.append(node)
+    return ordered
+
+
+def is_record(node: Node) -> bool:
+    """True for a log record that no span holds: an instant without a parent."""
+    return node.parent is None and node.span.parent_id is None and node.start_ns == node.end_ns
+
+
+def is_adopted(node: Node) -> bool:
+    """True for a span that hangs below the root because its own parent is missing."""
+    above, parent_id = node.parent, node.span.parent_id
+    return above is not None and parent_id is not None and parent_id != above.span.span_id
+
+
+def _put_under_prompts(ordered: list[Node]) -> None:
+    """Hang the log records of a session below the user's prompt that they are part of: the one
+    whose id they name, else the latest before them, else the first."""
+    prompts = sorted((node for node in ordered if node.is_run and is_record(node)), key=_sequence)
+    times = [_sequence(node) for node in prompts]
+    by_id = {prompt_id: node for node in prompts if (prompt_id := _prompt_id(node)) is not None}
+    for node in ordered:
+        if node.is_run or not is_record(node):
+            continue
+        prompt = by_id.get(_prompt_id(node) or "")
+        if prompt is None:
+            prompt = prompts[max(bisect_right(times, _sequence(node)) - 1, 0)]
+        node.parent = prompt
+
+
+def _prompt_id(node: Node) -> str | None:
+    attributes = node.span.attributes
+    return next((v for key in _PROMPT_IDS if isinstance(v := attributes.get(key), str)), None)
+
+
+def _sequence(node: Node) -> tuple[int, int, str]:
+    number = node.span.attributes.get("event.sequence")
+    if isinstance(number, str) and number.isdecimal():
+        number = int(number)
+    return (node.start_ns or 0, number if isinstance(number, int) else 0, node.span.span_id)
+
+
+def _break_circles(nodes: list[Node]) -> None:
+    """Make a root of one node of every circle of parents, the same one however they come."""
+    done: set[int] = set()
+    for start in nodes:
+        path: list[Node] = []
+        on_path: set[int] = set()
+        node: Node | None = start
+        while node is not None and id(node) not in done:
+            if id(node) in on_path:
+                circle = path[path.index(node) :]
+                min(circle, key=lambda member: member.span.span_id).parent = None
+                break
+            path.append(node)
+            on_path.add(id(node))
+            node = node.parent
+        done.update(on_path)
+
+
+def _exact(attribute: object, stored: int | None) -> int | None:
+    """Prefer the time we wrote as an attribute: several stores round the span's own."""
+    if isinstance(attribute, str) and attribute.isdecimal():
+        attribute = int(attribute)
+    if isinstance(attribute, bool) or not isinstance(attribute, int):
+        return stored
+    return attribute if stored is None or abs(attribute - stored) < 1_000_000 else stored

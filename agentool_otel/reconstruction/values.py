@@ -1,0 +1,70 @@
+"""Small readings of attribute values that every part of the rebuild needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from agentool_otel.dialects import Deferred
+from agentool_otel.ground.json_codec import loads
+from agentool_otel.reconstruction.tree import Node
+
+__all__ = ["index", "json_or", "millis", "number", "plain", "put", "set_known", "text"]
+
+
+def set_known(body: dict[str, Any], key: str, value: Any) -> None:
+    """Set a member that is known; None is unknown."""
+    if value is not None:
+        body[key] = value
+
+
+def put(body: dict[str, Any], key: str, value: Any) -> None:
+    """Set a member whose value may itself be null; UNSET is unknown."""
+    if value is not UNSET:
+        body[key] = value
+
+
+def text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def number(value: Any) -> int | float | None:
+    """A number, also one that a store made text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, str):
+        try:
+            return int(value) if value.lstrip("-").isdecimal() else float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def index(node: Node, key: str) -> int | None:
+    """A place on the timeline, from a span's attributes."""
+    value = node.span.attributes.get(key)
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def json_or(value: Any, default: Any) -> Any:
+    """The value of JSON text, `default` for text that is none; what is no text stays as it is."""
+    if isinstance(value, str):
+        try:
+            return loads(value)
+        except ValueError:
+            return default
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The value of a payload that nobody has parsed yet."""
+    return value.value if isinstance(value, Deferred) else value
+
+
+def millis(ns: int) -> int | float:
+    return ns // 1_000_000 if ns % 1_000_000 == 0 else ns / 1e6

@@ -1,0 +1,12 @@
+"""One call that records: configuration, providers, pipeline, and what is in force.
+
+    runtime            `instrument()`, `uninstrument()`, `flush()`, `status()`
+    configuration      what has been named in code
+    decision           what is to be in force, before anything is touched
+    spans, logs, metrics   where each goes
+    content_policy     whether content is captured, by where it goes
+    provider_handover  giving way to a provider that the user sets later
+    service            what the program is called
+
+Above the instrumentors, which know nothing of it.
+"""

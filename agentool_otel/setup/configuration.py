@@ -1,0 +1,110 @@
+"""What has been named in code: the standing configuration of the process.
+
+Every `instrument()` changes what it names. What it does not name stays as an earlier call, or
+`agentool-otel run`, has left it; where nobody has named anything the environment decides.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from agentool_otel.content.policy import Redact
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.export.variables import vocabulary_named
+
+__all__ = ["Configuration", "named", "overruled"]
+
+
+class Configuration(NamedTuple):
+    """What has been named so far; None stands for what has not."""
+
+    endpoint: str | None = None
+    service_name: str | None = None
+    content: bool | None = None
+    redact: Redact | None = None
+    include: frozenset[str] | None = None
+    exclude: frozenset[str] | None = None
+    also: str | None = None
+
+    def changed_by(self, call: Configuration) -> Configuration:
+        """Return the configuration that stands once a call has named what it names."""
+        return self._replace(**{k: v for k, v in call._asdict().items() if v is not None})
+
+
+def named(
+    endpoint: str | None = None,
+    service_name: str | None = None,
+    content: bool | None = None,
+    redact: Redact | None = None,
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    also: str | None = None,
+) -> Configuration:
+    """Return what one call names.
+
+    Raises:
+        ConfigurationError: `redact` is no function of two arguments, or `also` is not known.
+    """
+    if redact is not None:
+        _check_redact(redact)
+    if also is not None:
+        vocabulary_named(also, "also")
+    return Configuration(
+        endpoint,
+        service_name or None,
+        content,
+        redact,
+        None if include is None else frozenset(include),
+        None if exclude is None else frozenset(exclude),
+        also or None,
+    )
+
+
+def overruled(run: Configuration, call: Configuration) -> Iterator[tuple[str, str]]:
+    """Yield what a call of the program names otherwise than `agentool-otel run` was told, by its
+    name here and as it stands on the command line."""
+    for name, told in run._asdict().items():
+        now = getattr(call, name)
+        if told is not None and now is not None and now != told:
+            no = "no-" if told is False else ""
+            yield name, f"--{no}{name.replace('_', '-')}"
+
+
+def _check_redact(redact: Any) -> None:
+    """Refuse what could not redact anything, without calling it: every content would be dropped."""
+    wrong = None
+    if not callable(redact):
+        wrong = f"an object of type {type(redact).__name__}, which cannot be called"
+    elif _answers_later(redact) or _answers_later(type(redact).__call__):
+        wrong = "an async function or a generator, which returns no text"
+    elif not _takes_two(redact):
+        wrong = "a function of other arguments"
+    if wrong is not None:
+        raise ConfigurationError(
+            f"redact of instrument() is {wrong}: give a function of two arguments, attribute name "
+            "and text, that returns the text to keep, or None to leave it out"
+        )
+
+
+def _answers_later(function: Any) -> bool:
+    return (
+        inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+        or inspect.isgeneratorfunction(function)
+    )
+
+
+def _takes_two(function: Any) -> bool:
+    """False for what is known not to take two arguments; some built-in functions do not say."""
+    try:
+        # Of a decorated function it is the wrapper that is called, whatever stands inside.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind("name", "text")
+    except TypeError:
+        return False
+    return True

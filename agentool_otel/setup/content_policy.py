@@ -1,0 +1,116 @@
+"""What `instrument()` does about content: the policy in force, and what is said of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from agentool_otel.content import policy as rules
+from agentool_otel.content.fitting import offload
+from agentool_otel.content.fitting.fitter import Sizes, Store
+
+__all__ = ["Going", "policy", "stricter", "tightens"]
+
+
+class Going(NamedTuple):
+    """Where content would go."""
+
+    spans: str | None
+    """In words."""
+    logs: str | None
+    """The same of log records, None where somebody takes them."""
+    network: bool
+    """Whether either leaves the machine."""
+    beside: Path | None
+    """The folder of the recording, if spans are recorded."""
+    messages: bool
+    """Whether messages of model calls are log records, as an older generation has them."""
+
+
+def policy(
+    content: bool | None,
+    redact: rules.Redact | None,
+    going: Going,
+    environ: Mapping[str, str],
+    say: Callable[[str, str, int], None],
+) -> rules.Policy:
+    """Return what happens to content.
+
+    Args:
+        content: whether it is captured, if that was said in code.
+        redact: the user's hook.
+        going: where it would go.
+        environ: the environment.
+        say: takes a topic, words about it and a level; says each topic once.
+    """
+    asked = content if content is not None else rules.requested(environ)
+    capture = not going.network if asked is None else asked
+    if asked is None:
+        how = f"content=True or {rules.CAPTURE_VARIABLE}=SPAN_ONLY"
+        if capture:
+            how = f"content=False or {rules.CAPTURE_VARIABLE}=NO_CONTENT"
+        verb = "is" if capture else "is not"
+        say(
+            f"content-{capture}",
+            f"message, argument and result content {verb} captured "
+            f"(spans go to {going.spans}); {how} changes that",
+            logging.INFO,
+        )
+    on_spans, in_events = rules.places(environ)
+    if capture and in_events and going.logs is not None:
+        kept = (
+            "is on spans alone" if on_spans else "is not captured; hint: SPAN_ONLY sets it on spans"
+        )
+        say(
+            "events",
+            f"{rules.CAPTURE_VARIABLE} asks for events, but log records go {going.logs}: "
+            f"content {kept}",
+            logging.WARNING,
+        )
+        capture, in_events = capture and on_spans, False
+    if capture and going.logs is not None and going.messages:
+        say(
+            "messages",
+            "AGENTOOL_SEMCONV=1.36 has messages in log records, but those go "
+            f"{going.logs}: messages are on spans, under names of ours",
+            logging.WARNING,
+        )
+    return rules.Policy(
+        capture=capture,
+        on_spans=on_spans,
+        in_events=in_events,
+        redact=redact,
+        sizes=Sizes.requested(environ),
+        store=_store(environ, going.beside) if capture else None,
+    )
+
+
+def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
+    """Return what may be captured while one policy takes the place of another.
+
+    The destination changes meanwhile, and what only one of the two is to have may go to either.
+    """
+    capture = before.capture and after.capture
+    redact = after.redact or before.redact
+    return msgspec.structs.replace(after, capture=capture, redact=redact)
+
+
+def tightens(before: rules.Policy, after: rules.Policy) -> bool:
+    """Whether what was captured so far may hold what must not leave from here on."""
+    if after.redact is not None and after.redact is not before.redact:
+        return True
+    return before.capture and (not after.capture or before.on_spans > after.on_spans)
+
+
+def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
+    """Where content that is too large for an attribute is kept: beside a recording by default."""
+    where = environ.get(offload.VARIABLE, "").strip()
+    if where.lower() == "none":
+        return None
+    if where:
+        return offload.open_store(where)
+    return None if beside is None else offload.Folder(beside / "content")

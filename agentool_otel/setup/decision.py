@@ -1,0 +1,154 @@
+"""What a configuration comes to in this environment, decided before anything is changed.
+
+All that can be refused is refused here: a call of `instrument()` that raises has changed nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from agentool_otel.content import policy as content_rules
+from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.emit.session import session
+from agentool_otel.errors import ConfigurationError
+from agentool_otel.setup import (
+    content_policy,
+)
+from agentool_otel.setup import (
+    logs as setup_logs,
+)
+from agentool_otel.setup import (
+    metrics as setup_metrics,
+)
+from agentool_otel.setup import (
+    spans as setup_spans,
+)
+from agentool_otel.setup.configuration import Configuration
+
+if TYPE_CHECKING:
+    from agentool_otel.export.send.otlp import OtlpTarget
+
+__all__ = ["Decision", "decide", "frameworks_wanted"]
+
+_THREADS = "threads"
+"""What `exclude` calls the carrying of context into threads and pools."""
+
+
+class Decision(NamedTuple):
+    """All that is to be put into force; once it is, what the next one is compared with."""
+
+    spans: setup_spans.Plan
+    logs: setup_logs.Plan
+    metrics: setup_metrics.Plan
+    dialect: GenAI | None
+    """With an older generation of the names, if one is asked for."""
+    content_asked: bool
+    """Whether somebody has said if content is captured."""
+    policy: content_rules.Policy
+    frameworks: frozenset[str]
+    """Those to attach to."""
+    threads: bool
+    """Whether threads and pools carry the context."""
+
+
+def decide(
+    configuration: Configuration,
+    known: Iterable[str],
+    joined: Literal["first", "later"] | None,
+    before: Decision | None,
+    say: Callable[[str, str, int], None],
+) -> Decision:
+    """Read and check everything.
+
+    Args:
+        configuration: what has been named in code.
+        known: the frameworks there are instrumentors for.
+        joined: whether the application has set its tracer provider first, or later than we ours.
+        before: what is in force.
+        say: takes a topic, words about it and a level; says each topic once.
+
+    Raises:
+        ConfigurationError: something named, or the value of a variable, cannot be used.
+        MissingDependencyError: large content is to be kept at a URL, and fsspec is not installed.
+    """
+    frameworks = frameworks_wanted(configuration, frozenset(known))
+    generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
+    dialect = GenAI(generation) if generation else None
+    given = configuration.endpoint is not None
+    spans = setup_spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
+    if configuration.also and spans.way == "theirs":
+        unused = "is not used: spans are not sent by agentool_otel but by"
+        say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
+    if before is not None and spans.leads_to(before.spans):
+        spans = before.spans  # with the target that the pipeline knows
+    elif spans.target is not None:
+        _check(spans.target, "traces")
+    beside = _beside(spans)
+    logs = setup_logs.plan(os.environ, beside, given)
+    if logs.target is not None and (before is None or logs.said != before.logs.said):
+        _check(logs.target, "logs")
+    metrics = setup_metrics.plan(os.environ, beside, given)
+    asked = content_rules.requested(os.environ)
+    going = content_policy.Going(
+        spans=spans.said_with(joined is not None),
+        logs=logs.said if logs.way == "nowhere" else None,
+        network=joined is not None or spans.way == "send" or logs.way == "send",
+        beside=setup_spans.folder_of(os.environ) if spans.way == "record" else None,
+        messages=(dialect or session.dialect).tells_messages,
+    )
+    return Decision(
+        spans=spans,
+        logs=logs,
+        metrics=metrics,
+        dialect=dialect,
+        content_asked=configuration.content is not None or asked is not None,
+        policy=content_policy.policy(
+            configuration.content, configuration.redact, going, os.environ, say
+        ),
+        frameworks=frameworks,
+        threads=_THREADS not in (configuration.exclude or ())
+        and not {f"agentool-{_THREADS}", "*"} & _disabled(),
+    )
+
+
+def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> frozenset[str]:
+    """Return the frameworks to attach to.
+
+    Raises:
+        ConfigurationError: one that is named is not known.
+    """
+    wanted = known if configuration.include is None else configuration.include
+    unwanted = (configuration.exclude or frozenset()) - {_THREADS}
+    unknown = sorted((wanted | unwanted) - known)
+    if unknown:
+        raise ConfigurationError(
+            f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(known))}"
+        )
+    disabled = _disabled()
+    if "*" in disabled:
+        return frozenset()
+    return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
+
+
+def _disabled() -> set[str]:
+    """Spec: the variable by which `opentelemetry-instrument` leaves instrumentors out."""
+    said = os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "")
+    return {name.strip() for name in said.split(",")}
+
+
+def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:
+    from agentool_otel.export.send.outbox import check_settings
+
+    check_settings(target, signal)
+
+
+def _beside(spans: setup_spans.Plan) -> OtlpTarget | Literal["recorded", "theirs", "elsewhere"]:
+    """Return what the plans of log records and metrics want to know of that of spans."""
+    if spans.target is not None:
+        return spans.target
+    if spans.way == "theirs":
+        return "theirs"
+    return "recorded" if spans.way == "record" else "elsewhere"

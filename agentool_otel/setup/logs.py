@@ -1,0 +1,141 @@
+"""Where log records go: decided once, for `instrument()` and for `doctor`.
+
+Where spans go, unless the variables of the logs signal say otherwise. A logger provider that the
+application has set, before or after us, is left alone: its records go where it sends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from agentool_otel.emit.session import session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentool_otel.export.pipeline import Pipeline
+    from agentool_otel.export.send.otlp import OtlpTarget
+
+__all__ = ["Plan", "foreign_provider", "plan", "put_into_force", "said_of"]
+
+_EXPORTER = "OTEL_LOGS_EXPORTER"
+
+
+class Plan(NamedTuple):
+    """Where log records are to go."""
+
+    way: Literal["theirs", "nowhere", "record", "send", "print"]
+    said: str
+    """The same in words."""
+    target: OtlpTarget | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether they pass through our pipeline."""
+        return self.way not in ("theirs", "nowhere")
+
+
+def foreign_provider() -> str | None:
+    """Return the class of the logger provider that somebody else has set, if one is."""
+    from opentelemetry import _logs
+
+    present: Any = _logs.get_logger_provider()
+    kind = type(present)
+    if kind.__name__ == "ProxyLoggerProvider" or kind.__module__.startswith("agentool_otel."):
+        return None
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def said_of(foreign: str) -> str:
+    return f"the application's own logger provider ({foreign})"
+
+
+def plan(
+    environ: Mapping[str, str],
+    spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
+    given: bool = False,
+) -> Plan:
+    """Decide where log records go.
+
+    Args:
+        environ: the environment.
+        spans: where spans are sent; `recorded` is the recording, `theirs` a tracer provider of the
+            application's and nothing of ours behind it, `elsewhere` all the rest.
+        given: the target of the spans was given in code, and stands for the environment's.
+
+    Raises:
+        ConfigurationError: `OTEL_LOGS_EXPORTER` or a protocol is not known.
+    """
+    from agentool_otel.export.send.otlp import target_beside
+    from agentool_otel.export.variables import exporter
+
+    if (theirs := foreign_provider()) is not None:
+        return Plan("theirs", said_of(theirs))
+    if spans == "theirs":
+        return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
+    asked = exporter(environ, "logs")
+    if asked == "none":
+        return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
+    if asked == "console":
+        return Plan("print", f"the console ({_EXPORTER}=console)")
+    sent = None if isinstance(spans, str) else spans
+    target = target_beside(sent, environ, "logs", given)
+    if target is not None:
+        return Plan("send", f"{target} ({target.protocol})", target)
+    if spans == "recorded":
+        return Plan("record", "the recording of the spans")
+    if spans == "elsewhere":
+        return Plan("nowhere", "nowhere (spans are neither recorded nor sent)")
+    return Plan("nowhere", "nowhere (hint: set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT)")
+
+
+def put_into_force(pipeline: Pipeline, made: Plan, folder: Path | None) -> None:
+    """Point the pipeline there, and be the logger provider of the process if records arrive.
+
+    Args:
+        pipeline: of this process.
+        made: the decision.
+        folder: where records wait that are sent elsewhere than spans; None keeps them in memory.
+    """
+    if made.way == "record":
+        pipeline.record_logs()
+    elif made.target is not None:
+        pipeline.send_logs(made.target, folder)
+    elif made.way == "print":
+        pipeline.print_logs()
+    else:
+        pipeline.leave_logs()
+        return
+    _offer(pipeline)
+
+
+def _offer(pipeline: Pipeline) -> None:
+    """Set a logger provider that the next one to be set replaces.
+
+    The API takes one provider and refuses every later one; what it remembers that by is left as it
+    was. Where its insides are not as known, ours is set as any other.
+    Source: opentelemetry-api 1.30 to 1.45, `_logs/_internal/__init__.py`, `_set_logger_provider`.
+    """
+    from opentelemetry import _logs
+
+    from agentool_otel.export.logs import LoggerProvider
+
+    if isinstance(_logs.get_logger_provider(), LoggerProvider):
+        return
+    provider = LoggerProvider(pipeline.log, lambda: pipeline.takes_logs, _resource)
+    insides: Any = getattr(_logs, "_internal", None)
+    if hasattr(insides, "_LOGGER_PROVIDER") and hasattr(insides, "_LOGGER_PROVIDER_SET_ONCE"):
+        insides._LOGGER_PROVIDER = provider
+    else:
+        _logs.set_logger_provider(provider)
+
+
+def _resource() -> Any:
+    """What spans come from: of the provider in force, which knows its process after a fork too."""
+    resource = getattr(session.provider, "resource", None)
+    if resource is not None:
+        return resource
+    from opentelemetry.sdk.resources import Resource
+
+    return Resource.create()

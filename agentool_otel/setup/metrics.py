@@ -1,0 +1,162 @@
+"""Where the convention's metrics go: decided once, for `instrument()` and for `doctor`.
+
+Where spans are sent, unless the variables of the metrics signal say otherwise. A meter provider
+that the application has set is left alone: it collects them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from agentool_otel.emit import metrics as emit_metrics
+from agentool_otel.emit.session import session
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import MetricExporter
+
+    from agentool_otel.export.masking.spans import Masking
+    from agentool_otel.export.pipeline import Pipeline
+    from agentool_otel.export.redirected_metrics import RedirectedMetrics
+    from agentool_otel.export.send.otlp import OtlpTarget
+
+__all__ = ["Plan", "plan", "provider", "put_into_force"]
+
+_EXPORTER = "OTEL_METRICS_EXPORTER"
+
+
+class Plan(NamedTuple):
+    """Where metrics are to go."""
+
+    way: Literal["theirs", "nowhere", "send", "print"]
+    said: str
+    """The same in words."""
+    target: OtlpTarget | None = None
+
+
+class _Collection(NamedTuple):
+    """Our own meter provider: the API takes no other one after it."""
+
+    provider: MeterProvider
+    exporter: RedirectedMetrics
+
+
+_FLUSH_MS = 2000
+"""What changing the destination waits for the last one to take what it was meant to have."""
+
+_collection: _Collection | None = None
+_in_force: Plan | None = None
+
+
+def plan(
+    environ: Mapping[str, str],
+    spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
+    given: bool = False,
+) -> Plan:
+    """Decide where metrics go.
+
+    Args:
+        environ: the environment.
+        spans: where spans are sent; `theirs` is a tracer provider of the application's and nothing
+            of ours behind it.
+        given: that was given in code, and stands for the environment's.
+
+    Raises:
+        ConfigurationError: `OTEL_METRICS_EXPORTER` or a protocol is not known.
+    """
+    from opentelemetry import metrics
+
+    from agentool_otel.export.send.otlp import target_beside
+    from agentool_otel.export.variables import exporter
+
+    kind = type(metrics.get_meter_provider())
+    if _collection is None and not kind.__module__.startswith("opentelemetry.metrics"):
+        theirs = f"{kind.__module__}.{kind.__qualname__}"
+        return Plan("theirs", f"the application's own meter provider ({theirs})")
+    if spans == "theirs":
+        return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
+    asked = exporter(environ, "metrics")
+    if asked == "none":
+        return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
+    if asked == "console":
+        return Plan("print", f"the console ({_EXPORTER}=console)")
+    sent = None if isinstance(spans, str) else spans
+    target = target_beside(sent, environ, "metrics", given)
+    if target is not None:
+        return Plan("send", f"{target} ({target.protocol})", target)
+    return Plan("nowhere", "nowhere (hint: set OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)")
+
+
+def provider() -> MeterProvider | None:
+    """Return the meter provider that is our own, if metrics are collected by us."""
+    return None if _collection is None else _collection.provider
+
+
+def put_into_force(pipeline: Pipeline, made: Plan, masking: Masking | None) -> None:
+    """Have metrics collected from the first span on; what is collected already goes there too.
+
+    What takes long to load and build is built here, so that no span and no call waits for it. The
+    reader has a thread and sends at the end of every process: not before there is a span.
+    """
+    global _in_force
+    if _in_force is not None and _key(made) == _key(_in_force):
+        return
+    _in_force = made
+    leaves = made.way in ("send", "print")
+    if _collection is not None:
+        with suppress(Exception):  # the last receiver may be down; the SDK raises what it likes
+            _collection.provider.force_flush(_FLUSH_MS)
+        _collection.exporter.redirect(_exporter(made) if leaves else None)
+    else:
+        pipeline.at_first = _collecting(made, masking) if leaves else None
+
+
+def _key(made: Plan) -> tuple[str | None, ...]:
+    return made.way, made.said, None if made.target is None else made.target.endpoint
+
+
+def _collecting(made: Plan, masking: Masking | None) -> Callable[[], None]:
+    """Return what begins to collect metrics and to send them there."""
+    import_module("opentelemetry.sdk.metrics")  # used by the first span
+    from agentool_otel.export.redirected_metrics import RedirectedMetrics
+
+    redirected = RedirectedMetrics(_exporter(made))
+    exporter: MetricExporter = redirected
+    if masking is not None:
+        from agentool_otel.export.masking.metrics import MaskingMetrics
+
+        exporter = MaskingMetrics(exporter, masking)
+    return lambda: _collect(exporter, redirected)
+
+
+def _collect(exporter: MetricExporter, redirected: RedirectedMetrics) -> None:
+    """Collect metrics, unless the application has begun to collect its own."""
+    global _collection
+    from opentelemetry import metrics
+
+    if not type(metrics.get_meter_provider()).__module__.startswith("opentelemetry.metrics"):
+        return
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+
+    reader = PeriodicExportingMetricReader(exporter)
+    resource: Any = getattr(session.provider, "resource", None)
+    made_provider = (
+        MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
+    )
+    _collection = _Collection(made_provider, redirected)
+    metrics.set_meter_provider(made_provider)
+    emit_metrics.refresh()
+
+
+def _exporter(made: Plan) -> MetricExporter:
+    if made.target is None:
+        from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
+
+        return ConsoleMetricExporter()
+    from agentool_otel.export.send.otlp import metric_exporter
+
+    return metric_exporter(made.target)

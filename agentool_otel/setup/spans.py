@@ -1,0 +1,76 @@
+"""Where spans go: decided before anything is changed, for every `instrument()`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from agentool_otel.export.send.otlp import OtlpTarget
+
+__all__ = ["THEIRS", "Plan", "folder_of", "plan"]
+
+THEIRS = "the application's own tracer provider"
+
+
+class Plan(NamedTuple):
+    """Where spans are to go, besides the application's own tracer provider where there is one."""
+
+    way: Literal["theirs", "nowhere", "record", "send", "print"]
+    said: str
+    """The same in words."""
+    target: OtlpTarget | None = None
+
+    def said_with(self, joined: bool) -> str:
+        """The same in words, where they may go to the application's provider as well."""
+        return f"{self.said}, and {THEIRS}" if joined and self.way != "theirs" else self.said
+
+    def leads_to(self, other: Plan) -> bool:
+        """Whether both lead to the same place. An endpoint with other credentials is another."""
+        mine, its = self.target, other.target
+        return (self.way, self.said, mine and mine.endpoint, mine and mine.also) == (
+            other.way,
+            other.said,
+            its and its.endpoint,
+            its and its.also,
+        )
+
+
+def folder_of(environ: Mapping[str, str]) -> Path:
+    """Return the folder of the recordings."""
+    return Path(environ.get("AGENTOOL_DIR") or ".agentool")
+
+
+def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
+    """Decide where spans go.
+
+    Args:
+        endpoint: named in code.
+        also: the vocabulary to be written beside, as it is named in code.
+        theirs: the application has set a tracer provider before us, and the variables with it.
+
+    Raises:
+        ConfigurationError: the endpoint is no URL, or a variable has a value that is not known.
+    """
+    from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
+    from agentool_otel.export.variables import exporter, vocabulary_beside, vocabulary_named
+
+    vocabulary_beside(os.environ)
+    if endpoint is None and theirs:
+        return Plan("theirs", THEIRS)
+    asked = exporter(os.environ, "traces")
+    if endpoint is None:
+        target = target_from_environment(os.environ)
+    else:
+        target = OtlpTarget.at(endpoint, os.environ)
+    if target is not None:
+        if also is not None:
+            target.also = vocabulary_named(also, "also")
+        return Plan("send", f"{target} ({target.protocol})", target)
+    if asked == "none":
+        return Plan("nowhere", "nowhere (OTEL_TRACES_EXPORTER=none)")
+    if asked == "console":
+        return Plan("print", "the console (OTEL_TRACES_EXPORTER=console)")
+    return Plan("record", str(folder_of(os.environ)))

@@ -1,0 +1,42 @@
+"""What a container is: a shape of JSON object that holds spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.model.spans import SpanRecord
+
+__all__ = ["Container", "Object", "Say", "each"]
+
+Object = dict[str, Json]
+Say = Callable[[str], None]
+"""Takes what is wrong with a piece that was left out."""
+
+
+class Container(NamedTuple):
+    """One shape of JSON object, told by its members alone."""
+
+    name: str
+    """What people call it."""
+    shape: str
+    """Its members as a person would look for them."""
+    recognises: Callable[[Object], bool]
+    spans: Callable[[Object, Say], Iterator[SpanRecord]]
+    loses: tuple[str, ...] = ()
+    """What a span does not bring back from it, one line each."""
+
+
+def each(
+    items: Json, record: Callable[[Object], SpanRecord], say: Say, name: str = "name"
+) -> Iterator[SpanRecord]:
+    """Yield the record of each object of a list; one that is no span costs only itself."""
+    for item in items if isinstance(items, list) else ():
+        if not isinstance(item, dict):
+            say(f"expected a span as an object, got {type(item).__name__}")
+            continue
+        try:
+            yield record(item)
+        except (ValueError, RecursionError) as error:
+            say(f"span {item.get(name)!r} left out: {error}")

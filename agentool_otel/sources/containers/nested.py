@@ -1,0 +1,50 @@
+"""Attributes whose dotted names a store took apart into objects, put together again."""
+
+from __future__ import annotations
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.model.spans import Attributes
+
+__all__ = ["flattened"]
+
+_VALUES = frozenset({
+    "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.tool.parameters",
+    "llm.invocation_parameters", "llm.prompt_template.variables", "metadata", "tool.parameters",
+    "document.metadata", "input.value", "output.value", "traceloop.entity.input",
+    "traceloop.entity.output",
+})  # fmt: skip
+"""Names whose value may be an object itself. Where a name ends cannot be seen otherwise."""
+_WRAPPED = frozenset({
+    "message", "message_content", "tool_call", "tool", "document", "embedding", "prompt",
+    "completion", "choice",
+})  # fmt: skip
+"""OpenInference numbers these in names (`llm.input_messages.0.message.role`): a list of objects
+that hold one of them and nothing else was a row of numbered names."""
+
+
+def flattened(attributes: Attributes) -> Attributes:
+    """Return attributes with dotted names. Those that have dotted names already stay as they are:
+    an object among them is a value."""
+    if any("." in key for key in attributes) or not any(
+        isinstance(value, dict) for value in attributes.values()
+    ):
+        return attributes
+    flat: Attributes = {}
+    for key, value in attributes.items():
+        _spread(key, value, flat)
+    return flat
+
+
+def _spread(name: str, value: Json, flat: Attributes) -> None:
+    if isinstance(value, dict) and value and name not in _VALUES:
+        for key, inner in value.items():
+            _spread(f"{name}.{key}", inner, flat)
+    elif isinstance(value, list) and value and all(map(_is_wrapped, value)):
+        for number, inner in enumerate(value):
+            _spread(f"{name}.{number}", inner, flat)
+    else:
+        flat[name] = value
+
+
+def _is_wrapped(item: Json) -> bool:
+    return isinstance(item, dict) and len(item) == 1 and not _WRAPPED.isdisjoint(item)

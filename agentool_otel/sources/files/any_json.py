@@ -1,0 +1,241 @@
+"""Any parsed JSON value to spans: OTLP in other spellings, log records, containers, documents.
+
+Everything is read piece by piece, so that a bad span costs only itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.model.atif import agents_of, embedded_in, from_atif
+from agentool_otel.model.codec import decode
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.sources.containers import log_record, span_object
+from agentool_otel.sources.files.damage import is_damaged, mend, mended
+from agentool_otel.sources.files.damaged_fields import (
+    has_damaged_names,
+    with_numbers_as_text,
+    without_damaged,
+)
+from agentool_otel.sources.files.find_spans import Foreign, Piece, normal, pieces, scope_name, short
+from agentool_otel.sources.files.openclaw import OpenClaw
+from agentool_otel.sources.files.otlp_span import plain_resource, span_record
+from agentool_otel.sources.files.undecoded import Report
+from agentool_otel.sources.servers.tempo_answer import partial_in_json
+
+__all__ = ["EXPECTED", "AnyJson"]
+
+EXPECTED = (
+    "spans: OTLP as JSON or protobuf, or the JSON of an SDK, Jaeger, Tempo, Zipkin, Phoenix, "
+    "Langfuse, LangSmith, MLflow, Braintrust, Weave, Opik, Datadog, Sentry, CloudWatch, Azure "
+    "Monitor, Google Cloud Trace or a column store; tables as CSV too; OpenClaw's telemetry; or "
+    "trace documents; plain, gzip or zstd"
+)
+"""What can be read, for whoever gave something else."""
+
+
+class AnyJson:
+    """Reads JSON values of one file, and remembers what they were."""
+
+    def __init__(
+        self,
+        report: Report,
+        document: Callable[[ReasoningTrace], None],
+        agents: dict[str, str] | None = None,
+    ):
+        """
+        Args:
+            report: takes what could not be read.
+            document: takes traces that were in the file as such, not as spans.
+            agents: the agents of trajectories in other files, by what those are referred to by;
+                the ones of this file are added.
+        """
+        self.recognised = False
+        """Whether anything so far was known."""
+        self.seen = ""
+        """What the first value was that is not known."""
+        self.skipped = 0
+        """Documents of metrics and ordinary log lines that were passed over."""
+        self.loses: dict[str, None] = {}
+        """What the containers so far lose, one line each, in order."""
+        self._report = report
+        self._document = document
+        self._resource: Attributes = {}
+        self._agents = {} if agents is None else agents
+        self._openclaw = OpenClaw()
+
+    def spans(
+        self, value: Json, where: str, parts: Iterable[Piece] | None = None
+    ) -> Iterator[SpanRecord]:
+        """Yield the spans of a value, reporting pieces that are broken.
+
+        Args:
+            value: what was read.
+            where: the place of it.
+            parts: its pieces, where they are known.
+
+        Raises:
+            Foreign: nothing in it is known.
+        """
+        known = value == []
+        named = False
+        if (partial := partial_in_json(value)) is not None:
+            self._report(where, partial)
+        try:
+            for piece in pieces(value) if parts is None else parts:
+                known = True
+                self.recognised = True
+                if piece.what == "trajectory" and not named:
+                    named = True
+                    found = (it for it, what in pieces(value) if what == "trajectory")
+                    self._agents.update(agents_of(found))
+                for span in self._piece(piece, where):
+                    yield self._mended(span)
+        except RecursionError:
+            raise Foreign("nested too deeply to be read") from None
+        except DecodeError as error:
+            self._report(where, str(error))
+        except ValueError as error:
+            self._report(where, f"left out: {error}")
+        if not known:
+            self.seen = self.seen or short(value)
+            raise Foreign(f"no spans: {short(value)}")
+        self.recognised = True
+
+    def rest(self) -> Iterator[SpanRecord]:
+        """Yield the spans that more of the file might have completed."""
+        yield from map(self._mended, self._openclaw.rest())
+
+    def _mended(self, span: SpanRecord) -> SpanRecord:
+        """Return a span without marks of damage, one object for as many resources as possible."""
+        mend(span)
+        if span.resource is not self._resource:
+            if span.resource == self._resource:
+                span.resource = self._resource
+            self._resource = span.resource
+        return span
+
+    def _piece(self, piece: Piece, where: str) -> Iterator[SpanRecord]:
+        value, what = piece
+        if what == "otlp":
+            yield from self._otlp(normal(value), where)
+        elif what == "log record":
+            resource = span_object.resource(value.get("resource"))
+            yield from self._logs([value], scope_name(value.get("scope")), resource, where)
+        elif what == "openclaw event":
+            yield from self._openclaw.spans(value)
+        elif what == "trace":
+            self._document(decode(ReasoningTrace, self._whole(value, where)))
+        elif what == "trajectory":
+            waiting = [value]
+            while waiting:
+                trajectory = waiting.pop(0)
+                found = from_atif(self._whole(trajectory, where), agents=self._agents)
+                self._document(found)
+                waiting += embedded_in(trajectory)
+        else:
+            self.loses.update(dict.fromkeys(what.loses))
+            yield from what.spans(value, lambda message: self._report(where, message))
+
+    def _whole(self, document: Json, where: str) -> Json:
+        """Return a document without marks of damage, which it has no place to tell of."""
+        whole, damaged = mended(document)
+        if damaged:
+            self._report(where, "bytes of it that are no UTF-8 were replaced by U+FFFD")
+        return whole
+
+    def _otlp(self, document: Json, where: str) -> Iterator[SpanRecord]:
+        if not document.keys() & {"resourceSpans", "resourceLogs"}:
+            self.skipped += 1
+        for group in self._objects(document.get("resourceSpans"), "resourceSpans", where):
+            resource = self.resource(group.get("resource"), where)
+            scoped = group.get("scopeSpans", group.get("instrumentationLibrarySpans"))
+            for part in self._objects(scoped, "scopeSpans", where):
+                scope = scope_name(part.get("scope", part.get("instrumentationLibrary")))
+                yield from self._otlp_spans(part.get("spans"), scope, resource, where)
+        for group in self._objects(document.get("resourceLogs"), "resourceLogs", where):
+            resource = self.resource(group.get("resource"), where)
+            for part in self._objects(group.get("scopeLogs"), "scopeLogs", where):
+                records = part.get("logRecords")
+                yield from self._logs(records, scope_name(part.get("scope")), resource, where)
+
+    def otlp_spans(
+        self, spans: Json, scope: str, resource: Attributes, where: str
+    ) -> Iterator[SpanRecord]:
+        """Yield the records of OTLP spans with normal keys, under one scope and resource."""
+        return map(self._mended, self._otlp_spans(spans, scope, resource, where))
+
+    def _otlp_spans(
+        self, spans: Json, scope: str, resource: Attributes, where: str
+    ) -> Iterator[SpanRecord]:
+        for span in self._objects(spans, "spans", where):
+            try:
+                yield _record(span, scope, resource)
+            except (ValueError, RecursionError) as error:
+                try:
+                    other = span_object.record(span, strict=True)
+                except (ValueError, RecursionError):
+                    self._report(where, f"span {span.get('name')!r} left out: {error}")
+                    continue
+                other.scope, other.resource = scope, resource
+                yield other
+
+    def resource(self, resource: Json, where: str) -> Attributes:
+        """Return the attributes of an OTLP resource, or none with a report."""
+        if resource is None:
+            return {}
+        try:
+            return _resource(resource)
+        except (ValueError, RecursionError) as error:
+            found = span_object.resource(resource)
+            inner = resource.get("attributes") if isinstance(resource, dict) else resource
+            if not found and inner:
+                self._report(where, f"resource attributes left out: {error}")
+            return found
+
+    def _logs(
+        self, records: Json, scope: str, resource: Attributes, where: str
+    ) -> Iterator[SpanRecord]:
+        for item in self._objects(records, "logRecords", where):
+            span = log_record.record(item, scope, resource)
+            if span is None:
+                self.skipped += 1
+            else:
+                yield span
+
+    def _objects(self, value: Json, name: str, where: str) -> Iterator[dict[str, Any]]:
+        items: list[Json] = value if value.__class__ is list else [] if value is None else [value]
+        for item in items:
+            if item.__class__ is dict:
+                yield item
+            else:
+                self._report(where, f"expected an object in {name}, got {short(item)}")
+
+
+def _resource(resource: Json) -> Attributes:
+    try:
+        return plain_resource(resource)
+    except ValueError:
+        return plain_resource(with_numbers_as_text(resource))
+
+
+def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecord:
+    """Return the record of a span of OTLP/JSON with normal keys, without what is damaged in it.
+
+    Raises:
+        ValueError: a field, an id or a number of it is none.
+    """
+    if not has_damaged_names(span):
+        try:
+            return span_record(span, scope, resource)
+        except ValueError:
+            if not is_damaged(span):
+                raise
+    whole, lost = without_damaged(span)
+    found = span_record(whole, scope, resource)
+    found.damaged = lost
+    return found

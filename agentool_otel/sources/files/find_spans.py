@@ -1,0 +1,166 @@
+"""From any JSON value to the pieces of it that hold spans or traces.
+
+Answers of APIs, exports and test fixtures put them into objects and lists of their own; what is
+around a piece needs no name here, because a piece is told by its own members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.model.atif import is_trajectory
+from agentool_otel.sources.containers import attribute_map, cloudwatch, go_stdout, log_record
+from agentool_otel.sources.containers.container import Container
+from agentool_otel.sources.containers.known import recognise as recognise_container
+from agentool_otel.sources.files.damage import with_marks
+from agentool_otel.sources.files.openclaw import is_event
+from agentool_otel.sources.files.tables import rows_of
+
+__all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
+
+_LEVELS = (
+    5  # of objects around a piece; the deepest met is a row in a message in a list in an answer
+)
+_OTLP = frozenset({
+    "resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "resourceMetrics",
+    "resource_metrics",
+})  # fmt: skip
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans",
+           "instrumentation_library_spans", "ilSpans")  # fmt: skip
+
+
+class Foreign(ValueError):
+    """JSON, but nothing that is known here."""
+
+
+class Piece(NamedTuple):
+    """An object, and what it is."""
+
+    value: dict[str, Json]
+    what: Container | Literal["otlp", "log record", "openclaw event", "trace", "trajectory"]
+
+
+def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
+    """Yield the pieces of a JSON value in their order.
+
+    Raises:
+        RecursionError: the value is nested more deeply than the interpreter's stack allows.
+        ValueError: a piece holds text that cannot be read.
+    """
+    if isinstance(value, list):
+        if (row := cloudwatch.inside(value)) is not None:
+            yield from pieces(row, levels)
+            return
+        for item in value:
+            if isinstance(item, (dict, list)):
+                yield from pieces(item, levels)
+        return
+    if not isinstance(value, dict):
+        return
+    if (otlp := _otlp(value)) is not None:
+        yield Piece(otlp, "otlp")
+    elif is_trajectory(value):
+        yield Piece(value, "trajectory")
+    elif _is_trace(value):
+        yield Piece(value, "trace")
+    elif log_record.recognises(value):
+        yield Piece(value, "log record")
+    elif (printed := go_stdout.log_record(value)) is not None:
+        yield Piece(printed, "log record")
+    elif is_event(value):
+        yield Piece(value, "openclaw event")
+    elif levels and (rows := rows_of(value)) is not None:
+        for row in rows:
+            yield from pieces(row, levels - 1)
+    elif (container := recognise_container(value)) is not None and (
+        container is not attribute_map.CONTAINER or levels == _LEVELS
+    ):
+        yield Piece(value, container)
+    elif (message := cloudwatch.inside(value)) is not None:
+        yield from pieces(message, levels - 1)
+    elif levels:
+        for member in value.values():
+            if isinstance(member, (dict, list)):
+                yield from pieces(member, levels - 1)
+
+
+TELLING = ("schema_version", "type", "object", "span_kind", "spanKind")
+"""Members whose value has a say in what an object of texts is; of all others, their being there."""
+
+
+def container_of(row: dict[str, str]) -> Container | None:
+    """Return the container that an object of texts is; None where it is something else. So are all
+    that have the same members, and the same values of those that are `TELLING`."""
+    try:
+        found = [*pieces(row)]
+    except (RecursionError, ValueError):
+        return None
+    if len(found) == 1 and found[0].value is row and isinstance(found[0].what, Container):
+        return found[0].what
+    return None
+
+
+def _otlp(value: dict[str, Json]) -> dict[str, Json] | None:
+    """Return an OTLP document: as it is, as Tempo spells it, or a part of one by itself."""
+    if not _OTLP.isdisjoint(value):
+        return value
+    batches = value.get("batches")
+    if isinstance(batches, list) and any(map(_holds_scopes, batches)):
+        return {"resourceSpans": batches}
+    if _holds_scopes(value):
+        return {"resourceSpans": [value]}
+    if isinstance(value.get("spans"), list) and isinstance(value.get("scope"), dict):
+        return {"resourceSpans": [{"scopeSpans": [value], "resource": value.get("resource")}]}
+    return None
+
+
+def _holds_scopes(value: Json) -> bool:
+    return isinstance(value, dict) and any(isinstance(value.get(name), list) for name in _SCOPES)
+
+
+def _is_trace(value: dict[str, Json]) -> bool:
+    """A ReasoningTrace: a trace id and steps, each with a type."""
+    steps = value.get("steps")
+    return (
+        isinstance(value.get("trace_id"), str)
+        and isinstance(steps, list)
+        and all(isinstance(step, dict) and "type" in step for step in steps)
+    )
+
+
+def normal(value: Json) -> Json:
+    """Return OTLP/JSON with camelCase keys, no nulls and marks in place of lone surrogates, which
+    UTF-8 cannot hold. Only names of OTLP fields are keys in OTLP/JSON; attribute names are values.
+
+    Raises:
+        RecursionError: the value is nested more deeply than the interpreter's stack allows.
+    """
+    if value.__class__ is dict:
+        return {_camel(k): normal(v) for k, v in value.items() if v is not None}
+    if value.__class__ is list:
+        return [normal(item) for item in value]
+    return with_marks(value) if isinstance(value, str) else value
+
+
+def _camel(key: str) -> str:
+    if "_" not in key:
+        return key
+    first, *others = key.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+def scope_name(scope: Json) -> str:
+    """Return the name of an instrumentation scope, or an empty one."""
+    name = scope.get("name") if scope.__class__ is dict else None
+    return name if isinstance(name, str) else ""
+
+
+def short(value: Json) -> str:
+    """Return in a few words what a value is."""
+    if value.__class__ is dict:
+        return f"an object with {', '.join(map(repr, list(value)[:5])) or 'nothing in it'}"
+    if value.__class__ is list:
+        return f"a list of {short(value[0])}" if value else "an empty list"
+    return f"{type(value).__name__}"

@@ -1,0 +1,130 @@
+"""Files of spans wherever fsspec can read: `s3://bucket/folder`, `gs://…`, `az://…`, `https://…`.
+
+Credentials are those that the library for such a place finds by itself. A folder is read as one on
+disk is; a pattern and a single file, whatever its name.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from agentool_otel.errors import (
+    AgentoolError,
+    MissingDependencyError,
+    SourceDenied,
+    SourceUnreachable,
+)
+from agentool_otel.ground.optional import library
+from agentool_otel.ground.urls import without_credentials
+
+__all__ = ["RemoteFile", "is_remote", "remote_files"]
+
+_T = TypeVar("_T")
+
+
+def is_remote(scheme: str) -> bool:
+    """Whether fsspec is installed and knows a scheme, with or without the library behind it."""
+    try:
+        fsspec = library("fsspec", "a URL", extra="remote")
+    except MissingDependencyError:
+        return False
+    return scheme in fsspec.available_protocols()
+
+
+class RemoteFile(io.RawIOBase):
+    """A file, opened when it is read. After `release` it is read from its beginning again."""
+
+    def __init__(self, place: str, size: int | None, open_file: Callable[[], Any]):
+        super().__init__()
+        self.name = place
+        """Its URL, without credentials."""
+        self.size = size
+        """Bytes; None where they are not known."""
+        self._open = open_file
+        self._stream: Any = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read some bytes.
+
+        Raises:
+            OSError: it breaks off.
+            AgentoolError: it cannot be opened.
+        """
+        if self._stream is None:
+            with _named(self.name):
+                self._stream = self._open()
+        try:
+            data = self._stream.read(len(buffer))
+        except Exception as error:  # a file system of any vendor raises what it likes
+            raise OSError(f"{type(error).__name__}: {error}") from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def release(self) -> None:
+        """Let go of the connection."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
+
+
+def remote_files(url: str, suffixes: Sequence[str]) -> list[RemoteFile]:
+    """Return the files that a URL stands for: a file, a pattern, or a folder at any depth, of which
+    those with one of the suffixes, sorted.
+
+    Raises:
+        MissingDependencyError: the library for such a place is not installed.
+        SourceDenied: it may not be looked at.
+        SourceUnreachable: nothing is there, or it does not answer.
+    """
+    place = without_credentials(url)
+    with _named(place):
+        fsspec = library("fsspec", f"reading {place}", extra="remote")
+        system, path = fsspec.core.url_to_fs(url)
+        paths = _paths(system, path, suffixes)
+        if not paths:
+            looked = ", ".join("*" + suffix for suffix in suffixes)
+            raise SourceUnreachable(f"nothing to read in {place} (looked for {looked})")
+        return [_file(system, place, path, it) for it in paths]
+
+
+def _paths(system: Any, path: str, suffixes: Sequence[str]) -> list[str]:
+    if system.isfile(path):
+        return [path]
+    if re.search(r"[*\[]", path):
+        return sorted(it for it in system.glob(path) if system.isfile(it))
+    return sorted(it for it in system.find(path) if PurePosixPath(it).suffix in suffixes)
+
+
+def _file(system: Any, place: str, path: str, found: str) -> RemoteFile:
+    size = system.info(found).get("size")
+    inside = found[len(path) :] if found.startswith(path) else f" {found}"
+    name = without_credentials(place + inside)
+    return RemoteFile(
+        name, size if isinstance(size, int) else None, lambda: system.open(found, "rb")
+    )
+
+
+@contextmanager
+def _named(place: str) -> Generator[None]:
+    """Turn what a file system raises into an error that names the place."""
+    try:
+        yield
+    except AgentoolError:
+        raise
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"reading {place} needs a library that is not installed: {error}"
+        ) from error
+    except PermissionError as error:
+        raise SourceDenied(f"{place} may not be read: {error}") from error
+    except Exception as error:  # a file system of any vendor raises what it likes
+        said = str(error) or type(error).__name__
+        raise SourceUnreachable(f"{place} cannot be read: {said}") from error

@@ -1,0 +1,320 @@
+"""Files of spans, told by their content: recordings, exports of any store, printed spans.
+
+Spec: opentelemetry-specification, protocol/file-exporter.md; opentelemetry-collector-contrib,
+exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
+
+    {"resourceSpans": ...}     JSON: a document per line, over many lines, several in a row, a list,
+                               between other text; any container of `sources/containers/`
+    0a ...                     one protobuf message
+    8c 02 0a ...               protobuf messages, the length before each as a varint
+    00 00 12 34 0a ...         the same, the length as uint32 big-endian; a message may be JSON, and
+                               may be a zstd frame of its own
+    TraceId,SpanId,...         CSV with a header
+
+Another framing is one more entry in `_reader`, another compression one more in `_packed.py`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Literal, TypeAlias, cast, overload
+
+from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.files import csv_tables, trace_counts
+from agentool_otel.sources.files.any_json import EXPECTED, AnyJson
+from agentool_otel.sources.files.compression import BUFFER, HEAD, Feed, unpacked
+from agentool_otel.sources.files.damage import readable
+from agentool_otel.sources.files.file_slices import Reread, fits_in_memory
+from agentool_otel.sources.files.otlp_json import JsonReader
+from agentool_otel.sources.files.otlp_proto import ProtoReader
+from agentool_otel.sources.files.remote_files import RemoteFile
+from agentool_otel.sources.files.span_offsets import Layout
+from agentool_otel.sources.files.trace_counts import Census
+from agentool_otel.sources.files.undecoded import Batches, Decoder, Report, UndecodedSpan
+
+__all__ = ["SpanFile", "SpanFiles", "span_decoder"]
+
+SpanFile: TypeAlias = Path | RemoteFile | BinaryIO
+_LARGE = 32 << 20
+"""Bytes above which files are counted, and read again rather than copied."""
+_FEW = 64
+"""How many files are held open at most."""
+_PROBLEMS = 1000
+_JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
+_MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
+_FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xfd))")
+_DELIMITED = re.compile(rb"[\x80-\xff]{0,4}[\x01-\x7f]" + _MESSAGE.pattern)
+
+
+class SpanFiles:
+    """The spans of one file, several files or a byte stream, here or elsewhere.
+
+    Reading is total: what cannot be read becomes a `Problem` and the rest is delivered. An error is
+    raised only where not one of the files holds anything recognisable.
+    """
+
+    def __init__(self, files: Sequence[SpanFile], name: str | None = None):
+        self.name = name or ", ".join(map(_label, files))
+        self.problems: list[Problem] = []
+        self.bytes_read = 0
+        self.bytes_total = _size(files)
+        self.skipped = 0
+        """Documents of metrics and ordinary log lines that were passed over."""
+        self.loses: tuple[str, ...] = ()
+        """What the containers read so far do not bring back, one line each."""
+        self.document: Callable[[ReasoningTrace], None] | None = None
+        self.files = files
+        self._documents: deque[ReasoningTrace] = deque()
+        self._agents: dict[str, str] = {}
+        """Of the trajectories in the files read so far, by what others refer to those by."""
+        self._layouts: dict[Path, Layout] = {}
+        """Of files that were counted, for the next reading."""
+
+    def census(self) -> Census | None:
+        """Count spans per trace, where the files are so large that it pays."""
+        if self.bytes_total is None or self.bytes_total < _LARGE:
+            return None
+        paths = [file for file in self.files if isinstance(file, Path)]
+        taken = trace_counts.take(paths) if len(paths) == len(self.files) else None
+        if taken is None:
+            return None
+        counted, self._layouts = taken
+        return counted
+
+    def spans(self) -> Iterator[SpanRecord]:
+        """Yield the spans of all files in order. Memory holds one document at a time.
+
+        Traces that are in the files as documents go to `document`.
+
+        Raises: as `read`.
+        """
+        for item in self.read():
+            if isinstance(item, SpanRecord):
+                yield item
+            else:
+                self._pass_on(item)
+
+    def undecoded(self) -> Iterator[SpanRecord | UndecodedSpan]:
+        """Yield the same spans for grouping: those of OTLP/JSON are not decoded yet.
+
+        Raises: as `read`.
+        """
+        return chain.from_iterable(self._passed_on())
+
+    def _passed_on(self) -> Batches:
+        """Yield batches of undecoded spans, passing on the documents between them."""
+        for batch in self._all_batches(undecoded=True):
+            while self._documents:
+                self._pass_on(self._documents.popleft())
+            yield batch
+
+    @overload
+    def read(
+        self, *, undecoded: Literal[False] = False
+    ) -> Iterator[SpanRecord | ReasoningTrace]: ...
+    @overload
+    def read(self, *, undecoded: bool) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]: ...
+    def read(
+        self, *, undecoded: bool = False
+    ) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]:
+        """Yield spans, and traces where there are documents of them, in the order of the files.
+
+        With `undecoded`, spans of OTLP/JSON are left as they are, for grouping.
+
+        Raises:
+            SourceUnreachable: no file could be opened.
+            SourceDenied: no file may be read.
+            DecodeError: no file holds anything recognisable.
+        """
+        for batch in self._all_batches(undecoded):
+            while self._documents:
+                yield self._documents.popleft()
+            yield from batch
+
+    def _all_batches(self, undecoded: bool) -> Batches:
+        """Yield the batches of all files; what is in `_documents` then comes before the batch."""
+        self.problems.clear()
+        self.bytes_read = self.skipped = 0
+        self.loses = ()
+        self._documents.clear()
+        refusals: list[AgentoolError] = []
+        rereads = undecoded and self._can_be_reread()
+        for file in self.files:
+            try:
+                yield from self._batches(file, undecoded, rereads)
+            except AgentoolError as error:
+                refusals.append(error)
+                self._report(_label(file), "", str(error))
+        if refusals and len(refusals) == len(self.files):
+            raise refusals[0]
+
+    def _can_be_reread(self) -> bool:
+        """Whether spans are read again rather than held or copied until their trace is complete.
+
+        Each file stays open for that.
+        """
+        total = self.bytes_total
+        large = total is not None and total >= _LARGE and len(self.files) <= _FEW
+        return large and fits_in_memory(total or 0)
+
+    def _batches(self, file: SpanFile, undecoded: bool, rereads: bool) -> Batches:
+        label = _label(file)
+
+        def report(at: str, what: str) -> None:
+            self._report(label, at, what)
+
+        values = AnyJson(report, self._documents.append, self._agents)
+        json, proto = JsonReader(report, values), ProtoReader(report)
+        with _opened(file) as raw:
+            before = self.bytes_read
+            again = Reread.of(raw) if rereads and isinstance(file, Path) else None
+            if undecoded and isinstance(file, Path) and file in self._layouts:
+                if again is not None:
+                    json.read_again(again)
+                lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
+                for batch in json.laid_out(lines, self._layouts.pop(file).lines()):
+                    self.bytes_read = before + lines.tell()
+                    yield batch
+                return
+            packed = Feed(getattr(raw, "read1", raw.read))
+            feeds, stream = unpacked(packed)
+            head = stream.peek(HEAD)[:HEAD]
+            if again is not None and feeds == [packed]:
+                json.read_again(again)
+            if csv_tables.looks_like_csv(stream.peek(HEAD)):
+                found = csv_tables.batches(stream, values, report)
+            else:
+                found = _reader(stream, head, json, proto, undecoded)
+            for batch in found:
+                self.bytes_read = before + packed.count
+                yield batch
+            self.bytes_read = before + packed.count
+            yield list(values.rest())
+        self.skipped += values.skipped + proto.skipped
+        self.loses = tuple(dict.fromkeys((*self.loses, *values.loses)))
+        for feed in feeds:
+            if feed.error:
+                self._report(label, "", f"could not be read to its end: {feed.error}")
+        damaged = any(feed.error for feed in feeds)
+        if (head.strip() or damaged) and not (
+            json.recognised or values.recognised or proto.recognised
+        ):
+            raise DecodeError(EXPECTED, _seen(head, readable(values.seen)), where=label)
+
+    def _pass_on(self, document: ReasoningTrace) -> None:
+        if self.document is not None:
+            self.document(document)
+        else:
+            self._report(self.name, "", f"trace {document.trace_id!r} is a document, no spans")
+
+    def _report(self, label: str, at: str, message: str) -> None:
+        if len(self.problems) < _PROBLEMS:
+            self.problems.append(Problem(f"{label} {at}".strip(), readable(message)))
+        elif len(self.problems) == _PROBLEMS:
+            self.problems.append(Problem(self.name, "there are more problems than are listed here"))
+
+
+def span_decoder(report: Report) -> Decoder:
+    """Return what decodes the spans that were left undecoded in another process."""
+    return JsonReader(report, AnyJson(report, lambda _: None))
+
+
+def _reader(
+    stream: BinaryIO, head: bytes, json: JsonReader, proto: ProtoReader, undecoded: bool
+) -> Batches:
+    if _JSON.match(head):  # white space before JSON can look like protobuf, not the reverse
+        return json.batches(stream, undecoded=undecoded)
+    if _MESSAGE.match(head):
+        return proto.message(stream)
+    if _FRAMED.match(head):
+        return proto.framed(stream, json)
+    if _DELIMITED.match(head) and _varint_fits(head):
+        return proto.delimited(stream)
+    return json.batches(stream, undecoded=undecoded)
+
+
+def _varint_fits(head: bytes) -> bool:
+    """Tell the length of a message from a character: the length inside it is a bit shorter."""
+    outer, at = _varint(head, 0)
+    inner, after = _varint(head, at + 1)
+    return inner + (after - at) <= outer
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(data):
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            break
+    return value, at
+
+
+@contextmanager
+def _opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
+    """Open a path unbuffered. A stream that was handed in stays open."""
+    if isinstance(file, RemoteFile):
+        try:
+            yield cast("BinaryIO", file)
+        finally:
+            file.release()
+        return
+    if not isinstance(file, Path):
+        yield file
+        return
+    try:
+        raw = io.FileIO(file)
+    except PermissionError as error:
+        raise SourceDenied(
+            f"{file} may not be read: {error.strerror}; hint: ls -l {file}"
+        ) from error
+    except OSError as error:
+        raise SourceUnreachable(f"{file} cannot be opened: {error.strerror or error}") from error
+    with raw:
+        yield raw
+
+
+def _label(file: SpanFile) -> str:
+    return str(file) if isinstance(file, Path) else str(getattr(file, "name", "input"))
+
+
+def _size(files: Sequence[SpanFile]) -> int | None:
+    """Return the sum of the sizes, None where one of them is not known."""
+    total = 0
+    for file in files:
+        if isinstance(file, RemoteFile) and file.size is not None:
+            total += file.size
+        elif isinstance(file, Path) and file.is_file():
+            total += file.stat().st_size
+        else:
+            return None
+    return total
+
+
+_NOT_READ = {
+    b"PAR1": "Parquet; hint: make JSON lines of it, as by "
+    "duckdb -c \"COPY (FROM 'FILE') TO 'FILE.jsonl' (FORMAT json)\"",
+    b"SQLite format 3": "a SQLite database; hint: export spans from the program it belongs to",
+    b"PK\x03\x04": "a zip archive; hint: unpack it and name the folder",
+    b"ResourceSpans #": "what the Collector's debug exporter prints for people; hint: send the "
+    "spans to its file exporter as well",
+}
+"""What people have in its place, by what it begins with, and what to do with it."""
+
+
+def _seen(head: bytes, value: str) -> str:
+    for mark, what in _NOT_READ.items():
+        if head.startswith(mark) or (mark.endswith(b"#") and mark in head):
+            return what
+    start = f"{head[:24]!r} at its start"
+    return f"{value}, {start}" if value else start

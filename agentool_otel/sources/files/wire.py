@@ -1,0 +1,104 @@
+"""Protobuf bytes field by field, where the library refuses a whole message for one text in it.
+
+Spec: protobuf.dev/programming-guides/encoding. Groups, which OTLP has none of, are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from agentool_otel.sources.files.damage import MARKING
+
+__all__ = ["LENGTH_DELIMITED", "Field", "fields", "with_marks_in_texts"]
+
+VARINT, FIXED64, LENGTH_DELIMITED, FIXED32 = 0, 1, 2, 5
+_FIXED = {FIXED64: 8, FIXED32: 4}
+_LONGEST_VARINT = 10
+_TEXT, _MESSAGE = 9, 11
+"""Types of fields in a descriptor: `FieldDescriptor.TYPE_STRING`, `TYPE_MESSAGE`."""
+
+
+class Field(NamedTuple):
+    number: int
+    wire_type: int
+    value: bytes
+    """What it holds, without its length; of a number, as it is encoded."""
+    encoded: bytes
+    """All of it."""
+
+
+def fields(data: bytes, *, cut_short: bool = False) -> Iterator[Field]:
+    """Yield the fields of a message in their order.
+
+    Args:
+        data: the message.
+        cut_short: whether the last one may lack its end.
+
+    Raises:
+        ValueError: from some place on it is no message.
+    """
+    at = 0
+    while at < len(data):
+        start = at
+        tag, at = _varint(data, at)
+        wire_type = tag & 7
+        if wire_type == LENGTH_DELIMITED:
+            size, at = _varint(data, at)
+            end = at + size
+        elif wire_type == VARINT:
+            _, end = _varint(data, at)
+        elif wire_type in _FIXED:
+            end = at + _FIXED[wire_type]
+        else:
+            raise ValueError(f"no field begins at byte {start}")
+        if end > len(data) and not cut_short:
+            raise ValueError(f"the field at byte {start} ends behind the message")
+        yield Field(tag >> 3, wire_type, data[at:end], data[start:end])
+        at = end
+
+
+def with_marks_in_texts(data: bytes, descriptor: Any) -> bytes:
+    """Return a message with marks in place of what is no UTF-8 in its texts, at any depth.
+
+    Args:
+        data: the message.
+        descriptor: of its type: which fields are texts, and which are messages.
+
+    Raises:
+        ValueError: it, or a message in it, is no message.
+        RecursionError: it is nested more deeply than the interpreter's stack allows.
+    """
+    parts: list[bytes] = []
+    for number, wire_type, value, encoded in fields(data):
+        field = descriptor.fields_by_number.get(number)
+        whole = value
+        if field is not None and wire_type == LENGTH_DELIMITED:
+            if field.type == _TEXT:
+                whole = value.decode("utf-8", MARKING).encode()
+            elif field.type == _MESSAGE:
+                whole = with_marks_in_texts(value, field.message_type)
+        if whole == value:
+            parts.append(encoded)
+        else:
+            parts += (_number(number << 3 | wire_type), _number(len(whole)), whole)
+    return b"".join(parts)
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where it ends."""
+    value = 0
+    for shift, byte in enumerate(data[at : at + _LONGEST_VARINT]):
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, at + shift + 1
+    raise ValueError(f"no number ends at byte {at}")
+
+
+def _number(value: int) -> bytes:
+    parts = bytearray()
+    while value > 0x7F:
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    parts.append(value)
+    return bytes(parts)

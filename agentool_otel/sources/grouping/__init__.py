@@ -1,0 +1,1 @@
+"""Spans in any order to whole traces, in bounded memory."""

@@ -1,0 +1,115 @@
+"""From what a person writes, a path or a URL, to the source that reads it."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+from pathlib import Path
+
+from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.ground.registry import found
+from agentool_otel.ground.urls import without_credentials
+from agentool_otel.sources.files.remote_files import is_remote, remote_files
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.source import Source
+
+__all__ = ["open_source"]
+
+_SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
+
+
+def open_source(where: str | Path | None = None) -> Source:
+    """Return the source for a path, a folder, a glob pattern, `-` for standard input, or a URL.
+
+    The URL of a server is of a scheme that an entry point is named for, any other of fsspec's.
+    With nothing given it is the folder that programs record into: `AGENTOOL_DIR`, or `.agentool`.
+    Of a folder, files with the names of `_SUFFIXES` at any depth are read, sorted by path; a file
+    or a pattern that is named is read whatever its name.
+
+    Raises:
+        SourceUnreachable: nothing is there.
+        SourceDenied: it may not be looked at.
+        SourceError: the scheme of a URL is not known.
+        MissingDependencyError: the library for a URL is not installed.
+    """
+    if where is None:
+        folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+        if not folder.is_dir():
+            raise SourceUnreachable(
+                "no recording here: run `agentool-otel run -- python app.py` first or name a SOURCE"
+                f" (looked in {folder})"
+            )
+        return _files(folder)
+    if where == "-":
+        return SpanFiles([sys.stdin.buffer], "standard input")
+    if isinstance(where, str) and (scheme := re.match(r"([A-Za-z][\w+.-]*)://", where)):
+        return _remote(scheme[1], where)
+    return _files(Path(where))
+
+
+def _remote(scheme: str, where: str) -> Source:
+    """Return the source that an entry point is named for; what follows `+` in a scheme, such as
+    `https`, is how the source gets there, and its own matter."""
+    known = found("agentool_otel.sources")
+    name = scheme.lower().partition("+")[0]
+    if name in known:
+        source: Source = known[name].load()(where)
+        return source
+    if is_remote(scheme.lower()):
+        files = remote_files(where, _SUFFIXES)
+        return SpanFiles(files, without_credentials(where))
+    schemes = ", ".join(f"{name}://, {name}+https://" for name in sorted(known))
+    raise SourceError(
+        f"no source for {scheme + '://'!r}; schemes known: {schemes}, and those of fsspec, as s3://"
+        ", with pip install 'agentool-otel[remote]'"
+        "; hint: name a file, a folder or `-` for standard input"
+    )
+
+
+def _files(path: Path) -> Source:
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise SourceDenied(f"{path} may not be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+        files = [file for file in matches if file.is_file()]
+        if not files:
+            raise SourceUnreachable(
+                f"{path} does not exist; hint: name a file, a folder, a glob pattern or `-`"
+            ) from error
+        return SpanFiles(files, str(path))
+    if not path.is_dir():
+        return SpanFiles([path])
+    files = _recordings(path)
+    if not files:
+        names = ", ".join("*" + suffix for suffix in _SUFFIXES)
+        raise SourceUnreachable(
+            f"no recording in {path} (looked for {names}): "
+            "run `agentool-otel run -- python app.py` first or name a SOURCE"
+        )
+    return SpanFiles(files, str(path))
+
+
+def _recordings(folder: Path) -> list[Path]:
+    """Return the recordings in a folder, and the folders in it that may not be looked into: reading
+    those says so."""
+    denied: list[Path] = []
+    files: list[Path] = []
+
+    def skipped(error: OSError) -> None:
+        denied.append(Path(error.filename))
+
+    for inner, _, names in os.walk(folder, onerror=skipped):
+        files += (Path(inner, name) for name in names)
+    files = [file for file in files if file.suffix in _SUFFIXES and _is_file(file)]
+    return sorted(files) + sorted(denied)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError:  # reading it says so
+        return True

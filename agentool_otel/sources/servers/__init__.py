@@ -1,0 +1,1 @@
+"""Servers of traces: Jaeger and Tempo, one file each, over one HTTP client."""

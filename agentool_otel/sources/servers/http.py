@@ -1,0 +1,234 @@
+"""Asking a server: bounded in time, in size and in patience, over `httpx` (extra `servers`).
+
+An answer is taken whole before any of it is read, so that asking again after a connection broke
+gives nothing twice. Proxies and certificates are those of the environment, as httpx reads them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from agentool_otel.errors import (
+    ConfigurationError,
+    SourceDenied,
+    SourceError,
+    SourceUnreachable,
+)
+from agentool_otel.ground.optional import library
+from agentool_otel.ground.urls import without_credentials
+from agentool_otel.sources.servers.answer import Answer, Cut, taken
+from agentool_otel.sources.servers.credentials import Credentials
+
+__all__ = ["Http"]
+
+_WAITS_S = (0.5, 1.0, 2.0)
+"""Before asking again, where the server does not say how long."""
+_LONGEST_WAIT_S = 30.0
+"""However long the server says."""
+_CONNECT_S = 10.0
+_WORDS = 200
+_REDIRECTS = 5
+_BUSY = (429, 502, 503, 504)
+_REDIRECTED = (301, 302, 303, 307, 308)
+
+Query = Sequence[tuple[str, str]]
+
+
+class Http:
+    """A server's API.
+
+    Args:
+        name: what to call the server in messages.
+        base: the URL that paths are put behind.
+        credentials: sent to this server alone.
+        timeout_s: how long it may be silent.
+
+    Raises:
+        MissingDependencyError: httpx is not installed.
+        ConfigurationError: the environment names a proxy or certificates that cannot be used.
+    """
+
+    def __init__(self, name: str, base: str, credentials: Credentials, timeout_s: float):
+        self.name = name
+        self.bytes_read = 0
+        """Bytes of bodies that came so far."""
+        self._base = base
+        self._credentials = credentials
+        self._timeout_s = timeout_s
+        self._httpx: Any = library("httpx", f"reading {name}", extra="servers")
+        self._client: Any = self._new_client()
+
+    def close(self) -> None:
+        """Let go of the connections; asking again opens new ones."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def get(
+        self, path: str, query: Query = (), accept: str = "application/json", more: str = ""
+    ) -> Answer:
+        """Return the answer to a request, whose status is 200, 400 or 404.
+
+        Args:
+            path: behind the base.
+            query: its parameters.
+            accept: the media type to ask for.
+            more: what the request is about, for messages.
+
+        Raises:
+            SourceUnreachable: no answer came, or only that the server is busy.
+            SourceDenied: it wants to know who asks, or does not let them.
+            AnswerTooLarge: there is more of it than is taken.
+            SourceError: any other refusal.
+        """
+        name = f"{self.name} {more}".rstrip()
+        headers = {"accept": accept, "accept-encoding": "gzip", **self._credentials.headers}
+        url = f"{self._base}{path}" + (f"?{urlencode(query)}" if query else "")
+        if self._client is None:
+            self._client = self._new_client()
+        why = ""
+        for wait in (*_WAITS_S, None):
+            try:
+                with self._sent(url, headers, name) as response:
+                    answer = self._taken(response, name)
+                    if answer.status not in _BUSY:
+                        return self._accepted(answer)
+                    why = f"it answers {answer.status}{self.words(answer)}"
+                    answer.close()
+                    wait = wait and _wait_s(response.headers.get("retry-after"), wait)
+            except (self._httpx.TransportError, Cut) as error:
+                if isinstance(error, (self._httpx.ReadTimeout, self._httpx.WriteTimeout)):
+                    # Asking a slow server once more makes it slower.
+                    raise SourceUnreachable(
+                        f"{name} is silent for {self._timeout_s:g} s; hint: timeout=300s waits "
+                        "longer, and less of the time is found sooner"
+                    ) from None
+                why = self._clean(str(error) or type(error).__name__)[:_WORDS]
+            except self._httpx.InvalidURL:
+                raise SourceError(f"{name}: this is no URL of a server") from None
+            if wait is not None:
+                time.sleep(wait)
+        raise SourceUnreachable(f"{name} gives no answer: {why}; hint: does the server run there?")
+
+    @contextmanager
+    def _sent(self, url: str, headers: dict[str, str], name: str) -> Generator[Any]:
+        """Send a request, and again where the same server says that it is elsewhere."""
+        for _ in range(_REDIRECTS):
+            request = self._client.build_request("GET", url, headers=headers)
+            response = self._client.send(request, stream=True)
+            try:
+                if response.status_code not in _REDIRECTED:
+                    yield response
+                    return
+                there = urljoin(url, response.headers.get("location", ""))
+            finally:
+                response.close()
+            if not _same_server(url, there):  # it is to know nothing of who we are
+                shown = without_credentials(there)[:_WORDS]
+                raise SourceDenied(
+                    f"{name} sends elsewhere, to {self._clean(shown)}, as for a log-in; "
+                    f"hint: {self._hint()}, or name that address if it is the server's"
+                )
+            url = there
+        raise SourceError(f"{name} sends from one address to the next, without end")
+
+    def _taken(self, response: Any, name: str) -> Answer:
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding not in ("identity", "gzip"):
+            raise SourceError(f"{name} answers in {self._clean(encoding)!r}, not gzip as asked")
+        chunks = self._counted(response)
+        return taken(name, response.status_code, chunks, encoding == "gzip")
+
+    def _counted(self, response: Any) -> Iterator[bytes]:
+        for data in response.iter_raw():
+            self.bytes_read += len(data)
+            yield data
+
+    def _accepted(self, answer: Answer) -> Answer:
+        status = answer.status
+        if status in (200, 400, 404):
+            return answer
+        words = self.words(answer)
+        answer.close()
+        if status in (401, 403, 407):
+            raise SourceDenied(f"{answer.name} refuses, {status}{words}; hint: {self._hint()}")
+        raise SourceError(f"{answer.name} answers {status}{words}")
+
+    def refusal(self, answer: Answer) -> SourceError:
+        """Return an error for an answer that is not what was asked for, and close it."""
+        said: SourceError
+        if answer.is_page():
+            said = SourceDenied(
+                f"{answer.name} answers with a web page, as of a log-in, instead of traces; "
+                f"hint: is it the address of the server's API? {self._hint()}"
+            )
+        else:
+            said = SourceError(f"{answer.name} answers {answer.status}{self.words(answer)}")
+        answer.close()
+        return said
+
+    def _hint(self) -> str:
+        token, tenant = self._credentials.variables
+        return f"set {token} where it asks for a token, {tenant} where it has tenants"
+
+    def words(self, answer: Answer) -> str:
+        """Return the server's words for why, in one line and with nothing of ours in them."""
+        if answer.is_page():
+            return ""
+        text = answer.head(4 * _WORDS).decode("utf-8", "replace")
+        words = self._clean(" ".join(text.split()))[:_WORDS]
+        return f" ({words})" if words else ""
+
+    def _clean(self, text: str) -> str:
+        printable = "".join(it if it.isprintable() else " " for it in text)
+        return self._credentials.hidden_in(printable)
+
+    def _new_client(self) -> Any:
+        timeout = self._httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
+        try:
+            return self._httpx.Client(timeout=timeout, follow_redirects=False)
+        except (ImportError, OSError, ValueError, self._httpx.InvalidURL) as error:
+            raise ConfigurationError(
+                f"{self.name} cannot be asked over HTTP ({type(error).__name__}); hint: HTTP_PROXY,"
+                " HTTPS_PROXY and ALL_PROXY name proxies, SSL_CERT_FILE a file of certificates"
+            ) from None
+
+
+def _wait_s(asked: str | None, usual: float) -> float:
+    """Return how long to wait by a `Retry-After`, in seconds or as a date.
+
+    Spec: RFC 9110, 10.2.3.
+    """
+    if asked is None:
+        return usual
+    try:
+        wait = float(asked)
+    except ValueError:
+        try:
+            wait = parsedate_to_datetime(asked).timestamp() - time.time()
+        except ValueError:
+            return usual
+    return min(max(0.0, wait), _LONGEST_WAIT_S)  # in this order, no wait for NaN
+
+
+def _same_server(one: str, other: str) -> bool:
+    """Whether credentials for one URL may go to the other: the same host, and no less protected."""
+    try:
+        a, b = urlsplit(one), urlsplit(other)
+        if b.username is not None or a.hostname != b.hostname:
+            return False
+        if (a.scheme, b.scheme) == ("http", "https"):
+            return (a.port or 80, b.port or 443) in ((80, 443), (a.port, a.port))
+        return a.scheme == b.scheme and _port(a) == _port(b)
+    except ValueError:
+        return False
+
+
+def _port(parts: Any) -> int:
+    port: int | None = parts.port
+    return port if port is not None else (443 if parts.scheme == "https" else 80)

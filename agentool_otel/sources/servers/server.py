@@ -1,0 +1,185 @@
+"""What the sources that read a server have in common: each trace once, and what is missing said.
+
+A refusal costs what was asked for. Where the server is gone, or lets nobody in, reading stops; what
+was read until then stays read. An error is raised only where nothing could be read at all.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, ClassVar, cast
+
+from agentool_otel.errors import (
+    AgentoolError,
+    DecodeError,
+    SourceDenied,
+    SourceError,
+    SourceUnreachable,
+)
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.files.trace_counts import Census
+from agentool_otel.sources.servers.answer import Answer
+from agentool_otel.sources.servers.credentials import Credentials
+from agentool_otel.sources.servers.http import Http
+from agentool_otel.sources.servers.query import asked, window_text
+from agentool_otel.sources.servers.windows import Window
+
+__all__ = ["ServerSource"]
+
+_log = logging.getLogger(__name__)
+_PROBLEMS = 1000
+
+
+class ServerSource(ABC):
+    """A server that traces are read from, as its URL says.
+
+    Args:
+        where: the URL, such as `tempo://localhost:3200?service=bot&since=2h`.
+
+    Raises:
+        SourceError: the URL cannot be understood.
+        MissingDependencyError: httpx is not installed.
+        ConfigurationError: an environment variable cannot be used.
+    """
+
+    store: ClassVar[str]
+    """What people call it, and in capitals its part of the names of environment variables."""
+    port: ClassVar[int]
+    """Of its API, where the URL names none."""
+    tenant_header: ClassVar[str]
+    step_ns: ClassVar[int]
+    """The shortest time that its search tells apart."""
+    declared: ClassVar[tuple[str, ...]]
+    """What it does not bring back, one line each."""
+
+    def __init__(self, where: str):
+        self.asked = asked(where, self.port)
+        self.name = self.asked.name
+        credentials = Credentials(self.store.upper(), self.asked.userinfo, self.tenant_header)
+        self.http = Http(self.name, self.asked.base, credentials, self.asked.timeout_s)
+        self.problems: list[Problem] = []
+        self.document: Callable[[ReasoningTrace], None] | None = None
+        self.skipped = 0
+        self.bytes_total: int | None = None
+        self.seen: set[bytes] = set()
+        """Ids of the traces that were read."""
+        self._refusals: list[AgentoolError] = []
+        self._of_containers: dict[str, None] = {}
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of answers came so far."""
+        return self.http.bytes_read
+
+    @property
+    def loses(self) -> tuple[str, ...]:
+        """What the store does not bring back of a span, one line each."""
+        return tuple(dict.fromkeys((*self.declared, *self._of_containers)))
+
+    def census(self) -> Census | None:
+        """Return None: the server does not say how many spans its traces have."""
+        return None
+
+    def spans(self) -> Iterator[SpanRecord]:
+        """Yield the spans of each trace once.
+
+        Raises:
+            SourceUnreachable: the server gives no answer.
+            SourceDenied: it lets nobody in.
+            SourceError: it refused all that it was asked.
+        """
+        self.problems.clear()
+        self._refusals.clear()
+        self._of_containers.clear()
+        self.seen.clear()
+        self.skipped = self.http.bytes_read = 0
+        if self.asked.usual:
+            window = window_text(self.asked.since_ns, self.asked.until_ns)
+            _log.warning("%s: reading the last hour, %s; since=2h asks for more", self.name, window)
+        delivered = False
+        try:
+            for span in self.read():
+                delivered = True
+                yield span
+        except AgentoolError as error:
+            if not delivered:
+                raise
+            self.say(self.name, f"reading stopped here, and what was to come is missing: {error}")
+        finally:
+            self.http.close()
+        if self._refusals and not delivered:
+            raise self._refusals[0]
+
+    @abstractmethod
+    def read(self) -> Iterator[SpanRecord]:
+        """Yield the spans of what is asked for."""
+
+    @property
+    def window(self) -> Window:
+        """What is asked for, in whole steps of the search."""
+        step = self.step_ns
+        until = -(-self.asked.until_ns // step) * step
+        return Window(self.asked.since_ns // step * step, until)
+
+    def decoded(self, answer: Answer) -> Iterator[SpanRecord]:
+        """Yield the spans of an answer, and close it.
+
+        Raises:
+            SourceError: there are none in it, because it is something else.
+        """
+        if answer.status != 200 or answer.is_page():
+            raise self.http.refusal(answer)
+        files = SpanFiles([cast("BinaryIO", answer)], self.name)
+        try:
+            if not answer.may_hold_spans():
+                raise DecodeError("traces", "something else")
+            yield from files.spans()
+        except DecodeError:
+            raise SourceError(f"{answer.name} answers with something else than traces") from None
+        finally:
+            answer.close()
+            self.skipped += files.skipped
+            self._of_containers.update(dict.fromkeys(files.loses))
+            for problem in files.problems:
+                self.say(problem.where, problem.message)
+
+    def not_there(self, answer: Answer) -> SourceError:
+        """Return an error for the answer that there is no such trace, and close it."""
+        words = self.http.words(answer) if answer.status != 200 else ""
+        said = SourceError(
+            f"{answer.name} is not there{words}: its id is unknown, or the trace is older than the "
+            "server keeps any, or larger than it takes, or another tenant's"
+        )
+        answer.close()
+        return said
+
+    def is_new(self, trace_id: str) -> bool:
+        """Return whether a trace was not read yet; from now on it was."""
+        key = bytes.fromhex(trace_id)
+        if key in self.seen:
+            return False
+        self.seen.add(key)
+        return True
+
+    def refused(self, where: str, error: AgentoolError) -> None:
+        """Note that one thing could not be read.
+
+        Raises:
+            SourceUnreachable, SourceDenied: so it is with all others.
+        """
+        if isinstance(error, (SourceUnreachable, SourceDenied)):
+            raise error
+        self._refusals.append(error)
+        self.say(where, str(error).removeprefix(where).lstrip(": "))
+
+    def say(self, where: str, message: str) -> None:
+        """Note a problem."""
+        if len(self.problems) < _PROBLEMS:
+            self.problems.append(Problem(where, message))
+        elif len(self.problems) == _PROBLEMS:
+            self.problems.append(Problem(self.name, "there are more problems than are listed here"))

@@ -1,0 +1,67 @@
+"""What Grafana Tempo's second API says around a trace.
+
+Spec: grafana/tempo v3.0, pkg/tempopb/tempo.proto: TraceByIDResponse has a `trace` under 1, in which
+the ResourceSpans are under 1, `metrics` under 2, a `status` under 3, where 1 is PARTIAL, and a
+`message` under 4.
+"""
+
+from __future__ import annotations
+
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.sources.files.damage import MARKING
+from agentool_otel.sources.files.wire import LENGTH_DELIMITED, fields
+
+__all__ = ["holds_trace", "partial_in_json", "partial_in_protobuf"]
+
+_STATUS, _MESSAGE = 3, 4
+_PARTIAL = 1
+_SCOPE_SPANS = 2
+_SCOPE_SPANS_FOLLOW = bytes([_SCOPE_SPANS << 3 | LENGTH_DELIMITED])
+
+
+def holds_trace(data: bytes) -> bool:
+    """Whether field 1 of a message, which may be cut short, is a trace rather than a ResourceSpans.
+
+    Under its own field 1 a trace has a ResourceSpans, and that one has a resource. Of these two,
+    only the first can have messages under 2.
+    """
+    try:
+        first = next(fields(data, cut_short=True), None)
+        if first is None or first.number != 1 or first.wire_type != LENGTH_DELIMITED:
+            return False
+        if data.startswith(_SCOPE_SPANS_FOLLOW, len(first.encoded)):
+            return False  # a ResourceSpans, as nearly always
+        inner = (it for it in fields(first.value, cut_short=True) if it.number != 1)
+        found = next(inner, None)
+    except ValueError:
+        return False
+    return found is not None and (found.number, found.wire_type) == (_SCOPE_SPANS, LENGTH_DELIMITED)
+
+
+def partial_in_protobuf(data: bytes) -> str | None:
+    """Return what is wrong with a trace by the fields that come after it; None if it is whole.
+
+    Raises:
+        ValueError: they are no fields.
+    """
+    values = {field.number: field.value for field in fields(data)}
+    if values.get(_STATUS) != bytes([_PARTIAL]):
+        return None
+    return _partial(values.get(_MESSAGE, b"").decode("utf-8", MARKING))
+
+
+def partial_in_json(answer: Json) -> str | None:
+    """Return what is wrong with the trace of an answer; None if it is whole, or none."""
+    if not isinstance(answer, dict) or not isinstance(answer.get("trace"), dict):
+        return None
+    if answer.get("status") not in ("PARTIAL", _PARTIAL):
+        return None
+    return _partial(str(answer.get("message") or ""))
+
+
+def _partial(message: str) -> str:
+    why = f": {message}" if message else ""
+    return (
+        f"Tempo gave a part of the trace only{why}; hint: raise its limits on the size of a trace, "
+        "or ask for less of the time"
+    )

@@ -1,0 +1,124 @@
+"""LangChain's messages, in every form users and providers have for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langchain_core")
+
+from agentool_otel.instrumentation.langchain import messages, models
+
+
+def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
+    from langchain_core.messages import AIMessage
+
+    found: list[dict[str, Any]] = messages.from_message(AIMessage(content=content, **fields))[
+        "parts"
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["Hello", ("user", "Hello"), ("human", "Hello"), {"role": "user", "content": "Hello"}],
+)
+def test_whatever_stands_for_a_message_of_the_user_is_one(given: Any) -> None:
+    said = {"role": "user", "parts": [{"type": "text", "content": "Hello"}]}
+    assert messages.from_message(given) == said
+
+
+def test_thoughts_of_anthropic_keep_their_signature() -> None:
+    said = parts([{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, "Yes."])
+    assert said == [
+        {"type": "reasoning", "content": "Hm.", "signature": "c2ln"},
+        {"type": "text", "content": "Yes."},
+    ]
+
+
+def test_thoughts_beside_the_content_come_first() -> None:
+    said = parts("Yes.", additional_kwargs={"reasoning_content": "Hm."})
+    assert [part["type"] for part in said] == ["reasoning", "text"]
+
+
+def test_a_call_that_content_and_tool_calls_both_tell_of_is_one() -> None:
+    said = parts(
+        [{"type": "tool_use", "id": "c1", "name": "search", "input": {"q": 1}}],
+        tool_calls=[{"name": "search", "args": {"q": 1}, "id": "c1"}],
+    )
+    assert said == [{"type": "tool_call", "name": "search", "arguments": {"q": 1}, "id": "c1"}]
+
+
+def test_tools_of_the_provider_are_told_apart() -> None:
+    said = parts(
+        [
+            {"type": "server_tool_call", "name": "web_search", "args": {"q": 1}, "id": "s1"},
+            {"type": "server_tool_result", "tool_call_id": "s1", "output": [1]},
+        ]
+    )
+    assert [part["type"] for part in said] == ["server_tool_call", "server_tool_call_response"]
+    assert said[0]["server_tool_call"] == {"type": "web_search", "arguments": {"q": 1}}
+
+
+@pytest.mark.parametrize(
+    ("block", "part"),
+    [
+        (
+            {"type": "image", "url": "https://a/b.png"},
+            {"type": "uri", "uri": "https://a/b.png", "modality": "image"},
+        ),
+        (
+            {"type": "image", "base64": "aGk=", "mime_type": "image/png"},
+            {"type": "blob", "content": "aGk=", "modality": "image", "mime_type": "image/png"},
+        ),
+        (
+            {"type": "image", "source": {"data": "aGk=", "media_type": "image/png"}},
+            {"type": "blob", "content": "aGk=", "modality": "image", "mime_type": "image/png"},
+        ),
+        (
+            {"type": "image_url", "image_url": {"url": "https://a/b.png"}},
+            {"type": "uri", "uri": "https://a/b.png", "modality": "image"},
+        ),
+        (
+            {"type": "file", "file_id": "f1"},
+            {"type": "file", "file_id": "f1", "modality": "document"},
+        ),
+        ({"type": "novel", "x": 1}, {"type": "novel", "x": 1}),
+    ],
+)
+def test_media_have_their_parts(block: Any, part: Any) -> None:
+    assert messages.from_message({"role": "user", "content": [block]})["parts"] == [part]
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("tool_calls", "tool_call"), ("end_turn", "stop"), ("MAX_TOKENS", "length"), ("odd", "odd")],
+)
+def test_finish_reasons_are_the_conventions_where_they_have_one(said: str, reason: str) -> None:
+    assert messages.finish_reason({"stop_reason": said}) == reason
+
+
+def test_the_input_of_a_graph_is_what_its_user_said_last() -> None:
+    state = {"messages": [("user", "a"), ("ai", "b"), ("user", "c"), ("user", "d")]}
+    asked = messages.new_input(state)
+    assert asked is not None
+    assert [each["parts"][0]["content"] for each in asked] == ["c", "d"]
+    assert messages.new_input({"count": 1}) is None
+
+
+@pytest.mark.parametrize("tools", ["tools", "functions"])
+def test_tool_definitions_of_every_provider(tools: str) -> None:
+    schema = {"type": "object"}
+    given = {
+        tools: [
+            {"type": "function", "function": {"name": "a", "parameters": schema}},
+            {"name": "b", "description": "B.", "input_schema": schema},
+            {"function_declarations": [{"name": "c", "parameters": schema}]},
+        ]
+    }
+    assert models.offered(given) == [
+        {"type": "function", "name": "a", "parameters": schema},
+        {"type": "function", "name": "b", "description": "B.", "parameters": schema},
+        {"type": "function", "name": "c", "parameters": schema},
+    ]

@@ -1,0 +1,190 @@
+"""What the fidelity report says of spans that hide, cut or repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentool_otel.cli._explain import explanation
+from agentool_otel.loading import rebuild
+from agentool_otel.model.operations import AgentInvocation, Inference, McpRequest, ToolExecution
+from agentool_otel.model.spans import Damage, SpanEvent
+from agentool_otel.reconstruction.trace import Rebuilt
+from tests.records import Collected, shape
+
+ARGUMENTS = "gen_ai.tool.call.arguments"
+
+
+def rebuilt(seen: Collected) -> Rebuilt:
+    [found] = rebuild(seen.spans)
+    return found
+
+
+def a_tool_call(arguments: str) -> Collected:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    span = seen.add(ToolExecution(name="t", call_id="c"), parent=root)
+    span.attributes[ARGUMENTS] = arguments
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcome"),
+    [
+        ("<REDACTED>", "redacted"),
+        ("<not specified>", "not_captured"),
+        ('{"a": "bcd... [TRUNCATED: original length 4096]', "truncated"),
+        ('{"a": "bcd', "truncated"),
+    ],
+)
+def test_an_attribute_that_does_not_hold_the_value_is_named(arguments: str, outcome: str) -> None:
+    notes = rebuilt(a_tool_call(arguments)).fidelity.notes
+    assert [note.outcome for note in notes if note.attribute == ARGUMENTS] == [outcome]
+
+
+def test_what_a_collector_masked_is_redacted_on_spans_and_on_their_events() -> None:
+    seen = a_tool_call("****")
+    seen.spans[1].attributes |= {"redaction.masked.keys": ARGUMENTS, "redaction.masked.count": 1}
+    masked = {"agentool.step.content": "****", "redaction.masked.keys": "agentool.step.content"}
+    seen.spans[0].events.append(SpanEvent("agentool.step", attributes=masked))
+    report = rebuilt(seen).fidelity
+    redacted = {note.attribute for note in report.notes if note.outcome == "redacted"}
+    assert redacted == {ARGUMENTS, "agentool.step.content"}
+    assert not report.unread
+
+
+def test_a_value_that_a_store_cut_within_a_character_is_truncated() -> None:
+    """Whether the half of it that is left was replaced on reading or by the store."""
+    for noted in ((Damage(f"attributes.{ARGUMENTS}", cut=True),), ()):
+        seen = a_tool_call('{"a": "bcd\ufffd')
+        seen.spans[1].damaged = noted
+        report = rebuilt(seen)
+        notes = [note for note in report.fidelity.notes if note.attribute == ARGUMENTS]
+        assert [(note.outcome, note.span_id) for note in notes] == [
+            ("truncated", seen.spans[1].span_id)
+        ]
+        assert "arguments" not in report.trace.to_dict()["steps"][0]["tool_call"]
+
+
+def test_a_value_with_bytes_that_were_no_text_is_damaged() -> None:
+    seen = a_tool_call('{"a": "b\ufffdd"}')
+    seen.spans[1].damaged = (
+        Damage(f"attributes.{ARGUMENTS}", cut=False),
+        Damage("status_message", cut=True),
+    )
+    report = rebuilt(seen)
+    notes = {(note.outcome, note.field) for note in report.fidelity.notes}
+    assert ("damaged", ARGUMENTS) in notes
+    assert ("truncated", "status_message") in notes
+    assert report.fidelity.summary()["damaged"] == 1
+    assert "damaged" in "\n".join(line.plain for line in explanation(report))
+
+
+def test_damage_of_a_resource_is_told_once() -> None:
+    seen = a_tool_call("{}")
+    for span in seen.spans:
+        span.damaged = (Damage("resource.host.name", cut=False),)
+    notes = [note.field for note in rebuilt(seen).fidelity.notes if note.outcome == "damaged"]
+    assert notes == ["resource.host.name"]
+
+
+def test_a_model_call_around_another_is_a_duplicate() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    outer = seen.add(Inference(request_model="m"), parent=root, seconds=5)
+    seen.add(Inference(request_model="m"), parent=outer)
+    assert duplicates(seen) == [("model call", outer.span_id)]
+
+
+def test_an_mcp_request_below_its_tool_span_is_a_duplicate() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=5)
+    request = seen.add(McpRequest(tool_name="t"), parent=tool)
+    assert duplicates(seen) == [("tool_call", request.span_id)]
+
+
+def test_a_tool_span_below_one_of_the_same_call_is_a_duplicate() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    outer = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=5)
+    inner = seen.add(ToolExecution(name="t", call_id="c", result="r"), parent=outer)
+    assert duplicates(seen) == [("tool_call", inner.span_id)]
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c t None", "result c r"]
+
+
+def test_a_tool_span_beside_one_of_the_same_call_is_a_duplicate() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    seen.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}), parent=root, seconds=5)
+    again = seen.add(
+        ToolExecution(name="t", call_id="c", result="r"), parent=root, scope="another.sdk"
+    )
+    assert duplicates(seen) == [("tool_call", again.span_id)]
+    assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c r"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "second"),
+    [
+        pytest.param(1, ToolExecution(name="t", call_id="c", arguments={"n": 1}), id="later"),
+        pytest.param(5, ToolExecution(name="t", call_id="c", arguments={"n": 2}), id="arguments"),
+        pytest.param(5, ToolExecution(name="u", call_id="c", arguments={"n": 1}), id="name"),
+    ],
+)
+def test_a_call_id_that_is_given_again_is_another_call(
+    seconds: float, second: ToolExecution
+) -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    first = ToolExecution(name="t", call_id="c", arguments={"n": 1})
+    seen.add(first, parent=root, seconds=seconds)
+    seen.add(second, parent=root)
+    assert duplicates(seen) == []
+    assert len([line for line in shape(seen.rebuilt()[0]) if line.startswith("call c")]) == 2
+
+
+@pytest.mark.parametrize("bare", [True, False], ids=["bare call", "run"])
+def test_copies_of_spans_that_were_left_out_are_counted(bare: bool) -> None:
+    seen = Collected()
+    seen.add(Inference(request_model="m") if bare else AgentInvocation(agent_name="a"))
+    seen.spans *= 3
+    [note] = [it for it in rebuilt(seen).fidelity.notes if it.outcome == "duplicate"]
+    assert (note.field, note.rule) == (
+        "spans",
+        "2 more copies in the OTel trace: the most complete one of each counts",
+    )
+
+
+def duplicates(seen: Collected) -> list[tuple[str, Any]]:
+    notes = rebuilt(seen).fidelity.notes
+    return [(note.field, note.span_id) for note in notes if note.outcome == "duplicate"]
+
+
+def test_the_report_says_how_each_span_was_read() -> None:
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
+    seen.add(ToolExecution(name="t"), parent=root, attributes={"http.method": "GET"}, name="GET /")
+    readings = {it.name: it for it in rebuilt(seen).fidelity.readings}
+    assert readings["invoke_agent a"].dialect == "gen_ai"
+    assert readings["invoke_agent a"].why
+    assert readings["GET /"].dialect is None
+
+
+def test_an_explanation_is_read_from_top_to_bottom() -> None:
+    seen = a_tool_call("<REDACTED>")
+    seen.spans[0].attributes["app.mood"] = "good"
+    lines = [line.plain for line in explanation(rebuilt(seen))]
+    headings = [line for line in lines if line.startswith("  ") and line[2] != " "]
+    assert headings[2:] == [
+        "  how the spans were read",
+        "  the trace itself",
+        "  step_001  tool_call",
+        "  step_002  tool_result",
+        "  attributes that nothing was made of",
+    ]
+    words = [" ".join(line.split()) for line in lines]
+    assert f"{ARGUMENTS} ! redacted span 00000000 (it says '<REDACTED>')" in words
+    assert "    app.mood  on 1 span" in lines

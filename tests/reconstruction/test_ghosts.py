@@ -1,0 +1,74 @@
+"""A model call in an agent's run that another tracer tells of again, in a trace of its own."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from agentool_otel.loading import rebuild
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import AgentInvocation, Inference, Usage
+from agentool_otel.model.spans import SpanRecord
+from tests.records import Collected
+
+
+def call(response_id: str | None = "r1", asked: str = "Why?", **fields: Any) -> Inference:
+    return Inference(
+        provider="p",
+        response_id=response_id,
+        input=[message("user", [text(asked)])],
+        output=[message("assistant", [text("So.")])],
+        usage=Usage(input_tokens=3, output_tokens=4),
+        **fields,
+    )
+
+
+def a_run(
+    ghost: Inference, *, scope: str = "sdk.of.the.provider", inside: bool = True
+) -> Collected:
+    """An agent with one model call, and a call that a root is of, within its time or after it."""
+    seen = Collected()
+    root = seen.add(AgentInvocation(agent_name="clerk"), trace=1, seconds=9)
+    seen.add(call(), parent=root, seconds=3 if inside else 0.5)
+    seen.add(ghost, trace=2, scope=scope)
+    return seen
+
+
+def names(spans: list[SpanRecord]) -> list[str | None]:
+    return [found.document.get("agent_id") for found in rebuild(spans)]
+
+
+def test_a_call_that_is_told_again_is_no_run() -> None:
+    [trace] = a_run(call()).rebuilt()
+    assert (trace["agent_id"], trace["metrics"]["total_tokens"]) == ("clerk", 7)
+
+
+def test_the_order_of_the_traces_does_not_matter() -> None:
+    spans = a_run(call()).spans
+    for seed in range(6):
+        mixed = list(spans)
+        random.Random(seed).shuffle(mixed)
+        assert names(mixed) == ["clerk"]
+
+
+def test_another_response_is_another_call() -> None:
+    assert names(a_run(call("r2")).spans) == ["clerk", None]
+    assert names(a_run(call(None)).spans) == ["clerk", None]
+
+
+def test_one_tracer_tells_a_call_once() -> None:
+    """Some servers give all their answers one id."""
+    assert names(a_run(call(), scope="some.sdk").spans) == ["clerk", None]
+
+
+def test_a_call_at_another_time_is_another_call() -> None:
+    assert names(a_run(call(), inside=False).spans) == ["clerk", None]
+
+
+def test_what_goes_on_from_a_ghost_is_a_run() -> None:
+    seen = a_run(call())
+    history = [message("user", [text("Why?")]), message("assistant", [text("So.")])]
+    said = message("assistant", [text("Indeed.")])
+    seen.add(Inference(input=history, output=[said], response_id="r3"), trace=3)
+    run, more = seen.rebuilt()
+    assert (run["agent_id"], more["output"]) == ("clerk", "Indeed.")

@@ -1,0 +1,91 @@
+"""Tool spans that say no more than the name of their tool, and which calls they are of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.loading import rebuild
+from agentool_otel.model.messages import message, tool_call, tool_response
+from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
+from tests.records import Collected
+
+
+def agent() -> AgentInvocation:
+    return AgentInvocation(agent_name="clerk")
+
+
+def asks(*calls: tuple[str, str]) -> Inference:
+    parts = [tool_call(name, {"n": call_id}, call_id) for call_id, name in calls]
+    return Inference(provider="p", output=[message("assistant", parts)])
+
+
+def test_tool_spans_that_tell_only_their_name_run_the_calls_in_the_order_asked_for() -> None:
+    seen = Collected()
+    root = seen.add(agent())
+    seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
+    seen.add(ToolExecution(name="a", result=1), parent=root)
+    seen.add(ToolExecution(name="a", result=2), parent=root)
+    [rebuilt] = rebuild(seen.spans)
+    results = [it["tool_result"] for it in rebuilt.document["steps"] if "tool_result" in it]
+    assert [(it["call_id"], it["output"]) for it in results] == [("c1", 1), ("c2", 2)]
+    assert rebuilt.document["metrics"]["tool_call_count"] == 2
+
+
+def told(*results: tuple[str, Any]) -> Inference:
+    parts = [tool_response(result, call_id) for call_id, result in results]
+    return Inference(provider="p", input=[message("tool", parts)])
+
+
+def calls_of(seen: Collected) -> tuple[list[tuple[str, Any]], list[str | None]]:
+    """The results of the run by call id, and what is guessed of its calls."""
+    [rebuilt] = rebuild(seen.spans)
+    results = [it["tool_result"] for it in rebuilt.document["steps"] if "tool_result" in it]
+    notes = [it for it in rebuilt.fidelity.notes if it.field.startswith("tool_call.")]
+    said = [(it["call_id"], it.get("output")) for it in results]
+    return said, [it.rule for it in notes if it.outcome == "inferred"]
+
+
+BY_ORDER = "the order in which calls of the tool were asked for"
+
+
+def test_of_parallel_calls_the_span_with_the_result_that_the_model_was_told_is_the_one() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(asks(("c1", "a"), ("c2", "a"), ("c3", "a")), parent=root)
+    seen.add(ToolExecution(name="a"), parent=root)
+    seen.add(ToolExecution(name="a", result={"n": 3}), parent=root)
+    seen.add(ToolExecution(name="a", result="one"), parent=root)
+    seen.add(told(("c1", "one"), ("c2", "two"), ("c3", '{"n": 3}')), parent=root)
+    results, guessed = calls_of(seen)
+    assert sorted(results) == [("c1", "one"), ("c2", "two"), ("c3", {"n": 3})]
+    assert guessed == []
+
+
+def test_calls_that_nothing_tells_apart_are_guessed_by_their_order() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
+    seen.add(ToolExecution(name="a"), parent=root)
+    seen.add(ToolExecution(name="a"), parent=root)
+    results, guessed = calls_of(seen)
+    assert [call_id for call_id, _ in results] == ["c1", "c2"]
+    assert guessed == [BY_ORDER, BY_ORDER]
+
+
+def test_a_call_is_not_guessed_where_only_one_had_been_asked_for() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    for call_id in ("c1", "c2"):
+        seen.add(asks((call_id, "a")), parent=root)
+        seen.add(ToolExecution(name="a", result=call_id), parent=root)
+    assert calls_of(seen) == ([("c1", "c1"), ("c2", "c2")], [])
+
+
+def test_a_call_that_another_span_names_is_not_guessed() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
+    seen.add(ToolExecution(name="a", result=2), parent=root)
+    seen.add(ToolExecution(name="a", call_id="c1", result=1), parent=root)
+    results, guessed = calls_of(seen)
+    assert (sorted(results), guessed) == ([("c1", 1), ("c2", 2)], [])

@@ -1,0 +1,474 @@
+"""Traces in which several SDKs tell of the same thing, and agents that hand over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.loading import rebuild
+from agentool_otel.model.messages import message, text, tool_call, tool_response
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    Retrieval,
+    ToolExecution,
+    Unclassified,
+    Usage,
+    WorkflowInvocation,
+)
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.status import REPEATED
+from agentool_otel.semconv import openinference
+from tests.records import Collected, agent, shape
+
+ASKED = [message("user", [text("go")])]
+ANSWER = [message("assistant", [text("gone")])]
+USAGE = Usage(input_tokens=3, output_tokens=4)
+
+
+def calls_in(seen: Collected) -> int:
+    return sum(found.fidelity.model_calls for found in rebuild(seen.spans))
+
+
+# ------------------------------------------------------------------------------- model calls
+
+
+def test_a_run_that_has_a_models_reason_to_stop_stands_for_one_call_at_least() -> None:
+    seen = Collected()
+    seen.add(agent(finish_reasons=["stop"]))
+    [found] = rebuild(seen.spans)
+    assert found.fidelity.model_calls == 1
+    assert ("inferred", "model_calls") in {(n.outcome, n.field) for n in found.fidelity.notes}
+
+
+def test_a_call_that_stands_around_another_gives_it_what_it_lacks() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(input=ASKED, output=ANSWER, usage=USAGE), parent=root, seconds=4)
+    seen.add(Inference(provider="p", usage=USAGE, response_id="r"), parent=outer)
+    [trace] = seen.rebuilt()
+    assert (trace["input"], trace["output"]) == ("go", "gone")
+    assert trace["metrics"]["total_tokens"] == 7
+    assert calls_in(seen) == 1
+
+
+def test_a_stream_that_goes_on_inside_its_own_span_is_two_calls() -> None:
+    """Spring AI 1.x: a streaming client answers tools, and asks again, inside its first call."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(input=ASKED), parent=root, seconds=5)
+    seen.add(Inference(input=[*ASKED, *ANSWER, message("user", [])]), parent=outer, seconds=1)
+    assert calls_in(seen) == 2
+
+
+def test_a_tool_before_the_inner_call_was_asked_for_by_the_outer_one() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(), parent=root, seconds=5)
+    seen.add(ToolExecution(name="look"), parent=outer, seconds=1)
+    seen.add(Inference(), parent=outer, seconds=1)
+    assert calls_in(seen) == 2
+
+
+def test_a_call_without_an_id_gets_the_one_it_has_in_the_history() -> None:
+    """ADK for Java until 0.5: neither the model nor the tool's span tells it."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asked = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=ASKED, output=[asked]), parent=root)
+    seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
+    named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
+    told = message("user", [tool_response("found", "adk-1")])
+    seen.add(Inference(input=[*ASKED, named, told], output=ANSWER), parent=root)
+    [trace] = seen.rebuilt()
+    [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
+    assert (result["call_id"], result["output"]) == ("adk-1", "found")
+
+
+def test_a_call_of_an_earlier_turn_gives_no_id_to_one_like_it() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
+    before = [*ASKED, named, message("user", [tool_response("old", "adk-1")]), *ASKED]
+    asked = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=before, output=[asked]), parent=root)
+    seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
+    seen.add(Inference(input=[*before, asked], output=ANSWER), parent=root)
+    [trace] = seen.rebuilt()
+    [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
+    assert "output" not in result
+
+
+def test_spans_of_two_sdks_beside_each_other_are_one_call() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(Inference(request_model="m", output=ANSWER), parent=root, seconds=5)
+    provider = Inference(request_model="m", usage=USAGE)
+    seen.add(provider, parent=root, seconds=1, scope="another.sdk")
+    assert calls_in(seen) == 1
+    assert seen.rebuilt()[0]["metrics"]["total_tokens"] == 7
+
+
+def test_calls_of_one_sdk_at_the_same_time_are_two() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(Inference(request_model="m", usage=USAGE), parent=root, seconds=5)
+    seen.add(Inference(request_model="m", usage=USAGE), parent=root, seconds=1)
+    assert calls_in(seen) == 2
+
+
+def test_a_tool_that_asks_a_model_leaves_the_call_around_it_alone() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    outer = seen.add(Inference(output=ANSWER, usage=USAGE), parent=root, seconds=5)
+    tool = seen.add(ToolExecution(name="t", call_id="c"), parent=outer, seconds=3)
+    seen.add(Inference(usage=USAGE), parent=tool)
+    assert calls_in(seen) == 2
+
+
+def test_the_total_of_the_leaves_is_checked_against_the_run() -> None:
+    seen = Collected()
+    root = seen.add(agent(usage=Usage(input_tokens=9, output_tokens=9)), seconds=9)
+    seen.add(Inference(usage=USAGE), parent=root)
+    [found] = rebuild(seen.spans)
+    assert found.document["metrics"]["total_tokens"] == 7
+    assert "the model calls add up to 7, the run says 18" in {n.rule for n in found.fidelity.notes}
+
+
+# ------------------------------------------------------------------------------------- session
+
+
+def test_a_conversation_named_around_the_run_comes_before_one_the_spans_are_only_read_to_have() -> (
+    None
+):
+    seen = Collected()
+    wrapper = seen.add(Unclassified(extra={"gen_ai.conversation.id": "thread"}), seconds=9)
+    root = seen.add(agent(), parent=wrapper, seconds=5)
+    root.attributes |= {
+        "traceloop.span.kind": "agent",
+        "traceloop.association.properties.session_id": "session",
+    }
+    assert [trace["session_id"] for trace in seen.rebuilt()] == ["thread"]
+
+
+def test_a_run_below_another_ones_conversation_names_its_own() -> None:
+    seen = Collected()
+    root = seen.add(agent("chief", conversation_id="thread"), seconds=9)
+    seen.add(agent("clerk"), parent=root)
+    assert [trace.get("session_id") for trace in seen.rebuilt()] == ["thread", None]
+
+
+# ----------------------------------------------------------------------------------- tool calls
+
+
+def test_a_tool_span_with_an_id_is_the_call_of_a_message_without() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asks = [message("assistant", [tool_call("t", {"n": 1})])]
+    seen.add(Inference(output=asks), parent=root)
+    seen.add(ToolExecution(name="t", call_id="c", arguments={"n": 1}, result=2), parent=root)
+    assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c 2"]
+
+
+def test_a_result_without_an_id_is_that_of_the_call_before() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asks = message("assistant", [tool_call("t", {"n": 1})])
+    seen.add(Inference(output=[asks]), parent=root)
+    told = [asks, message("tool", [tool_response("two")])]
+    seen.add(Inference(input=told, output=ANSWER), parent=root)
+    assert [line.split()[-1] for line in shape(seen.rebuilt()[0])] == ["1}", "two"]
+
+
+def test_a_bare_call_tells_of_the_call_whose_result_it_was_sent() -> None:
+    seen = Collected()
+    asks = message("assistant", [tool_call("t", {"n": 1}, "c")])
+    told = [*ASKED, asks, message("tool", [tool_response(2, "c")])]
+    seen.add(Inference(input=told, output=ANSWER))
+    assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c 2"]
+
+
+def test_ordering_what_was_retrieved_is_no_second_reading() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(Retrieval(query="q", documents=[{"id": "d"}]), parent=root)
+    seen.add(
+        Retrieval(query="q", extra={openinference.SPAN_KIND: openinference.RERANKER}),
+        parent=root,
+    )
+    read = [step for step in seen.rebuilt()[0]["steps"] if step["type"] == "memory_read"]
+    assert len(read) == 1
+
+
+# ------------------------------------------------------------------------------------ handoffs
+
+
+def test_a_workflow_around_one_agent_is_that_agents_run() -> None:
+    seen = Collected()
+    outer = seen.add(WorkflowInvocation(workflow_name="crew", input=ASKED), seconds=9)
+    inner = seen.add(agent("clerk"), parent=outer, seconds=5)
+    seen.add(Inference(output=ANSWER), parent=inner)
+    [trace] = seen.rebuilt()
+    assert (trace["agent_id"], trace["input"], trace["steps"]) == ("clerk", "go", [])
+    assert trace["trace_id"] == outer.trace_id
+    assert trace["metrics"]["total_duration_ms"] == 9000
+
+
+def test_an_agent_that_only_calls_another_one_hands_over() -> None:
+    seen = Collected()
+    outer = seen.add(agent("chief"), seconds=9)
+    seen.add(agent("clerk"), parent=outer)
+    trace, _ = seen.rebuilt()
+    assert shape(trace) == ["handoff clerk"]
+
+
+def test_agents_of_a_workflow_that_follow_each_other_hand_over_once() -> None:
+    seen = Collected()
+    crew = seen.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
+    seen.add(agent("first", input=ASKED), parent=crew)
+    seen.add(agent("second", output=ANSWER), parent=crew)
+    trace, *subs = seen.rebuilt()
+    assert shape(trace) == ["handoff second"]
+    assert (trace["input"], trace["output"]) == ("go", "gone")
+    assert trace["metadata"]["sub_traces"] == [sub["trace_id"] for sub in subs]
+
+
+def test_a_handoff_that_an_agent_announces_is_in_its_own_run_only() -> None:
+    seen = Collected()
+    crew = seen.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
+    first = seen.add(agent("first"), parent=crew)
+    seen.add(ToolExecution(name="transfer_to_second_one"), parent=first)
+    seen.add(agent("Second One"), parent=crew)
+    assert [shape(trace) for trace in seen.rebuilt()] == [[], ["handoff Second One"], []]
+
+
+def test_a_delegation_is_a_call_as_well_as_a_handoff() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    call = ToolExecution(name="delegate_to_work", call_id="c", arguments={}, result=1)
+    seen.add(call, parent=root)
+    assert sorted(shape(seen.rebuilt()[0])) == ["call c delegate_to_work {}", "handoff work",
+                                                "result c 1"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "target"),
+    [
+        ("delegate_work_to_coworker", {"task": "dig", "coworker": "Miner"}, "Miner"),
+        ("Delegate work to coworker", {"task": "dig", "coworker": "Miner"}, "Miner"),
+        ("Task", {"prompt": "dig", "subagent_type": "miner"}, "miner"),
+        ("task", {"description": "dig", "subagent_type": "miner"}, "miner"),
+        ("delegate_to_agent", {"task": "dig", "agent_name": "miner"}, "miner"),
+    ],
+)
+@pytest.mark.parametrize("told_by", ["span", "message"])
+def test_an_argument_says_who_gets_the_task(
+    name: str, arguments: dict[str, Any], target: str, told_by: str
+) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    if told_by == "span":
+        seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
+    else:
+        asks = [message("assistant", [tool_call(name, dumps(arguments), "c")])]
+        seen.add(Inference(output=asks), parent=root)
+    steps = seen.rebuilt()[0]["steps"]
+    assert [step["type"] for step in steps][:2] == ["tool_call", "handoff"]
+    assert (steps[1]["to_agent"], steps[1]["message"]) == (target, "dig")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("delegate_summary", {"task": "sum up"}), ("Task", {"agent": "a"}), ("task", None)],
+)
+def test_a_tool_that_does_not_say_to_whom_hands_over_to_nobody(name: str, arguments: Any) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
+    assert shape(seen.rebuilt()[0])[0] == f"call c {name} {arguments}"
+    assert not [step for step in seen.rebuilt()[0]["steps"] if step["type"] == "handoff"]
+
+
+def a_subagent(result: Any = "dug", **fields: Any) -> tuple[Collected, SpanRecord]:
+    """A run that Claude's SDK calls by the tool that began it, and the tool's span."""
+    seen = Collected()
+    root = seen.add(agent("chief"), seconds=9)
+    given = {"description": "a title", "prompt": "dig", "subagent_type": "miner"}
+    call = ToolExecution(name="Agent", call_id="c", arguments=given, result=result, **fields)
+    tool = seen.add(call, parent=root, seconds=5)
+    seen.add(agent("Agent"), parent=tool, seconds=3)
+    return seen, tool
+
+
+def test_a_run_that_says_nothing_of_itself_has_the_task_and_the_result_of_its_tool() -> None:
+    seen, tool = a_subagent(result={"content": [{"type": "text", "text": "dug"}], "tokens": 3})
+    chief, miner = rebuild(seen.spans)
+    assert (miner.trace.agent_id, miner.trace.input, miner.trace.output) == ("miner", "dig", "dug")
+    inferred = [note for note in miner.fidelity.notes if note.span_id == tool.span_id]
+    assert {(note.field, note.outcome) for note in inferred} == {
+        *(("agent_id", "inferred"), ("input", "inferred"), ("output", "inferred"))
+    }
+    handoffs = [step for step in chief.document["steps"] if step["type"] == "handoff"]
+    assert [step["to_agent"] for step in handoffs] == ["miner"]
+
+
+def test_what_a_run_says_itself_comes_before_its_tool() -> None:
+    seen, tool = a_subagent()
+    seen.spans[-1] = seen.add(agent("digger", input=ASKED, output=ANSWER), parent=tool)
+    found = seen.rebuilt()[-1]
+    assert (found["agent_id"], found["input"], found["output"]) == ("digger", "go", "gone")
+
+
+def test_a_run_without_a_name_is_not_called_by_what_any_tool_was_given() -> None:
+    seen = Collected()
+    root = seen.add(agent("chief"), seconds=9)
+    tool = seen.add(ToolExecution(name="look_up", arguments={"agent": "x"}), parent=root, seconds=5)
+    seen.add(AgentInvocation(), parent=tool)
+    assert "agent_id" not in seen.rebuilt()[-1]
+
+
+def test_the_message_of_an_error_is_no_answer() -> None:
+    seen, _ = a_subagent(result="no spade", error_type="ValueError")
+    assert "output" not in seen.rebuilt()[-1]
+
+
+def test_a_tool_that_began_several_runs_tells_of_none_of_them() -> None:
+    seen, tool = a_subagent()
+    seen.add(agent("another"), parent=tool)
+    assert not [trace for trace in seen.rebuilt() if "input" in trace or "output" in trace]
+
+
+def test_a_task_told_by_a_message_and_by_the_run_itself_is_one_handoff() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asks = [message("assistant", [tool_call("task", {"subagent_type": "miner"}, "c")])]
+    seen.add(Inference(output=asks), parent=root)
+    seen.add(agent("miner"), parent=root)
+    steps = [step["type"] for step in seen.rebuilt()[0]["steps"]]
+    assert steps == ["tool_call", "handoff"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kinds"),
+    [
+        ({"to_agent": "clerk"}, ["handoff"]),
+        ({"agent_name": "clerk"}, ["handoff"]),
+        ({"amount": 5, "to": "savings"}, ["tool_call", "tool_result"]),
+    ],
+)
+@pytest.mark.parametrize("name", ["transfer", "handoff"])
+def test_a_tool_that_is_just_called_transfer_hands_over_where_it_names_an_agent(
+    name: str, arguments: dict[str, Any], kinds: list[str]
+) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    asks = [message("assistant", [tool_call(name, arguments, "c")])]
+    seen.add(Inference(output=asks), parent=root)
+    seen.add(ToolExecution(name=name, call_id="c", arguments=arguments, result="ok"), parent=root)
+    assert [step["type"] for step in seen.rebuilt()[0]["steps"]] == kinds
+
+
+# -------------------------------------------------------------------------------------- status
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "signal"),
+    [
+        ({"error_type": "ValueError"}, "error", "'ValueError'"),
+        ({"error_type": "httpx.ReadTimeout"}, "timeout", "'httpx.ReadTimeout'"),
+        ({"error_type": "context_length_exceeded"}, "context_overflow", None),
+        ({"finish_reasons": ["content_filter"]}, "refusal", "'content_filter'"),
+        ({"finish_reasons": ["model_context_window_exceeded"]}, "context_overflow", None),
+        ({"finish_reasons": ["stop"]}, "success", "no error"),
+    ],
+)
+def test_a_status_names_its_signal(fields: dict[str, Any], status: str, signal: str | None) -> None:
+    seen = Collected()
+    span = seen.add(Inference(output=ANSWER, **fields))
+    [found] = rebuild(seen.spans)
+    assert found.document["status"] == status
+    [note] = [note for note in found.fidelity.notes if note.field == "status"]
+    assert note.span_id == span.span_id
+    assert signal is None or note.rule == signal
+
+
+@pytest.mark.parametrize(("times", "status"), [(REPEATED - 1, "success"),
+                                               (REPEATED, "loop_detected")])  # fmt: skip
+def test_equal_calls_with_equal_results_are_a_loop(times: int, status: str) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=99)
+    for n in range(times):
+        seen.add(
+            ToolExecution(name="t", call_id=f"c{n}", arguments={"a": 1}, result="no"), parent=root
+        )
+    assert seen.rebuilt()[0]["status"] == status
+
+
+def test_calls_whose_results_differ_are_no_loop() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=99)
+    for n in range(REPEATED):
+        seen.add(ToolExecution(name="poll", call_id=f"c{n}", arguments={}, result=n), parent=root)
+    assert seen.rebuilt()[0]["status"] == "success"
+
+
+# ------------------------------------------------------------------------- sessions of records
+
+
+def record(name: str, second: int, **attributes: Any) -> SpanRecord:
+    time_ns = 1_700_000_000_000_000_000 + second * 1_000_000_000
+    said = {key.replace("__", "."): value for key, value in attributes.items()}
+    return SpanRecord(
+        "a" * 32, f"{second:016x}", name=f"claude_code.{name}", start_ns=time_ns, end_ns=time_ns,
+        attributes={"session.id": "s", **said}, scope="com.anthropic.claude_code.events",
+    )  # fmt: skip
+
+
+def test_every_prompt_of_a_session_is_a_run_with_the_records_after_it() -> None:
+    records = [
+        record("user_prompt", 1, prompt="one", prompt__id="p1"),
+        record("api_request", 2, model="m", input_tokens=3, output_tokens=4),
+        record("user_prompt", 3, prompt="two", prompt__id="p2"),
+        record("tool_result", 4, tool_name="Bash", success="true", prompt__id="p1"),
+        record("api_error", 5, model="m", error="down"),
+    ]
+    one, two = (found.document for found in rebuild(reversed(records)))
+    assert (one["input"], one["session_id"], one["metrics"]["total_tokens"]) == ("one", "s", 7)
+    assert [step["type"] for step in one["steps"]] == ["tool_call", "tool_result"]
+    assert one["metrics"]["total_duration_ms"] == 3000
+    assert (two["input"], two["status"]) == ("two", "error")
+
+
+@pytest.mark.parametrize("known", [{}, {"tool_use_id": "t1"}], ids=["nameless", "by its id"])
+def test_the_execution_below_a_tool_says_how_that_ended(known: dict[str, str]) -> None:
+    agents: dict[str, dict[str, Any]] = {
+        "claude_code.interaction": {"user_prompt": "Fix it."},
+        "claude_code.tool": {"tool_name": "Task", "tool_use_id": "t1", "subagent_type": "miner"},
+        "claude_code.tool.execution": {"success": False, "error": "no such agent", **known},
+        "claude_code.llm_request": {"model": "m", "response.model_output": "I dig."},
+    }
+    spans = [
+        SpanRecord(
+            "a" * 32, f"{n + 1:016x}", f"{n:016x}" if n else None, name=name, start_ns=n + 1,
+            end_ns=20 - n, attributes={"span.type": name.removeprefix("claude_code."), **said},
+            scope="com.anthropic.claude_code.tracing",
+        )
+        for n, (name, said) in enumerate(agents.items())
+    ]  # fmt: skip
+    [found] = rebuild(spans)
+    call, handed, result = found.document["steps"]
+    assert (call["tool_call"]["name"], handed["to_agent"]) == ("Task", "miner")
+    assert result["tool_result"]["error"] == "no such agent"
+
+
+def test_records_without_a_prompt_are_one_run() -> None:
+    records = [
+        record("api_request", 1, model="m", input_tokens=3, output_tokens=4),
+        record("tool_result", 2, tool_name="Bash", success="true"),
+    ]
+    [found] = rebuild(records)
+    assert found.document["metrics"]["tool_call_count"] == 1
+    assert msgspec.to_builtins(found.fidelity)["model_calls"] == 1

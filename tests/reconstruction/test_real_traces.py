@@ -1,0 +1,47 @@
+"""Real traces give their right answers, `tests/fixtures/answers`, or fall short as stated."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from agentool_otel.loading import rebuild
+from agentool_otel.sources.opening import open_source
+from benchmarks.recall import ours
+from benchmarks.recall.__main__ import main
+from benchmarks.recall.answers import FIXTURES, Answer, answers, compared
+
+ANSWERS = answers()
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.fixture.name)
+def test_a_real_trace_gives_its_right_answer(answer: Answer) -> None:
+    short: dict[str, object] = {}
+    for aspect, share in compared(answer.found, ours.read(answer.fixture)).items():
+        if share is not None and not share.right == share.expected == share.found:
+            short[aspect] = share
+    assert short.keys() == answer.wanting.keys() - {"runs"}, short
+
+
+def test_every_fixture_has_an_answer() -> None:
+    files = {*FIXTURES.glob("spans/*.jsonl"), *FIXTURES.glob("traces/*/*.json")}
+    assert files == {answer.fixture for answer in ANSWERS}
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.fixture.name)
+def test_a_run_is_read_once(answer: Answer) -> None:
+    as_often = ours.read(answer.fixture).runs == answer.found.runs
+    assert as_often == ("runs" not in answer.wanting)
+
+
+def test_the_table_is_printed_by_one_command() -> None:
+    ran = CliRunner().invoke(main, ["--no-peers"])
+    assert ran.exit_code == 0
+    assert "openinference" in ran.output
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.fixture.name)
+def test_a_run_says_what_ended_it_unless_it_went_well(answer: Answer) -> None:
+    for rebuilt in rebuild(open_source(answer.fixture).spans()):
+        failed = rebuilt.document["status"] not in ("success", "in_progress")
+        assert ("error" in rebuilt.document.get("metadata", {})) == failed
