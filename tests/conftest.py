@@ -10,15 +10,15 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import hypothesis
 import pytest
+
+from tests.laws import load_profile
 
 os.environ["AGENTOOL_OTEL_STRICT"] = "1"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs so, and the programs that tests start would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+load_profile()
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

@@ -23,6 +23,7 @@ from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.semconv.table import RENAMES
 from tests.contract.readings import dialect_of, expected, fixtures, reading, spans_of
+from tests.laws import many
 
 INSTALLED = {dialect.name: dialect for dialect in dialects()}
 FIXTURES = [path for path in fixtures() if dialect_of(path) in INSTALLED]
@@ -99,14 +100,14 @@ spans = st.builds(
 
 
 @every_dialect
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(span=spans)
 def test_a_dialect_reads_anything_without_an_exception(name: str, span: SpanRecord) -> None:
     INSTALLED[name].read(Reader(span))
 
 
 @every_dialect
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 @given(span=spans)
 def test_a_dialect_leaves_the_span_as_it_was(name: str, span: SpanRecord) -> None:
     before = copy.deepcopy(span)
@@ -123,14 +124,14 @@ def test_reading_twice_gives_the_same(name: str, span: SpanRecord) -> None:
     assert repr(dialect.read(Reader(span))) == repr(dialect.read(Reader(span)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(span=spans)
 def test_any_span_is_classified_and_as_it_was_judged(span: SpanRecord) -> None:
     dialect = judge(span).dialect
     assert classify(span)[0] == (dialect.name if dialect is not None else None)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(span=spans)
 def test_nobody_is_sure_of_a_span_that_shows_none_of_his_signs(span: SpanRecord) -> None:
     for dialect in INSTALLED.values():

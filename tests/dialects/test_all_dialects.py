@@ -23,6 +23,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from tests.dialects import vocabulary
 from tests.dialects.spelled import span
+from tests.laws import many
 from tests.strategies import values
 
 cut_json = values.map(json.dumps).flatmap(
@@ -63,7 +64,7 @@ spans = st.builds(
 )
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(500), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(dialects()), spans)
 def test_reading_never_fails_and_changes_nothing(dialect: Dialect, record: SpanRecord) -> None:
     before = copy.deepcopy(record)

@@ -17,6 +17,7 @@ from agentool_otel.model.messages import message, reasoning, text, tool_call, to
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.semconv import gen_ai
 from agentool_otel.semconv.table import GENERATIONS
+from tests.laws import many
 
 words = st.text(string.ascii_letters + "äß日 _-.", min_size=1, max_size=10)
 counts = st.integers(0, 2**62)
@@ -251,7 +252,7 @@ def collected(operation: ops.Operation, generation: str = "latest") -> SpanRecor
 generations = st.sampled_from(list(GENERATIONS))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(400), deadline=None)
 @given(operations, generations)
 def test_reading_what_was_written_gives_the_operation(
     operation: ops.Operation, generation: str
@@ -259,7 +260,7 @@ def test_reading_what_was_written_gives_the_operation(
     assert classify(collected(operation, generation)) == ("gen_ai", operation)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 @given(operations, generations)
 def test_what_is_written_conforms_to_the_conventions(
     operation: ops.Operation, generation: str
@@ -267,7 +268,7 @@ def test_what_is_written_conforms_to_the_conventions(
     assert check(collected(operation, generation), generation=generation) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 @given(operations)
 def test_reading_does_not_touch_the_span(operation: ops.Operation) -> None:
     span = collected(operation)

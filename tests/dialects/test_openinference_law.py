@@ -29,6 +29,7 @@ from tests.dialects.test_gen_ai_law import (
     without_content,
     words,
 )
+from tests.laws import many
 
 objects = st.dictionaries(words, values, max_size=2)
 spoken = st.lists(
@@ -145,13 +146,13 @@ def collected(operation: ops.Operation) -> SpanRecord:
     )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(400), deadline=None)
 @given(drawn)
 def test_reading_what_was_written_gives_the_operation(operation: ops.Operation) -> None:
     assert classify(collected(operation)) == ("openinference", operation)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 @given(drawn)
 def test_every_written_value_is_one_an_attribute_can_have(operation: ops.Operation) -> None:
     for key, value in collected(operation).attributes.items():

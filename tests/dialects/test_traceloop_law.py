@@ -10,6 +10,7 @@ from agentool_otel.model import operations as ops
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import SpanRecord
 from tests.dialects.test_gen_ai_law import operations
+from tests.laws import many
 
 
 def collected(operation: ops.Operation) -> SpanRecord:
@@ -21,7 +22,7 @@ def collected(operation: ops.Operation) -> SpanRecord:
     )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(400), deadline=None)
 @given(operations)
 def test_reading_what_was_written_gives_the_operation(operation: ops.Operation) -> None:
     assert classify(collected(operation)) == ("traceloop", operation)

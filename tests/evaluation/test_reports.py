@@ -28,6 +28,7 @@ from agentool_otel.evaluation.reports.html import Page
 from agentool_otel.evaluation.reports.junit import JUnit
 from agentool_otel.evaluation.reports.markdown import Markdown
 from agentool_otel.evaluation.reports.slices import Slices
+from tests.laws import many
 
 OUTCOMES = (False, None, True)
 TRACE = Subject(ReasoningTrace(trace_id="tr_1", agent_id="researcher", steps=[]))
@@ -204,7 +205,7 @@ def blocks(text: str) -> list[Any]:
 
 
 @given(texts)
-@settings(max_examples=200)
+@settings(max_examples=many(200))
 def test_no_text_of_a_result_is_anything_but_code_in_a_comment(text: str) -> None:
     harmless = written(Markdown, *saying("x"), subject=about("x"))
     assert blocks(written(Markdown, *saying(text), subject=about(text))) == blocks(harmless)

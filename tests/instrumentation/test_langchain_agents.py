@@ -66,7 +66,7 @@ def test_an_agent_says_what_it_was_asked_and_what_it_answered(
     assert run.attributes["agentool.status"] == "success"
     assert run.attributes["agentool.metrics.tool_call_count"] == 1
     assert {span.attributes["gen_ai.conversation.id"] for span in spans.finished()} == {"t-1"}
-    assert run.instrumentation_scope.name == "agentool_otel.instrumentation.langchain.instrumentor"
+    assert run.instrumentation_scope.name == "agentool_otel.instrumentation.langchain"
 
 
 def test_a_tool_says_what_it_was_given_and_what_it_gave(spans: Any, model: Any, chat: Any) -> None:

@@ -18,6 +18,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.replaying import replay
 from agentool_otel.sources.opening import open_source
+from tests.laws import many
 from tests.strategies import exact, traces
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
@@ -34,7 +35,7 @@ def there_and_back(*documents: dict[str, Any], dialect: str = "gen_ai") -> list[
         return [rebuilt.trace.to_dict() for rebuilt in rebuild(open_source(folder).spans())]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(traces)
 @example(
     {

@@ -26,6 +26,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.opening import open_source
+from tests.laws import many
 from tests.records import Collected
 from tests.strategies import exact, maybe, numbers, times, values, with_unknown
 
@@ -93,7 +94,7 @@ def there_and_back(
     return [it.to_dict() for it in found.results]
 
 
-slow = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(max_examples=many(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("parts", [("spans",), ("events",), ("spans", "events")])

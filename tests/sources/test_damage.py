@@ -19,6 +19,7 @@ from agentool_otel.sources.files import span_files
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.files.undecoded import UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import by_trace
+from tests.laws import many
 from tests.sources.encoders import ENCODERS, Encoder
 from tests.sources.encoders.otlp import otlp, proto_of, with_base64_ids
 from tests.sources.encoders.values import lines
@@ -168,7 +169,7 @@ def left_undecoded(source: SpanFiles) -> list[SpanRecord]:
 
 @pytest.mark.parametrize("read", [decoded, left_undecoded])
 @pytest.mark.parametrize("indent", [None, 1])
-@settings(max_examples=200)
+@settings(max_examples=many(200))
 @given(st.integers(0, COUNT - 1), st.floats(0, 1), st.sampled_from(BAD))
 def test_a_bad_byte_anywhere_in_a_text_of_otlp_json_costs_that_text(
     read: Callable[[SpanFiles], list[SpanRecord]],
@@ -200,7 +201,7 @@ def test_a_bad_byte_anywhere_in_a_text_of_otlp_json_costs_that_text(
             assert differences(span, whole[1]) == len(span.damaged) == (key != "traceState")
 
 
-@settings(max_examples=200)
+@settings(max_examples=many(200))
 @given(st.integers(0, COUNT - 1), st.floats(0, 1), st.sampled_from(BAD))
 def test_a_bad_byte_anywhere_in_a_text_of_otlp_protobuf_costs_that_text(
     number: int, share: float, bad: bytes
