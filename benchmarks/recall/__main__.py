@@ -11,9 +11,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.recall import ours
-from benchmarks.recall.answers import ASPECTS, FIXTURES, Answer, Found, Share, answers, compared
 from benchmarks.recall.peers import PEERS, prepared
+from tests.right_answers import reading as ours
+from tests.right_answers.answers import ASPECTS, FIXTURES, Answer, Found, Share, answers, compared
 
 __all__ = ["main"]
 

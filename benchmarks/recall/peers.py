@@ -14,7 +14,7 @@ import venv
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.recall.answers import Found
+from tests.right_answers.answers import Found
 
 __all__ = ["PEERS", "Peer", "prepared"]
 

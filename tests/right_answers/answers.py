@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["ASPECTS", "FIXTURES", "Answer", "Found", "Share", "answers", "compared"]
 
-FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures"
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 Item = tuple[Any, ...]
 

@@ -8,7 +8,7 @@ from typing import Any
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.sources.opening import open_source
-from benchmarks.recall.answers import Found
+from tests.right_answers.answers import Found
 
 __all__ = ["read"]
 

@@ -1,0 +1,13 @@
+"""The recall table."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner
+
+from benchmarks.recall.__main__ import main
+
+
+def test_the_table_is_printed_by_one_command() -> None:
+    ran = CliRunner().invoke(main, ["--no-peers"])
+    assert ran.exit_code == 0
+    assert "openinference" in ran.output
