@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentool_otel.dialects.kit.reading import Deferred
+from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
@@ -139,11 +139,11 @@ def spoken(value: Any, role: str) -> list[Message]:
     """Return what was said to or by an agent: the messages in a value, or the value itself.
 
     Args:
-        value: the input or output of an agent as an SDK recorded it, structured or `Deferred`.
+        value: the input or output of an agent as an SDK recorded it, structured or `LazyJson`.
         role: whose words they are where the value does not say.
     """
-    raw = value.text if isinstance(value, Deferred) else None
-    value = value.value if isinstance(value, Deferred) else value
+    raw = value.text if isinstance(value, LazyJson) else None
+    value = value.value if isinstance(value, LazyJson) else value
     if value is None or value == "":
         return []
     if isinstance(value, dict) and role == "user" and "messages" not in value:

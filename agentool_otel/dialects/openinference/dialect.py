@@ -25,8 +25,8 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
-    Signs,
-    Written,
+    Markers,
+    WrittenSpan,
 )
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.flattened import members, tree
@@ -57,7 +57,7 @@ from agentool_otel.semconv import openinference as oi
 __all__ = ["OpenInference"]
 
 _SCOPE = "openinference."
-_SIGNS = Signs(
+_MARKERS = Markers(
     keys=(
         "openinference.",
         oi.LLM_INPUT_MESSAGES,
@@ -94,7 +94,7 @@ class OpenInference:
     """The dialect."""
 
     name = "openinference"
-    signs = _SIGNS
+    markers = _MARKERS
     cannot_carry = (
         "system instructions become the first message of the input",
         "in a message, tool calls come after everything else and their arguments are objects",
@@ -110,7 +110,7 @@ class OpenInference:
         if span.scope.startswith(_SCOPE):
             return Confidence(SCOPE, f"scope {span.scope}")
         for key in span.attributes:
-            if key in _SIGNS.keys or key.startswith(_SIGNS.keys):
+            if key in _MARKERS.keys or key.startswith(_MARKERS.keys):
                 return Confidence(CENSUS, f"has {key}")
         return NOT_MINE
 
@@ -132,7 +132,7 @@ class OpenInference:
             span.rest.pop(oi.SPAN_KIND, None)
         return operation
 
-    def write(self, operation: Operation) -> Written:
+    def write(self, operation: Operation) -> WrittenSpan:
         """Return span name, kind and attributes; the caller sets the span's status."""
         return write(operation)
 

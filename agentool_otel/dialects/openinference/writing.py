@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.dialects.kit.dialect import Written
+from agentool_otel.dialects.kit.dialect import WrittenSpan
 from agentool_otel.dialects.openinference import messages as flat
 from agentool_otel.dialects.openinference import names, values
 from agentool_otel.model.messages import message, text_of
@@ -65,7 +65,7 @@ def kind_of(op: Operation) -> str:
     return _KIND_OF.get(type(op), oi.CHAIN)
 
 
-def write(op: Operation) -> Written:
+def write(op: Operation) -> WrittenSpan:
     """Return span name, kind and attributes; the caller sets the span's status."""
     name, span_kind, said = _GEN_AI.write(op)
     kind = kind_of(op)
@@ -113,7 +113,7 @@ def write(op: Operation) -> Written:
             _write_annotation(made)
         case _:
             pass
-    return Written(name, span_kind, made)
+    return WrittenSpan(name, span_kind, made)
 
 
 def _write_model(model: str | None, made: Attributes) -> None:

@@ -22,12 +22,12 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
-    Signs,
-    Written,
+    Markers,
+    WrittenSpan,
 )
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.provider_messages import answer_in, spoken
-from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.dialects.kit.to_gen_ai import mend_definitions, mend_thoughts, move_functions
 from agentool_otel.dialects.traceloop import entities, openai_agents_v2
 from agentool_otel.ground.json_codec import dumps
@@ -60,7 +60,7 @@ _INSTRUMENTED = frozenset({
 })  # fmt: skip
 """What OpenLLMetry has instrumentations for, as their scopes name it. The OpenTelemetry project's
 own end in `_v2`, apart from its openai-agents, which speaks the same."""
-_SIGNS = Signs(
+_MARKERS = Markers(
     keys=(
         *("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
         tl.COMMAND,
@@ -75,7 +75,7 @@ class Traceloop:
     """The dialect."""
 
     name = "traceloop"
-    signs = _SIGNS
+    markers = _MARKERS
     cannot_carry = (
         "a tool's result that looks like LangChain's serialised message is read as its content",
     )
@@ -115,7 +115,7 @@ class Traceloop:
                 span.rest.setdefault(original, value)
         return _read_kind(span)
 
-    def write(self, operation: Operation) -> Written:
+    def write(self, operation: Operation) -> WrittenSpan:
         """Return span name, kind and attributes; the caller sets the span's status."""
         return _write(operation)
 
@@ -359,7 +359,7 @@ def _read_mcp(span: Reader) -> Operation:
 _REQUEST_TYPES = {"text_completion": "completion", "embeddings": "embedding"}
 
 
-def _write(op: Operation) -> Written:
+def _write(op: Operation) -> WrittenSpan:
     name, span_kind, attributes = _GEN_AI.write(op)
     own: Attributes = {}
     match op:
@@ -378,7 +378,7 @@ def _write(op: Operation) -> Written:
                 (tl.ENTITY_OUTPUT, "output", op.result),
             ):
                 if value is not UNSET:
-                    encoded = value.text if isinstance(value, Deferred) else dumps(value)
+                    encoded = value.text if isinstance(value, LazyJson) else dumps(value)
                     own[key] = f'{{"{member}":{encoded}}}'
         case AgentInvocation():
             name, own = _titled(name, tl.AGENT, op.agent_name)
@@ -390,7 +390,7 @@ def _write(op: Operation) -> Written:
             own[tl.SPAN_KIND] = str(op.extra.get(tl.SPAN_KIND, tl.TASK))
     if op.conversation_id is not None:
         own[tl.ASSOCIATION + "session_id"] = op.conversation_id
-    return Written(name, span_kind, {**attributes, **own})
+    return WrittenSpan(name, span_kind, {**attributes, **own})
 
 
 def _named(kind: str, name: str) -> Attributes:
