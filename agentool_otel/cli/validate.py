@@ -14,7 +14,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import report, view
 from agentool_otel.cli._reading import holds_spans, open_spans, paths
 from agentool_otel.conformance import check
-from agentool_otel.dialects import judge
+from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.beside import without
 from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
@@ -155,10 +155,10 @@ def _recording(path: Path | None, label: str, strict: bool) -> _Verdict:
     ties: Counter[str] = Counter()
     for span in map(without, source.spans()):
         spans += 1
-        judgement = judge(span)
-        dialects[judgement.dialect.name if judgement.dialect else "no dialect"] += 1
-        if judgement.tie is not None:
-            ties[judgement.tie.message] += 1
+        match = match_dialect(span)
+        dialects[match.dialect.name if match.dialect else "no dialect"] += 1
+        if match.tie is not None:
+            ties[match.tie.message] += 1
         if span.scope.partition(".")[0] == SCOPE:
             ours += 1
             breaches.update(str(violation) for violation in check(span))

@@ -1,16 +1,16 @@
-"""Dialects: the vocabularies in which SDKs say what a span means.
+"""Dialects: the vocabularies in which SDKs describe what a span means.
 
 One file per vocabulary. A dialect is pure: one span in, one operation out, no I/O and no look at
-the tree. Every span is judged by itself, because real traces mix vocabularies. A dialect that
+the tree. Every span is matched by itself, because real traces mix vocabularies. A dialect that
 writes obeys `read(write(operation)) == operation`.
 
-    signs       what a span must show for the dialect to be asked about it at all
-    recognise   how sure a dialect is that a span speaks it, and why
+    markers     what a span must have for the dialect to be asked about it at all
+    recognise   how sure the dialect is that a span is written in it, and why
     read        span attributes to an operation; what was not understood stays in `extra`
     write       an operation to span name, kind and attributes (optional)
 
-Where an SDK tells a run by spans that do not lie below each other, its dialect says by what they
-are tied, and puts them in order once they are all there (optional: `ties`, `gathered`).
+If an SDK records a run as spans that are not nested, its dialect names what links them
+(`trace_links`) and puts them in order once all are there (`arrange`); both are optional.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from __future__ import annotations
 from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Dialect,
-    GatheringDialect,
-    Judgement,
-    Signs,
-    Ties,
+    LinkingDialect,
+    Markers,
+    Match,
+    TraceLinks,
     WritingDialect,
-    Written,
+    WrittenSpan,
     classify,
     dialects,
-    gathering_dialects,
-    judge,
+    linking_dialects,
+    match_dialect,
     writing_dialect,
 )
-from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 
 __all__ = [
     "Confidence",
-    "Deferred",
     "Dialect",
-    "GatheringDialect",
-    "Judgement",
+    "LazyJson",
+    "LinkingDialect",
+    "Markers",
+    "Match",
     "Reader",
-    "Signs",
-    "Ties",
+    "TraceLinks",
     "WritingDialect",
-    "Written",
+    "WrittenSpan",
     "classify",
     "dialects",
-    "gathering_dialects",
-    "judge",
+    "linking_dialects",
+    "match_dialect",
     "writing_dialect",
 ]

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import structs
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects.kit.quoted_agents import told_apart
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
@@ -56,7 +56,7 @@ class ADK:
     """The dialect."""
 
     name = "adk"
-    signs = Signs(keys=("gcp.vertex.agent.",), scopes=(_SCOPE,))
+    markers = Markers(keys=("gcp.vertex.agent.",), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

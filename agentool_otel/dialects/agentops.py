@@ -7,7 +7,14 @@ GenAI form, which the `gen_ai` dialect reads.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    NOT_MINE,
+    OWN_ROLE,
+    SCOPE,
+    Confidence,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.operations import Operation
@@ -46,7 +53,7 @@ class AgentOps:
     """The dialect."""
 
     name = "agentops"
-    signs = Signs(keys=("agentops.", _FUNCTIONS + ".", _INSTRUMENTATION))
+    markers = Markers(keys=("agentops.", _FUNCTIONS + ".", _INSTRUMENTATION))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _KIND in span.attributes:

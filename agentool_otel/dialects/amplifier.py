@@ -7,7 +7,7 @@ no content: a filter marker stands in its place, and the prompt is known by its 
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -26,7 +26,7 @@ class Amplifier:
     """The dialect."""
 
     name = "amplifier"
-    signs = Signs(keys=("amplifier.",))
+    markers = Markers(keys=("amplifier.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not any(key.startswith("amplifier.") for key in span.attributes):

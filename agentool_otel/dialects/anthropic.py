@@ -8,7 +8,7 @@ also where they name one: only those of messages and of its tool runner say an o
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import only_block
@@ -28,7 +28,7 @@ class Anthropic:
     """The dialect."""
 
     name = "anthropic"
-    signs = Signs(scopes=(_SCOPE,))
+    markers = Markers(scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not span.scope.startswith(_SCOPE):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, Part, message, text, tool_call
@@ -30,7 +30,7 @@ class AnyAgent:
     """The dialect."""
 
     name = "any_agent"
-    signs = Signs(keys=(*_OWN, _ARGUMENTS), scopes=(_SCOPE,))
+    markers = Markers(keys=(*_OWN, _ARGUMENTS), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         for key in _OWN:

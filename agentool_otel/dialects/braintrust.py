@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import AROUND, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import AROUND, NOT_MINE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_envelope import read_around
 from agentool_otel.dialects.kit.store_spans import (
@@ -35,10 +35,10 @@ class Braintrust:
     """The dialect."""
 
     name = "braintrust"
-    signs = Signs(keys=(_SAID, _INPUT, _OUTPUT, "braintrust.input", "braintrust.output"))
+    markers = Markers(keys=(_SAID, _INPUT, _OUTPUT, "braintrust.input", "braintrust.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
-        for key in self.signs.keys:
+        for key in self.markers.keys:
             if key in span.attributes:
                 return Confidence(AROUND, f"has {key}")
         return NOT_MINE

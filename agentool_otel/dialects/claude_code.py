@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import structs
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
@@ -48,7 +48,7 @@ class ClaudeCode:
     """The dialect."""
 
     name = "claude_code"
-    signs = Signs(scopes=(_SCOPE,), keys=("span.type",), names=(_PREFIX,))
+    markers = Markers(scopes=(_SCOPE,), keys=("span.type",), names=(_PREFIX,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope.startswith(_SCOPE):

@@ -13,7 +13,7 @@ from agentool_otel.dialects.kit.dialect import (
     SCOPE,
     SPAN_NAME,
     Confidence,
-    Signs,
+    Markers,
 )
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
@@ -55,7 +55,7 @@ class Codex:
     """The dialect."""
 
     name = "codex"
-    signs = Signs(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
+    markers = Markers(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("session_task.turn", "handle_responses", "codex.")):

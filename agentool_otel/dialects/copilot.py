@@ -7,7 +7,7 @@ Source: spans in MattGertz/OTEL-test; langwatch `canonicalisation/extractors/cop
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -23,7 +23,7 @@ class Copilot:
     """The dialect."""
 
     name = "copilot"
-    signs = Signs(keys=("github.copilot.",), scopes=_SCOPES)
+    markers = Markers(keys=("github.copilot.",), scopes=_SCOPES)
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("github.copilot.") for key in span.attributes)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Signs, Ties
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers, TraceLinks
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -34,7 +34,7 @@ class CrewAI:
     """The dialect."""
 
     name = "crewai"
-    signs = Signs(keys=("crewai_version", "crew_key"), scopes=(_SCOPE,))
+    markers = Markers(keys=("crewai_version", "crew_key"), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope == _SCOPE or "crewai_version" in span.attributes:
@@ -52,11 +52,11 @@ class CrewAI:
             case _:
                 return onto.unclassified(span)
 
-    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
+    def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
         ids = {crew for span in spans if _is_run(span) and (crew := _crew(span)) is not None}
-        return Ties(run_ids=sorted(ids)) if ids else None
+        return TraceLinks(run_ids=sorted(ids)) if ids else None
 
-    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+    def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
         runs = [span for span in spans if _is_run(span)]
         if not runs:
             return spans

@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.quoted_agents import told_apart
 from agentool_otel.dialects.kit.reading import Reader
@@ -40,7 +40,9 @@ class Eino:
     """The dialect."""
 
     name = "eino"
-    signs = Signs(keys=(_COMPONENT,), scopes=("github.com/cloudwego/eino-ext/callbacks/apmplus",))
+    markers = Markers(
+        keys=(_COMPONENT,), scopes=("github.com/cloudwego/eino-ext/callbacks/apmplus",)
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _COMPONENT in span.attributes:

@@ -6,7 +6,7 @@ Source: langfuse `packages/shared/src/server/otel/OtelIngestionProcessor.ts`, wh
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.model.operations import Operation
@@ -32,7 +32,7 @@ class Flue:
     """The dialect."""
 
     name = "flue"
-    signs = Signs(keys=("flue.",))
+    markers = Markers(keys=("flue.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("flue.") for key in span.attributes)

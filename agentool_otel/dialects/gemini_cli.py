@@ -18,7 +18,7 @@ from agentool_otel.dialects.kit.dialect import (
     SCOPE,
     SPAN_NAME,
     Confidence,
-    Signs,
+    Markers,
 )
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
@@ -55,7 +55,7 @@ class GeminiCLI:
     """The dialect."""
 
     name = "gemini_cli"
-    signs = Signs(
+    markers = Markers(
         keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=(_SCOPE,), names=(_PREFIX,)
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_parameters, set_usage
@@ -48,7 +48,7 @@ class Haystack:
     """The dialect."""
 
     name = "haystack"
-    signs = Signs(
+    markers = Markers(
         keys=("haystack.agent.", "haystack.component.", "haystack.pipeline.", "haystack.tool."),
         names=(_PREFIX,),
     )

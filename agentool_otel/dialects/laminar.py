@@ -6,7 +6,7 @@ Source: mlflow `tracing/otel/translation/laminar.py` 3.17; lmnr-ai/lmnr-python `
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.operations import Operation
@@ -27,7 +27,7 @@ class Laminar:
     """The dialect."""
 
     name = "laminar"
-    signs = Signs(keys=("lmnr.span.",))
+    markers = Markers(keys=("lmnr.span.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -12,7 +12,7 @@ import re
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.python_text import object_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
@@ -49,7 +49,7 @@ class LangSmith:
     """The dialect."""
 
     name = "langsmith"
-    signs = Signs(keys=("langsmith.",))
+    markers = Markers(keys=("langsmith.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _KIND in span.attributes:

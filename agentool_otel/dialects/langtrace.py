@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
@@ -37,7 +37,7 @@ class Langtrace:
     """The dialect."""
 
     name = "langtrace"
-    signs = Signs(keys=(_OF,), scopes=(_SCOPE,))
+    markers = Markers(keys=(_OF,), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not any(key.startswith(_OF) for key in span.attributes):

@@ -6,7 +6,7 @@ Source: Mirascope/lilypad `sdks/python/src/lilypad/traces.py`.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.operations import Operation
@@ -22,7 +22,7 @@ class Lilypad:
     """The dialect."""
 
     name = "lilypad"
-    signs = Signs(keys=("lilypad.",))
+    markers = Markers(keys=("lilypad.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("lilypad.") for key in span.attributes)

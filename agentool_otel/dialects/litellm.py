@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.flattened import tree
 from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_text
 from agentool_otel.dialects.kit.python_text import value_in
@@ -50,7 +50,7 @@ class LiteLLM:
     """The dialect."""
 
     name = "litellm"
-    signs = Signs(keys=("litellm.",), scopes=(_SCOPE,))
+    markers = Markers(keys=("litellm.",), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _CALL_ID in span.attributes:

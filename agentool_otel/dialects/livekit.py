@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, Part, message, text, tool_response
@@ -34,7 +34,7 @@ class LiveKit:
     """The dialect."""
 
     name = "livekit"
-    signs = Signs(keys=("lk.",))
+    markers = Markers(keys=("lk.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

@@ -13,7 +13,7 @@ from ast import literal_eval
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
 from agentool_otel.dialects.kit.python_text import call_in
 from agentool_otel.dialects.kit.reading import Reader
@@ -44,7 +44,7 @@ class LlamaIndex:
     """The dialect."""
 
     name = "llama_index"
-    signs = Signs(keys=("llamaindex.run_id", _STEP), scopes=(_SCOPE,))
+    markers = Markers(keys=("llamaindex.run_id", _STEP), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope.startswith(_SCOPE):

@@ -11,7 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    OWN_ROLE,
+    SCOPE,
+    Confidence,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.ground.json_codec import dumps
@@ -49,7 +56,7 @@ class Microsoft:
     """The dialect."""
 
     name = "microsoft"
-    signs = Signs(
+    markers = Markers(
         keys=(
             *("workflow.id", "executor.id", "edge_group.", _SOURCE, "agent_framework."),
             "gen_ai.thread.",

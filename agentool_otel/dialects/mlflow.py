@@ -7,7 +7,7 @@ its own is JSON text, also a plain word (`"AGENT"`).
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import AROUND, CENSUS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import AROUND, CENSUS, NOT_MINE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_envelope import read_around
@@ -39,7 +39,7 @@ class MLflow:
     """The dialect."""
 
     name = "mlflow"
-    signs = Signs(keys=("mlflow.",))
+    markers = Markers(keys=("mlflow.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import langchain_values as langchain
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import (
     answer_in,
     calls_from,
@@ -70,7 +70,7 @@ class OpenLIT:
     """The dialect."""
 
     name = "openlit"
-    signs = Signs(keys=_OWN, scopes=("openlit",))
+    markers = Markers(keys=_OWN, scopes=("openlit",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

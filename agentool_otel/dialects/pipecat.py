@@ -9,7 +9,7 @@ of tools, which have no spans, and their results are in what the next model is t
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import message, text
@@ -26,7 +26,7 @@ class Pipecat:
     """The dialect."""
 
     name = "pipecat"
-    signs = Signs(scopes=(_MODELS, _TURNS))
+    markers = Markers(scopes=(_MODELS, _TURNS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope in (_MODELS, _TURNS):

@@ -8,7 +8,14 @@ on agent and tool spans; messages moved from one JSON attribute `events` to the 
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    OWN_ROLE,
+    SCOPE,
+    Confidence,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, message, text, text_of
@@ -44,7 +51,7 @@ class PydanticAI:
     """The dialect."""
 
     name = "pydantic_ai"
-    signs = Signs(
+    markers = Markers(
         keys=(_ALL_V1, _PARAMETERS, "pydantic_ai."),
         scopes=(_SCOPE,),
     )

@@ -8,7 +8,7 @@ span without a status.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
@@ -26,7 +26,7 @@ class QuarkusLangChain4j:
     """The dialect."""
 
     name = "quarkus_langchain4j"
-    signs = Signs(scopes=(_SCOPE,))
+    markers = Markers(scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope != _SCOPE:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import only_block
@@ -35,7 +35,7 @@ class Strands:
     """The dialect."""
 
     name = "strands"
-    signs = Signs(keys=(_CYCLE, _STARTED), scopes=(_SCOPE, _FRAMEWORK))
+    markers = Markers(keys=(_CYCLE, _STARTED), scopes=(_SCOPE, _FRAMEWORK))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

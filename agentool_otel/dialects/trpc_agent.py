@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -32,7 +32,7 @@ class TRPCAgent:
     """The dialect."""
 
     name = "trpc_agent"
-    signs = Signs(keys=("trpc.go.agent.",), scopes=(_SCOPE,))
+    markers = Markers(keys=("trpc.go.agent.",), scopes=(_SCOPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope == _SCOPE:  # whose workflows have the names of OpenLIT's

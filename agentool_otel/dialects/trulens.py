@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.flattened import tree
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
@@ -62,7 +62,7 @@ class TruLens:
     """The dialect."""
 
     name = "trulens"
-    signs = Signs(keys=(_TYPE,))
+    markers = Markers(keys=(_TYPE,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         return Confidence(OWN_ROLE, f"has {_TYPE}") if _TYPE in span.attributes else NOT_MINE

@@ -14,7 +14,7 @@ from agentool_otel.dialects.kit.dialect import (
     ORIGINAL,
     OWN_ROLE,
     Confidence,
-    Signs,
+    Markers,
 )
 from agentool_otel.dialects.kit.provider_messages import finish_reason, messages_from, parts_from
 from agentool_otel.dialects.kit.reading import Reader
@@ -74,7 +74,7 @@ class VercelAI:
     """The dialect."""
 
     name = "vercel_ai"
-    signs = Signs(keys=(_ID, _NAME, "ai.toolCall.", "ai.model."), scopes=("@ai-sdk/",))
+    markers = Markers(keys=(_ID, _NAME, "ai.toolCall.", "ai.model."), scopes=("@ai-sdk/",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _ID in span.attributes and oi.SPAN_KIND in span.attributes:

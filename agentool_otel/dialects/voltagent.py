@@ -6,7 +6,7 @@ Source: mlflow `tracing/otel/translation/voltagent.py` 3.17.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.model.operations import Operation
@@ -45,7 +45,7 @@ class VoltAgent:
     """The dialect."""
 
     name = "voltagent"
-    signs = Signs(keys=("voltagent.", "entity.type"))
+    markers = Markers(keys=("voltagent.", "entity.type"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("voltagent.") for key in span.attributes)

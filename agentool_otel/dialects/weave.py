@@ -8,7 +8,7 @@ it is only in newer versions; calls of providers' SDKs are told by the end of th
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
@@ -29,7 +29,7 @@ class Weave:
     """The dialect."""
 
     name = "weave"
-    signs = Signs(keys=("weave.",))
+    markers = Markers(keys=("weave.",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _NAME in span.attributes:

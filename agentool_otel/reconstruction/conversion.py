@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from agentool_otel.dialects import WritingDialect, judge
+from agentool_otel.dialects import WritingDialect, match_dialect
 from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.reconstruction.tree import Node
@@ -38,6 +38,6 @@ def converted(span: SpanRecord, dialect: WritingDialect) -> SpanRecord:
     if operation.error_type is not None:  # some say it by an event or a name of their own
         made.status = STATUS_ERROR
         made.status_message = operation.error_message or span.status_message
-    if (read := judge(made).dialect) is None or read.name != dialect.name:
+    if (read := match_dialect(made).dialect) is None or read.name != dialect.name:
         attributes[agentool.DIALECT] = dialect.name
     return made

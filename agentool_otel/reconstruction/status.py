@@ -6,7 +6,7 @@ import re
 from operator import eq
 from typing import Any, NamedTuple
 
-from agentool_otel.dialects import Deferred
+from agentool_otel.dialects import LazyJson
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.documents import STATUSES
 from agentool_otel.model.messages import parts_of
@@ -133,4 +133,4 @@ def _key(value: Any) -> str | None:
     spells equal values alike."""
     if value is None or isinstance(value, str):
         return value
-    return value.text if isinstance(value, Deferred) else canonical(value)
+    return value.text if isinstance(value, LazyJson) else canonical(value)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from agentool_otel.dialects import Deferred, judge
+from agentool_otel.dialects import LazyJson, match_dialect
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.operations import (
@@ -191,7 +191,7 @@ class Rebuilt:
 
 def _spliced(value: Any) -> orjson.Fragment:
     """Put a payload nobody has parsed into the output as the text it came as."""
-    if isinstance(value, Deferred):
+    if isinstance(value, LazyJson):
         return orjson.Fragment(value.text)
     raise TypeError
 
@@ -202,7 +202,7 @@ def _settle(steps: list[dict[str, Any]]) -> None:
         for body in (step.get("tool_call"), step.get("tool_result"), step):
             if isinstance(body, dict):
                 for key, value in body.items():
-                    if isinstance(value, Deferred):
+                    if isinstance(value, LazyJson):
                         body[key] = value.value
 
 
@@ -430,7 +430,7 @@ def _report(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         rule = "its parent is missing: below the only root of its OTel trace"
         report.notes.append(Note("inferred", "parent", None, node.span.span_id, None, rule))
     for node in everything:
-        tie = judge(node.span).tie
+        tie = match_dialect(node.span).tie
         if tie is not None:
             report.ties.append(str(tie))
     report.notes += damaged(everything)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel.dialects import Deferred
+from agentool_otel.dialects import LazyJson
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.reconstruction.tree import Node
 
@@ -63,7 +63,7 @@ def json_or(value: Any, default: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """The value of a payload that nobody has parsed yet."""
-    return value.value if isinstance(value, Deferred) else value
+    return value.value if isinstance(value, LazyJson) else value
 
 
 def millis(ns: int) -> int | float:

@@ -22,8 +22,8 @@ FOLDERS = {
     "capture": "AgentRun agent carry child_environment run session step tool tool_spec",
     "conformance": "Violation assert_conformant check check_all",
     "dialects": """
-        Confidence Deferred Dialect GatheringDialect Judgement Reader Signs Ties WritingDialect
-        Written classify dialects gathering_dialects judge writing_dialect
+        Confidence LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks WritingDialect
+        WrittenSpan classify dialects linking_dialects match_dialect writing_dialect
     """,
     "evaluation": """
         Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff

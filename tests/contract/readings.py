@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel.dialects import Deferred, classify
+from agentool_otel.dialects import LazyJson, classify
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model import operations as ops
 from agentool_otel.model.messages import Message, parts_of
@@ -159,7 +159,7 @@ def _said(message: Message) -> str:
 
 
 def _short(value: Any) -> str:
-    text = dumps(value.value if isinstance(value, Deferred) else value)
+    text = dumps(value.value if isinstance(value, LazyJson) else value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 

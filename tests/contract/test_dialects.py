@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentool_otel.dialects import Dialect, Reader, classify, dialects, judge
-from agentool_otel.dialects.kit.dialect import _shows
+from agentool_otel.dialects import Dialect, Reader, classify, dialects, match_dialect
+from agentool_otel.dialects.kit.dialect import _is_marker
 from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import Unclassified
 from agentool_otel.model.spans import SpanEvent, SpanRecord
@@ -35,7 +35,7 @@ def _names() -> list[str]:
     """Attribute names that mean something: those of the fixtures and those dialects look for."""
     found = {key for path in fixtures() for span in spans_of(path) for key in span.attributes}
     for dialect in INSTALLED.values():
-        found.update(f"{key}0.x" if key[-1] == "." else key for key in dialect.signs.keys)
+        found.update(f"{key}0.x" if key[-1] == "." else key for key in dialect.markers.keys)
     return sorted(found)
 
 
@@ -127,7 +127,7 @@ def test_reading_twice_gives_the_same(name: str, span: SpanRecord) -> None:
 @settings(max_examples=many(300), deadline=None)
 @given(span=spans)
 def test_any_span_is_classified_and_as_it_was_judged(span: SpanRecord) -> None:
-    dialect = judge(span).dialect
+    dialect = match_dialect(span).dialect
     assert classify(span)[0] == (dialect.name if dialect is not None else None)
 
 
@@ -140,12 +140,12 @@ def test_nobody_is_sure_of_a_span_that_shows_none_of_his_signs(span: SpanRecord)
 
 
 def _shows_signs(dialect: Dialect, span: SpanRecord) -> bool:
-    signs = dialect.signs
+    markers = dialect.markers
     shown = [*span.attributes, *(event.name for event in span.events)]
     return (
-        span.scope.startswith(signs.scopes)
-        or span.name.startswith(signs.names)
-        or any(_shows(key, signs.keys) for key in shown)
+        span.scope.startswith(markers.scopes)
+        or span.name.startswith(markers.names)
+        or any(_is_marker(key, markers.keys) for key in shown)
     )
 
 
@@ -165,7 +165,7 @@ def test_a_fixture_is_read_as_expected(path: Path) -> None:
 
 @every_fixture
 def test_no_dialects_tie_over_a_real_span(path: Path) -> None:
-    assert [tie for span in spans_of(path) if (tie := judge(span).tie)] == []
+    assert [tie for span in spans_of(path) if (tie := match_dialect(span).tie)] == []
 
 
 @every_fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import dedent, wrap
 from typing import Any
 
-from agentool_otel.dialects import Deferred, classify
+from agentool_otel.dialects import LazyJson, classify
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, parts_of
 from agentool_otel.model.operations import UNSET, Operation, Usage
@@ -148,7 +148,7 @@ def _part(part: dict[str, Any]) -> str:
 
 
 def _json(value: Any) -> str:
-    return _short(dumps(value.value if isinstance(value, Deferred) else value))
+    return _short(dumps(value.value if isinstance(value, LazyJson) else value))
 
 
 def _short(value: Any) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentool_otel.dialects import Dialect, Reader, classify, judge
+from agentool_otel.dialects import Dialect, Reader, classify, match_dialect
 from agentool_otel.dialects.kit.dialect import dialects
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -115,6 +115,6 @@ def test_most_spans_of_our_own_are_asked_about_by_one_dialect_only() -> None:
         "gen_ai.tool.call.result": "{}",
         "agentool.step.index": 1,
     }
-    judgement = judge(span(ours, scope="agentool_otel.capture"))
-    assert judgement.dialect is not None
-    assert judgement.dialect.name == "gen_ai"
+    match = match_dialect(span(ours, scope="agentool_otel.capture"))
+    assert match.dialect is not None
+    assert match.dialect.name == "gen_ai"

@@ -2,7 +2,7 @@
 
 Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. What is said
 in a team is the `message` of spans that process it, mostly each in a trace of its own: those of a
-run are gathered (`_autogen_teams.py`). Before 0.6.2 a tool has a scope and names of its own, and
+run are arranged in `teams`. Before 0.6.2 a tool has a scope and names of its own, and
 nothing else is told of agents.
 """
 
@@ -12,7 +12,14 @@ from collections.abc import Sequence
 
 from agentool_otel.dialects.autogen import teams
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Signs, Ties
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Markers,
+    TraceLinks,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -32,7 +39,7 @@ class AutoGen:
     """The dialect."""
 
     name = "autogen"
-    signs = Signs(scopes=("autogen", _TOOLS))
+    markers = Markers(scopes=("autogen", _TOOLS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope == _TOOLS and "tool_name" in span.attributes:
@@ -55,8 +62,8 @@ class AutoGen:
         teams.set_agent(span)
         return onto.as_operation(span)
 
-    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
-        return teams.ties(spans)
+    def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
+        return teams.trace_links(spans)
 
-    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
-        return teams.gathered(spans)
+    def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        return teams.arrange(spans)

@@ -22,13 +22,13 @@ from msgspec.structs import replace
 
 from agentool_otel.dialects.autogen.messages import asked, said, tokens
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import Ties
+from agentool_otel.dialects.kit.dialect import TraceLinks
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.semconv import core, gen_ai
 
-__all__ = ["gathered", "set_agent", "set_start", "ties"]
+__all__ = ["arrange", "set_agent", "set_start", "trace_links"]
 
 _SCOPE = "autogen "
 """How the scopes of runtimes begin; that of agents and tools is `autogen-core`."""
@@ -43,14 +43,14 @@ _ADDRESS = re.compile(r"(.+)_([0-9a-f-]{36})/\2")
 """Of a team's agent in its runtime: its name and the team's id, twice."""
 
 
-def ties(spans: Sequence[SpanRecord]) -> Ties | None:
+def trace_links(spans: Sequence[SpanRecord]) -> TraceLinks | None:
     """Return the messages that spans have sent, and those that others are due to."""
     messaging = [span for span in spans if span.scope.startswith(_SCOPE)]
     if not messaging:
         return None
     sent = [_id(span) for span in messaging if span.attributes.get(_OPERATION) == "create"]
     linked = {f"{link.trace_id}/{link.span_id}" for span in messaging for link in span.links}
-    return Ties(sent, sorted(linked))
+    return TraceLinks(sent, sorted(linked))
 
 
 def set_start(span: Reader) -> bool:
@@ -72,7 +72,7 @@ def set_agent(span: Reader) -> None:
         onto.put(span, gen_ai.CONVERSATION_ID, agent.team)
 
 
-def gathered(spans: list[SpanRecord]) -> list[SpanRecord]:
+def arrange(spans: list[SpanRecord]) -> list[SpanRecord]:
     """Return spans with those of every team below the span that starts it, and what agents were
     told and said on the spans of their turns."""
     team = _Teams(spans)

@@ -36,7 +36,7 @@ from agentool_otel.dialects.gen_ai.payload import (
     write_payload,
 )
 from agentool_otel.dialects.gen_ai.plain import PlainReader
-from agentool_otel.dialects.kit.dialect import NOT_MINE, Confidence, Shape, Signs, Written
+from agentool_otel.dialects.kit.dialect import NOT_MINE, Confidence, Markers, Shape, WrittenSpan
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import (
@@ -119,7 +119,7 @@ class GenAI:
     """
 
     name = "gen_ai"
-    signs = Signs(keys=(*_NAMESPACES, mcp.METHOD_NAME))
+    markers = Markers(keys=(*_NAMESPACES, mcp.METHOD_NAME))
 
     def __init__(self, generation: str = gen_ai.BASELINE):
         self.generation = table.generation(generation)
@@ -179,7 +179,7 @@ class GenAI:
             span.rest[gen_ai.OPERATION_NAME] = name
         return Unclassified(**_read_fields(span, COMMON_TABLE), extra=span.rest)
 
-    def write(self, operation: Operation) -> Written:
+    def write(self, operation: Operation) -> WrittenSpan:
         """Return span name, kind and attributes.
 
         The error of an operation is written as `error.type`; the caller sets the span's status.
@@ -187,7 +187,7 @@ class GenAI:
         written = _write(operation)
         return written._replace(attributes=self.named(written.attributes))
 
-    def draft(self, operation: Operation) -> Written:
+    def draft(self, operation: Operation) -> WrittenSpan:
         """The same under the baseline's names, for whoever has more to say: `named` comes last."""
         return _write(operation)
 
@@ -306,7 +306,7 @@ def _read_tool(span: Reader) -> ToolExecution:
     unwrap_payload(span, fields)
     for name, bare in _BARE:
         if name not in fields and bare in span.rest:
-            fields[name] = span.deferred_json(bare)
+            fields[name] = span.lazy_json(bare)
     if "name" not in fields:
         fields["name"] = span.span.name.removeprefix("execute_tool").strip() or "unknown"
     return ToolExecution(**fields, extra=span.rest)
@@ -332,7 +332,7 @@ def _read_handoff(span: Reader) -> ToolExecution:
 # ------------------------------------------------------------------------------------- writing
 
 
-def _write(op: Operation) -> Written:
+def _write(op: Operation) -> WrittenSpan:
     match op:
         case ToolExecution():
             return _write_tool(op)
@@ -358,10 +358,10 @@ def _write(op: Operation) -> Written:
             return _write_mcp(op)
         case EvaluationResult():
             attributes = _write_fields(op, FIELDS[EvaluationResult], {})
-            return Written(f"evaluate {op.name}", "INTERNAL", _finish(op, attributes))
+            return WrittenSpan(f"evaluate {op.name}", "INTERNAL", _finish(op, attributes))
         case Unclassified():
             attributes = _finish(op, {})
-            return Written(
+            return WrittenSpan(
                 str(op.extra.get(gen_ai.OPERATION_NAME, "unknown")), "INTERNAL", attributes
             )
 
@@ -389,16 +389,16 @@ def _finish(op: Operation, attributes: Attributes) -> Attributes:
 
 def _plain(
     op: Operation, operation: str, target: str | None, kind: str, usage: Usage | None = None
-) -> Written:
+) -> WrittenSpan:
     attributes: Attributes = {gen_ai.OPERATION_NAME: operation}
     _write_fields(op, FIELDS[type(op)], attributes)
     if usage is not None:
         _write_fields(usage, USAGE, attributes)
     name = f"{operation} {target}" if target else operation
-    return Written(name, kind, _finish(op, attributes))
+    return WrittenSpan(name, kind, _finish(op, attributes))
 
 
-def _write_agent(op: AgentInvocation) -> Written:
+def _write_agent(op: AgentInvocation) -> WrittenSpan:
     attributes: Attributes = {gen_ai.OPERATION_NAME: "invoke_agent"}
     _write_fields(op, FIELDS[AgentInvocation], attributes)
     if op.usage is not None:
@@ -410,17 +410,17 @@ def _write_agent(op: AgentInvocation) -> Written:
         if (agent_id := attributes.pop(gen_ai.AGENT_ID, None)) is not None:
             attributes[agentool.AGENT_ID] = agent_id
     name = f"invoke_agent {op.agent_name}" if op.agent_name else "invoke_agent"
-    return Written(name, "CLIENT" if op.remote else "INTERNAL", _finish(op, attributes))
+    return WrittenSpan(name, "CLIENT" if op.remote else "INTERNAL", _finish(op, attributes))
 
 
-def _write_tool(op: ToolExecution) -> Written:
+def _write_tool(op: ToolExecution) -> WrittenSpan:
     attributes: Attributes = {gen_ai.OPERATION_NAME: "execute_tool", gen_ai.TOOL_NAME: op.name}
     _write_fields(op, FIELDS[ToolExecution], attributes)
     write_payload(op, attributes, write_message(op, attributes))
-    return Written(f"execute_tool {op.name}", "INTERNAL", _finish(op, attributes))
+    return WrittenSpan(f"execute_tool {op.name}", "INTERNAL", _finish(op, attributes))
 
 
-def _write_memory(op: MemoryOperation) -> Written:
+def _write_memory(op: MemoryOperation) -> WrittenSpan:
     op, wrapped = with_records(op)
     written = _plain(op, op.operation, None, "CLIENT" if op.server_address else "INTERNAL")
     if wrapped is not None:
@@ -428,7 +428,7 @@ def _write_memory(op: MemoryOperation) -> Written:
     return written
 
 
-def _write_mcp(op: McpRequest) -> Written:
+def _write_mcp(op: McpRequest) -> WrittenSpan:
     attributes: Attributes = {mcp.METHOD_NAME: op.method}
     if op.method == "tools/call":
         attributes[gen_ai.OPERATION_NAME] = "execute_tool"
@@ -438,4 +438,4 @@ def _write_mcp(op: McpRequest) -> Written:
     write_payload(op, attributes, [])
     target = op.tool_name or op.prompt_name
     name = f"{op.method} {target}" if target else op.method
-    return Written(name, "CLIENT" if op.side == "client" else "SERVER", _finish(op, attributes))
+    return WrittenSpan(name, "CLIENT" if op.side == "client" else "SERVER", _finish(op, attributes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.operations import (
     AgentCreation,
@@ -69,12 +69,12 @@ def _array(name: str, attribute: str) -> Field:
     return Field(name, attribute, Reader.array, dumps)
 
 
-def _deferred(name: str, attribute: str) -> Field:
-    return Field(name, attribute, Reader.deferred_array, payload_text)
+def _lazy(name: str, attribute: str) -> Field:
+    return Field(name, attribute, Reader.lazy_array, payload_text)
 
 
 def payload_text(value: Any) -> str:
-    return value.text if isinstance(value, Deferred) else dumps(value)
+    return value.text if isinstance(value, LazyJson) else dumps(value)
 
 
 def _json(name: str, attribute: str) -> Field:
@@ -84,10 +84,10 @@ def _json(name: str, attribute: str) -> Field:
 SERVER = (_text("server_address", core.SERVER_ADDRESS), _int("server_port", core.SERVER_PORT))
 _PROVIDER = _text("provider", gen_ai.PROVIDER_NAME)
 _MODEL = _text("request_model", gen_ai.REQUEST_MODEL)
-_SYSTEM = _deferred("system", gen_ai.SYSTEM_INSTRUCTIONS)
-_INPUT = Field("input", gen_ai.INPUT_MESSAGES, Reader.deferred_messages, payload_text)
+_SYSTEM = _lazy("system", gen_ai.SYSTEM_INSTRUCTIONS)
+_INPUT = Field("input", gen_ai.INPUT_MESSAGES, Reader.lazy_messages, payload_text)
 _OUTPUT = Field("output", gen_ai.OUTPUT_MESSAGES, Reader.messages, dumps)
-_TOOLS = _deferred("tools", gen_ai.TOOL_DEFINITIONS)
+_TOOLS = _lazy("tools", gen_ai.TOOL_DEFINITIONS)
 _FINISH = _texts("finish_reasons", gen_ai.RESPONSE_FINISH_REASONS)
 _OUTPUT_TYPE = _text("output_type", gen_ai.OUTPUT_TYPE)
 _PREVIOUS = _text("previous_response_id", gen_ai.REQUEST_PREVIOUS_RESPONSE_ID)
@@ -261,10 +261,10 @@ TABLES: dict[type, dict[str, Entry]] = {
     cls: _table(fields, _COMMON) for cls, fields in FIELDS.items()
 }
 _PAYLOAD = (
-    Field("arguments", gen_ai.TOOL_CALL_ARGUMENTS, Reader.deferred_json),
-    Field("result", gen_ai.TOOL_CALL_RESULT, Reader.deferred_json),
+    Field("arguments", gen_ai.TOOL_CALL_ARGUMENTS, Reader.lazy_json),
+    Field("result", gen_ai.TOOL_CALL_RESULT, Reader.lazy_json),
 )
-NULLABLE = (Reader.json, Reader.deferred_json)
+NULLABLE = (Reader.json, Reader.lazy_json)
 _PROPOSED = (
     _text("transfer_target", gen_ai.TRANSFER_TARGET_NAME),
     _text("transfer_target", gen_ai.AGENT_HANDOFF_TARGET_NAME),

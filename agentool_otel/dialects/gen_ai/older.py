@@ -48,9 +48,10 @@ _INDEXED = (
 )
 _CALL = r"tool_calls\.(\d+)\.(.+)"
 _CONTENT_EVENTS = {
-    "gen_ai.content.prompt": ("gen_ai.prompt", gen_ai.INPUT_MESSAGES),
-    "gen_ai.content.completion": ("gen_ai.completion", gen_ai.OUTPUT_MESSAGES),
+    "gen_ai.content.prompt": ("gen_ai.prompt", "user"),
+    "gen_ai.content.completion": ("gen_ai.completion", "assistant"),
 }
+"""The attribute of an event that holds all messages of one side, and the role of their author."""
 _MESSAGES = {
     gen_ai.INPUT_MESSAGES: "user",
     gen_ai.OUTPUT_MESSAGES: "assistant",
@@ -222,44 +223,67 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
 
 
 def _read_events(rest: Attributes, span: SpanRecord) -> None:
+    """Set the attributes that a span's events stand for."""
     inputs: list[Message] = []
     outputs: list[Message] = []
     for event in sorted(span.events, key=lambda e: e.time_ns or 0):
-        body = event.attributes
-        for key in _BODIES:
-            if isinstance(content := json_or_text(body.get(key)), dict):
-                body = content
-        if "toolCalls" in body:  # AWS's SDK for Java
-            body = {"tool_calls": body["toolCalls"], **body}
+        body = _event_body(event.attributes)
         if event.name == gen_ai.EVENT_INFERENCE_DETAILS:
-            body = dict(body)
-            _rename(body)
-            for key, value in body.items():
-                if key.startswith("gen_ai."):
-                    rest.setdefault(key, value)
+            _merge_details(rest, body)
         elif event.name in _CONTENT_EVENTS:
-            key, side = _CONTENT_EVENTS[event.name]
-            role = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
-            made = messages_from(body.get(key), role)
-            (inputs if side == gen_ai.INPUT_MESSAGES else outputs).extend(made)
-        elif event.name in ROLES:
-            if (instructions := instructions_in(body)) is not None:
-                rest.setdefault(gen_ai.SYSTEM_INSTRUCTIONS, instructions)
-            elif (said := message_in(event.name, body)) is not None:
-                inputs += outputs  # answered before, where history has choices as well (Koog)
-                inputs.append(said)
-                outputs = []
-        elif event.name == CHOICE and (said := message_in(event.name, body)) is not None:
-            outputs.append(said)
-    if not outputs and rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
-        answers = [n for n, it in enumerate(inputs) if it.get("role") == "assistant"]
-        if answers:  # the whole run, told on its own span
-            inputs, outputs = inputs[: answers[0]], inputs[answers[0] :]
-    elif not outputs and span.status != STATUS_ERROR and not span.scope.startswith("agentool_otel"):
-        while inputs and inputs[-1].get("role") == "assistant":  # Koog, of an answer without calls
-            outputs.insert(0, inputs.pop())
-    embeds = rest.get(gen_ai.OPERATION_NAME) == "embeddings"  # which has no messages
-    if inputs and gen_ai.INPUT_MESSAGES not in rest and not embeds:
-        rest[gen_ai.INPUT_MESSAGES] = inputs
-    if outputs and gen_ai.OUTPUT_MESSAGES not in rest:
-        rest[gen_ai.OUTPUT_MESSAGES] = outputs
+            key, role = _CONTENT_EVENTS[event.name]
+            (inputs if role == "user" else outputs).extend(messages_from(body.get(key), role))
+        elif event.name in ROLES and (instructions := instructions_in(body)) is not None:
+            rest.setdefault(gen_ai.SYSTEM_INSTRUCTIONS, instructions)
+        elif (one := _event_message(event.name, body)) is None:
+            continue
+        elif event.name == CHOICE:
+            outputs.append(one)
+        else:
+            inputs += [*outputs, one]  # earlier choices are history, too (Koog)
+            outputs = []
+    operation = rest.get(gen_ai.OPERATION_NAME)
+    if not outputs:
+        start = _answer_start(inputs, span, whole_run=operation == "invoke_agent")
+        inputs, outputs = inputs[:start], inputs[start:]
+    if inputs and operation != "embeddings":  # which has no messages
+        rest.setdefault(gen_ai.INPUT_MESSAGES, inputs)
+    if outputs:
+        rest.setdefault(gen_ai.OUTPUT_MESSAGES, outputs)
+
+
+def _event_body(attributes: Attributes) -> Attributes:
+    """Return the members of an event, which some SDKs put into one attribute as JSON."""
+    body = attributes
+    for key in _BODIES:
+        if isinstance(content := json_or_text(body.get(key)), dict):
+            body = content
+    if "toolCalls" in body:  # AWS's SDK for Java
+        body = {"tool_calls": body["toolCalls"], **body}
+    return body
+
+
+def _event_message(name: str, body: Attributes) -> Message | None:
+    return message_in(name, body) if name == CHOICE or name in ROLES else None
+
+
+def _merge_details(rest: Attributes, body: Attributes) -> None:
+    """Add the attributes of an event that repeats those of its span, with content."""
+    details = dict(body)
+    _rename(details)
+    for key, value in details.items():
+        if key.startswith("gen_ai."):
+            rest.setdefault(key, value)
+
+
+def _answer_start(messages: list[Message], span: SpanRecord, *, whole_run: bool) -> int:
+    """Return the index from which messages are the answer, where no event is a choice."""
+    roles = [it.get("role") for it in messages]
+    end = len(roles)
+    if whole_run:  # an agent's span has the messages of all its model calls
+        return roles.index("assistant") if "assistant" in roles else end
+    if span.status == STATUS_ERROR or span.scope.startswith("agentool_otel"):
+        return end
+    while end and roles[end - 1] == "assistant":  # Koog, of an answer without calls
+        end -= 1
+    return end

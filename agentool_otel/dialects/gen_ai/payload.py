@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.gen_ai.fields import payload_text
-from agentool_otel.dialects.kit.reading import Deferred, DeferredObject, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, LazyObject, Reader
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.operations import UNSET, McpRequest, ToolExecution
 from agentool_otel.model.spans import Attributes
@@ -31,7 +31,7 @@ def unwrap_payload(span: Reader, values: dict[str, Any]) -> None:
         wrapped = span.texts(agentool.TOOL_WRAPPED) or ()
         for field in ("arguments", "result"):
             value = values.get(field)
-            if field in wrapped and isinstance(value, DeferredObject):
+            if field in wrapped and isinstance(value, LazyObject):
                 values[field] = value.member("result")
             elif field in wrapped and isinstance(value, dict):
                 values[field] = value.get("result", UNSET)
@@ -41,7 +41,7 @@ def unwrap_payload(span: Reader, values: dict[str, Any]) -> None:
 
 def _message_in(arguments: Any) -> str | None:
     """The message of a handoff, from what was put into its arguments."""
-    if isinstance(arguments, DeferredObject):
+    if isinstance(arguments, LazyObject):
         arguments = arguments.member(_MESSAGE)
     elif isinstance(arguments, dict):
         arguments = arguments.get(_MESSAGE)
@@ -84,9 +84,9 @@ def write_payload(
         value = getattr(op, field)
         if value is UNSET:
             continue
-        if not isinstance(value, (dict, DeferredObject)):  # Spec: arguments and results are objects
+        if not isinstance(value, (dict, LazyObject)):  # Spec: arguments and results are objects
             wrapped.append(field)
-            value = {"result": value.value if isinstance(value, Deferred) else value}
+            value = {"result": value.value if isinstance(value, LazyJson) else value}
         attributes[key] = payload_text(value)
     if wrapped:
         attributes[agentool.TOOL_WRAPPED] = wrapped

@@ -20,9 +20,9 @@ from agentool_otel.dialects.kit.reading import (
     PLACEHOLDERS,
     Reader,
     array,
-    deferred_json,
-    deferred_messages,
-    deferred_objects,
+    lazy_json,
+    lazy_messages,
+    lazy_objects,
     messages,
     texts,
 )
@@ -45,9 +45,9 @@ _NEED_A_LOOK = frozenset(
 _BARE = frozenset({"input", "output", "input.value", "output.value"})
 """Names of no generation that may be a tool's arguments and result."""
 _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
-    (Reader.deferred_json, str): deferred_json,
-    (Reader.deferred_array, str): deferred_objects,
-    (Reader.deferred_messages, str): deferred_messages,
+    (Reader.lazy_json, str): lazy_json,
+    (Reader.lazy_array, str): lazy_objects,
+    (Reader.lazy_messages, str): lazy_messages,
     (Reader.array, str): array,
     (Reader.messages, str): messages,
     (Reader.texts, list): texts,

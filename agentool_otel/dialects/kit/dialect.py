@@ -1,4 +1,4 @@
-"""What a dialect is, and which one a span speaks."""
+"""What a dialect is, and which one a span is written in."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ __all__ = [
     "SPAN_NAME",
     "Confidence",
     "Dialect",
-    "GatheringDialect",
-    "Judgement",
+    "LinkingDialect",
+    "Markers",
+    "Match",
     "Shape",
     "ShapeReader",
-    "Signs",
-    "Ties",
+    "TraceLinks",
     "WritingDialect",
-    "Written",
+    "WrittenSpan",
     "classify",
     "dialects",
-    "gathering_dialects",
-    "judge",
+    "linking_dialects",
+    "match_dialect",
     "writing_dialect",
 ]
 
 AROUND = 1.0
-"""A store has put its names around another vocabulary, which is read from there as well."""
+"""A store has wrapped its own names around another vocabulary, which is read from there as well."""
 ORIGINAL = 0.99
-"""Another vocabulary was written from this one's names, which are still there and say more."""
+"""Another vocabulary was derived from this one's names, which are still there and say more."""
 OWN_ROLE = 0.98
-"""An attribute of this vocabulary alone says what the span is, such as `openinference.span.kind`"""
+"""An attribute that only this vocabulary has names the role: `openinference.span.kind`."""
 EXTENDS = 0.95
-"""The span speaks the GenAI conventions, with names or a scope of an SDK that adds to them."""
+"""The span follows the GenAI conventions, with names or a scope of an SDK that adds to them."""
 SHARED_ROLE = 0.9
-"""An attribute that many vocabularies use says what the span is: `gen_ai.operation.name`."""
+"""An attribute that many vocabularies share names the role: `gen_ai.operation.name`."""
 SCOPE = 0.7
 """The instrumentation scope is known."""
 CENSUS = 0.5
-"""Some attributes or events bear names of this vocabulary."""
+"""Some attributes or events have names of this vocabulary."""
 SPAN_NAME = 0.3
-"""Nothing but the span's name speaks for it."""
+"""Only the span's name points to it."""
 
 
 class Confidence(NamedTuple):
-    """How sure a dialect is: 0 (not mine) to 1 (certain), and the reason, for people."""
+    """How sure a dialect is: 0 (not mine) to 1 (certain), and the reason, for display."""
 
     level: float
     reason: str = ""
@@ -70,27 +70,27 @@ NOT_MINE = Confidence(0.0)
 
 
 Shape = tuple[str, ...]
-"""A span's scope and the names of its attributes, in their order: the same for nearly all spans of
-one kind that one SDK writes."""
+"""A span's scope and the names of its attributes, in their order: nearly all spans of one kind from
+one SDK have the same."""
 
 
-class Signs(NamedTuple):
-    """What a span must show for a dialect to be asked about it at all.
+class Markers(NamedTuple):
+    """What a span must have for a dialect to be asked to recognise it; any one marker is enough.
 
-    There are many dialects and millions of spans: asking each about each would cost more than
-    reading the span.
+    There are many dialects and millions of spans: asking every dialect about every span would cost
+    more than reading the span.
     """
 
     keys: tuple[str, ...] = ()
-    """Names of attributes or events; one that ends in a dot stands for all that begin so."""
+    """Names of attributes or events; one that ends in a dot is a prefix."""
     scopes: tuple[str, ...] = ()
-    """How the scope's name begins."""
+    """Prefixes of the scope's name."""
     names: tuple[str, ...] = ()
-    """How the span's name begins; looked at only where nothing else speaks."""
+    """Prefixes of the span's name; looked at only where no key or scope matches any dialect."""
 
 
-class Written(NamedTuple):
-    """An operation in a dialect's words."""
+class WrittenSpan(NamedTuple):
+    """An operation written in one dialect: what goes on the span."""
 
     name: str
     kind: str
@@ -103,8 +103,8 @@ class Dialect(Protocol):
     name: str
 
     @property
-    def signs(self) -> Signs:
-        """Where one shows, `recognise` is called. Without this property it always is."""
+    def markers(self) -> Markers:
+        """A span with one of these is passed to `recognise`; without this property all are."""
         ...
 
     def recognise(self, span: SpanRecord) -> Confidence:
@@ -115,63 +115,67 @@ class Dialect(Protocol):
 
 
 class ShapedDialect(Dialect, Protocol):
-    """One that can read the spans of one shape faster than attribute by attribute."""
+    """A dialect that can read spans of one shape faster than attribute by attribute."""
 
     def reader_for(self, shape: Shape) -> ShapeReader | None:
-        """Return how spans of this shape are read; None if they have to be looked at one by one."""
+        """Return a reader for spans of this shape; None if they have to be read one by one."""
         ...
 
 
 ShapeReader = Callable[[SpanRecord], Operation | None]
-"""Gives what `read` gives; None for a span that only `read` can read."""
+"""Returns what `read` would; None for a span that only `read` can read."""
 
 
 class WritingDialect(Dialect, Protocol):
-    """A vocabulary that can be written too."""
+    """A vocabulary that can also be written."""
 
     cannot_carry: tuple[str, ...]
-    """What is lost or comes back in another form, a sentence each."""
+    """What is lost in writing or comes back in another form, one sentence each."""
 
-    def write(self, operation: Operation) -> Written: ...
+    def write(self, operation: Operation) -> WrittenSpan: ...
 
 
-class Ties(NamedTuple):
-    """What ties the spans of one OTel trace to those of others that tell the same run."""
+class TraceLinks(NamedTuple):
+    """What links one OTel trace to others of the same run (not OTel's span links, though some
+    dialects derive it from them)."""
 
     offered: Sequence[str] = ()
-    """Under which another trace can refer to this one."""
+    """Ids by which another trace can refer to this one."""
     needed: Sequence[str] = ()
-    """Of the traces that this one refers to."""
+    """Ids of the traces that this one refers to."""
     run_ids: Sequence[str] = ()
-    """Of what it is part of, which can be run again: parts of one run overlap in time."""
+    """Ids of what the trace is part of. The same id can be run again, so only traces that overlap
+    in time are parts of one run."""
 
 
-class GatheringDialect(Dialect, Protocol):
-    """One whose SDK tells a run by spans that do not lie below each other, often in traces of their
-    own. What belongs together is said by ties; only then does it see several spans at once."""
+class LinkingDialect(Dialect, Protocol):
+    """A dialect whose SDK records a run as spans that are not nested, often in several traces.
 
-    def ties(self, spans: Sequence[SpanRecord]) -> Ties | None:
-        """Return what ties an OTel trace to others; None where it stands for itself."""
+    Only `trace_links` and `arrange` see more than one span at a time.
+    """
+
+    def trace_links(self, spans: Sequence[SpanRecord]) -> TraceLinks | None:
+        """Return what links an OTel trace to others; None for a trace that stands alone."""
         ...
 
-    def gathered(self, spans: list[SpanRecord]) -> list[SpanRecord]:
-        """Return the spans of a run, whichever traces they are of, each below the one it is part
-        of, and with what others tell of it. They come sorted by start."""
+    def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
+        """Return the spans of a run, from one trace or several, each below its parent and completed
+        with what the other spans record about it. `spans` is sorted by start."""
         ...
 
 
-class Judgement(NamedTuple):
-    """Which dialect a span speaks, and how that was decided."""
+class Match(NamedTuple):
+    """The dialect a span is written in, and how that was decided."""
 
     dialect: Dialect | None
     confidence: Confidence = NOT_MINE
     tie: Problem | None = None
-    """Set where another dialect had as much to say for itself; the choice is then by name."""
+    """Set if another dialect claimed the span as strongly; the first by name was then chosen."""
 
 
 @cache
 def dialects() -> tuple[Dialect, ...]:
-    """Return every installed dialect, ours and third parties', by name."""
+    """Return every installed dialect, ours and third parties', sorted by name."""
     points = registry.found("agentool_otel.dialects")
     return tuple(cast("type[Dialect]", points[name].load())() for name in sorted(points))
 
@@ -190,20 +194,20 @@ def writing_dialect(name: str) -> WritingDialect:
     return writing[name]
 
 
-def gathering_dialects() -> Mapping[str, GatheringDialect]:
-    """Return the installed dialects whose runs have to be gathered, by name."""
-    return _gathering(dialects())
+def linking_dialects() -> Mapping[str, LinkingDialect]:
+    """Return the installed dialects whose runs have to be arranged, by name."""
+    return _linking(dialects())
 
 
 @cache
-def _gathering(installed: tuple[Dialect, ...]) -> Mapping[str, GatheringDialect]:
-    return {it.name: cast("GatheringDialect", it) for it in installed if hasattr(it, "gathered")}
+def _linking(installed: tuple[Dialect, ...]) -> Mapping[str, LinkingDialect]:
+    return {it.name: cast("LinkingDialect", it) for it in installed if hasattr(it, "arrange")}
 
 
 def classify(span: SpanRecord) -> tuple[str | None, Operation]:
-    """Return the dialect a span speaks and what it says in it.
+    """Return the name of the dialect a span is written in, and the operation it records.
 
-    A span that no dialect recognises is `Unclassified`, with dialect None.
+    A span that no dialect recognises is `Unclassified`, with None for the name.
     """
     shape = (span.scope, *span.attributes)
     known = _readers.get(shape)
@@ -219,91 +223,95 @@ def classify(span: SpanRecord) -> tuple[str | None, Operation]:
     return None, Unclassified(extra=dict(span.attributes))
 
 
-def judge(span: SpanRecord) -> Judgement:
-    """Return which dialect a span speaks and why, as `classify` decides it."""
+def match_dialect(span: SpanRecord) -> Match:
+    """Return the dialect a span is written in and why, as `classify` decides it."""
     return _best(span, _candidates(span))
 
 
-def _best(span: SpanRecord, candidates: tuple[Dialect, ...]) -> Judgement:
-    """The surest one; of equally sure ones, the one whose names the span uses most."""
+def _best(span: SpanRecord, candidates: tuple[Dialect, ...]) -> Match:
+    """Return the surest candidate; of equals, the one of whose markers the span has most."""
     claims = [(dialect.recognise(span), dialect) for dialect in candidates]
     level = max((confidence.level for confidence, _ in claims), default=0)
     if level <= 0:
-        return Judgement(None)
+        return Match(None)
     surest = [claim for claim in claims if claim[0].level == level]
     if len(surest) == 1:
-        return Judgement(surest[0][1], surest[0][0])
-    said = [_names_used(span, dialect) for _, dialect in surest]
-    first, *rivals = [claim for n, claim in zip(said, surest, strict=True) if n == max(said)]
+        return Match(surest[0][1], surest[0][0])
+    counts = [_count_markers(span, dialect) for _, dialect in surest]
+    first, *rivals = [it for count, it in zip(counts, surest, strict=True) if count == max(counts)]
     confidence, dialect = first
     if not rivals:
-        return Judgement(dialect, confidence)
+        return Match(dialect, confidence)
     names = ", ".join(repr(rival.name) for _, rival in rivals)
     problem = Problem(
         f"span {span.span_id} ({span.name!r})",
         f"dialects {dialect.name!r} and {names} both claim the span ({confidence.reason}; "
         f"{rivals[0][0].reason}); read as {dialect.name!r}",
     )
-    return Judgement(dialect, confidence, problem)
+    return Match(dialect, confidence, problem)
 
 
-def _names_used(span: SpanRecord, dialect: Dialect) -> int:
-    signs = _signs(dialect)
-    return sum(_shows(key, signs.keys) for key in span.attributes) if signs else 0
+def _count_markers(span: SpanRecord, dialect: Dialect) -> int:
+    markers = _markers(dialect)
+    return sum(_is_marker(key, markers.keys) for key in span.attributes) if markers else 0
 
 
-# ------------------------------------------------------------------------- whom to ask, and fast
+# ------------------------------------------------------------------ candidates, by a span's shape
 
 _SHAPES = 4096
-"""How many different sets of attribute names are remembered."""
+"""Limit of the shapes that are remembered."""
 _LARGE = 64
-"""Spans with more attributes than this are of indexed names, and no two alike."""
+"""Spans with more attributes than this use indexed names, and no two have the same shape."""
 
 _by_shape: dict[Shape, tuple[Dialect, ...]] = {}
 _readers: dict[Shape, tuple[str, ShapeReader]] = {}
-"""Of shapes that only one dialect has to do with, and that it reads at once; and its name."""
+"""Fast readers, with their dialect's name, of shapes that have only one candidate."""
 
 
 def _candidates(span: SpanRecord) -> tuple[Dialect, ...]:
-    """Return the dialects that may have something to say, by name."""
-    said = span.attributes.get(agentool.DIALECT)
-    if said is not None and (named := tuple(it for it in dialects() if it.name == said)):
+    """Return the dialects that have to be asked about a span, by name."""
+    name = span.attributes.get(agentool.DIALECT)
+    if name is not None and (named := tuple(it for it in dialects() if it.name == name)):
         return named  # whatever its shape
     shape = (span.scope, *span.attributes)
-    found = _by_shape.get(shape)
-    if found is None:
-        found = tuple(it for it in dialects() if _may_speak(it, shape))
-        if len(shape) <= _LARGE:
-            if len(_by_shape) >= _SHAPES:
-                _by_shape.clear()
-                _readers.clear()
-            _by_shape[shape] = found
-            if len(found) == 1 and (reader_for := getattr(found[0], "reader_for", None)):
-                reader = reader_for(shape)
-                if reader is not None:
-                    _readers[shape] = found[0].name, reader
-    if found:
-        return found
-    return tuple(it for it in dialects() if _may_speak_otherwise(it, span))
+    candidates = _by_shape.get(shape)
+    if candidates is None:
+        candidates = tuple(it for it in dialects() if _marked_by_shape(it, shape))
+        _remember(shape, candidates)
+    if candidates:
+        return candidates
+    return tuple(it for it in dialects() if _marked_by_name_or_event(it, span))
 
 
-def _may_speak(dialect: Dialect, shape: Shape) -> bool:
-    signs = _signs(dialect)
-    if signs is None or shape[0].startswith(signs.scopes):
+def _remember(shape: Shape, candidates: tuple[Dialect, ...]) -> None:
+    if len(shape) > _LARGE:
+        return
+    if len(_by_shape) >= _SHAPES:
+        _by_shape.clear()
+        _readers.clear()
+    _by_shape[shape] = candidates
+    reader_for = getattr(candidates[0], "reader_for", None) if len(candidates) == 1 else None
+    if reader_for is not None and (reader := reader_for(shape)) is not None:
+        _readers[shape] = candidates[0].name, reader
+
+
+def _marked_by_shape(dialect: Dialect, shape: Shape) -> bool:
+    markers = _markers(dialect)
+    if markers is None or shape[0].startswith(markers.scopes):
         return True
-    return any(_shows(key, signs.keys) for key in shape[1:])
+    return any(_is_marker(key, markers.keys) for key in shape[1:])
 
 
-def _may_speak_otherwise(dialect: Dialect, span: SpanRecord) -> bool:
-    signs = _signs(dialect)
-    if signs is None or span.name.startswith(signs.names):
+def _marked_by_name_or_event(dialect: Dialect, span: SpanRecord) -> bool:
+    markers = _markers(dialect)
+    if markers is None or span.name.startswith(markers.names):
         return True
-    return any(_shows(event.name, signs.keys) for event in span.events)
+    return any(_is_marker(event.name, markers.keys) for event in span.events)
 
 
-def _signs(dialect: Dialect) -> Signs | None:
-    return getattr(dialect, "signs", None)
+def _markers(dialect: Dialect) -> Markers | None:
+    return getattr(dialect, "markers", None)
 
 
-def _shows(key: str, signs: tuple[str, ...]) -> bool:
-    return any(key.startswith(sign) if sign[-1] == "." else key == sign for sign in signs)
+def _is_marker(key: str, markers: tuple[str, ...]) -> bool:
+    return any(key.startswith(it) if it[-1] == "." else key == it for it in markers)

@@ -8,9 +8,9 @@ Members nobody here knows stay on the message or part they were on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from agentool_otel.dialects.kit.reading import Deferred
+from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
@@ -124,46 +124,59 @@ def role_of(role: str) -> str:
     return _ROLES.get(role, role)
 
 
-_ASKED = (
+_QUESTIONS = (
     *("new_message", "task", "input", "query", "question", "prompt", "user_input"),
     "message",
 )
-"""Members of a request that hold what was asked: ADK, smolagents, LangChain, Agno and others."""
-
-
+"""Members of a request that hold the question: ADK, smolagents, LangChain, Agno and others."""
 _PRINTED = {"run_response", "start_event"}
-"""Members of what Agno 2 and LlamaIndex's workflows were given: objects of their own, printed."""
+"""Members of an input of Agno 2 and LlamaIndex's workflows: their own objects, printed."""
 
 
 def spoken(value: Any, role: str) -> list[Message]:
-    """Return what was said to or by an agent: the messages in a value, or the value itself.
+    """Return the input or output of an agent as messages: those in a value, or the value itself.
 
     Args:
-        value: the input or output of an agent as an SDK recorded it, structured or `Deferred`.
-        role: whose words they are where the value does not say.
+        value: what an SDK recorded, structured or `LazyJson`.
+        role: the author of what does not name one.
     """
-    raw = value.text if isinstance(value, Deferred) else None
-    value = value.value if isinstance(value, Deferred) else value
+    json_text = value.text if isinstance(value, LazyJson) else None
+    value = value.value if isinstance(value, LazyJson) else value
     if value is None or value == "":
         return []
-    if isinstance(value, dict) and role == "user" and "messages" not in value:
-        for name in _ASKED:
-            said = value.get(name)
-            if isinstance(said, str):
-                return [message(role, [text(said)])]
-            if isinstance(said, dict):
-                return [message_from(said, role)]
-    if isinstance(value, dict) and role == "user" and value.keys() & _PRINTED:
-        return []
-    if isinstance(value, dict) and isinstance(value.get("response"), dict):
-        value = value["response"] if "blocks" in value["response"] else value  # of LlamaIndex
-    if isinstance(value, dict) and isinstance(value.get("raw"), str) and "json_dict" in value:
-        value = value["raw"]  # of CrewAI's CrewOutput and TaskOutput; the rest repeats the run
+    if isinstance(value, dict):
+        if role == "user" and (question := _question_in(value)) is not None:
+            return question
+        value = _framework_answer(value)
     if _holds_messages(value):
         return messages_from(value, role)
-    if isinstance(value, str):
-        return [message(role, [text(value)])]
-    return [message(role, [text(dumps(value) if raw is None else raw)])]
+    if not isinstance(value, str):
+        value = dumps(value) if json_text is None else json_text
+    return [message(role, [text(value)])]
+
+
+def _question_in(request: dict[str, Any]) -> list[Message] | None:
+    """Return the one question of a framework's request; None for an object of another shape."""
+    if "messages" not in request:
+        for name in _QUESTIONS:
+            match request.get(name):
+                case str(question):
+                    return [message("user", [text(question)])]
+                case dict(question):
+                    return [message_from(question, "user")]
+                case _:
+                    pass
+    return [] if request.keys() & _PRINTED else None
+
+
+def _framework_answer(value: dict[str, Any]) -> Any:
+    """Return the answer in an object that wraps it; any other object as it is."""
+    response = value.get("response")
+    if isinstance(response, dict) and "blocks" in response:  # of LlamaIndex
+        value = response
+    if isinstance(value.get("raw"), str) and "json_dict" in value:
+        return value["raw"]  # of CrewAI's CrewOutput and TaskOutput; the rest repeats the run
+    return value
 
 
 def _holds_messages(value: Any) -> bool:
@@ -202,15 +215,15 @@ def message_from(said: dict[str, Any], role: str) -> Message:
             response = tool_response(json_or_text(said.get("output")), _text(said.get("call_id")))
             return message("tool", [response])
         case {"type": "reasoning"}:
-            return message("assistant", _part_from(said))
+            return message("assistant", [_part_from(said)])
         case {"parts": list(parts)}:
             if all(isinstance(part, dict) and "type" in part for part in parts):
                 return said  # a message of the conventions already
-            return message(role, [made for part in parts for made in _part_from(part)])
+            return message(role, [_part_from(part) for part in parts])
         case {"content": _} | {"role": _} | {"tool_calls": _}:
             return _chat_message(said, role)
         case _:
-            return message(role, _part_from(said))
+            return message(role, [_part_from(said)])
 
 
 def _unwrapped(said: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
@@ -284,67 +297,105 @@ def parts_from(content: Any) -> list[Part]:
     if content is None or content == "":
         return []
     if isinstance(content, list):
-        return [part for block in content for part in _part_from(block)]
+        return [_part_from(block) for block in content]
     if isinstance(content, dict):
-        return _part_from(content)
+        return [_part_from(content)]
     return [text(content if isinstance(content, str) else str(content))]
 
 
-def _part_from(block: Any) -> list[Part]:
+def _part_from(block: Any) -> Part:
+    """Return one content block as a part; one of a type that nobody here knows stays as it is."""
+    part = _keyed_part(block) or _tool_part(block) or _reasoning_part(block)
+    if part is not None:
+        return part
+    match block:
+        case {"text": str(words)} | {"text": {"value": str(words)}}:  # the second of assistants
+            return text(words)
+        case {"type": str()}:
+            return cast("Part", block)
+        case str():
+            return text(block)
+        case _:
+            return {"type": "unknown", "content": block}
+
+
+def _keyed_part(block: Any) -> Part | None:
+    """Return a block of Bedrock or Google, which names its type by its only key."""
     match block:
         case {"toolUse": {"name": str(name), **use}}:
-            return [call_part(name, use.get("input"), _text(use.get("toolUseId")))]
+            return call_part(name, use.get("input"), _text(use.get("toolUseId")))
         case {"toolResult": {**result}}:
-            response = tool_response(result.get("content"), _text(result.get("toolUseId")))
-            return [_failed(response, result.get("status") == "error")]
+            return _result(result, "content", "toolUseId", failed=result.get("status") == "error")
         case {"reasoningContent": {"reasoningText": {"text": str(thought), **rest}}}:
-            return [{**reasoning(thought), **_signature(rest)}]
+            return _signed_reasoning(thought, rest)
         case {"reasoningContent": {"redactedContent": str(data)}}:
-            return [{**reasoning(""), "encrypted_content": data}]
+            return {**reasoning(""), "encrypted_content": data}
         case {"function_call": {"name": str(name), **use}} | {
             "functionCall": {"name": str(name), **use}
         }:
-            return [call_part(name, use.get("args"), _text(use.get("id")))]
+            return call_part(name, use.get("args"), _text(use.get("id")))
         case {"function_response": {**result}} | {"functionResponse": {**result}}:
-            return [tool_response(result.get("response"), _text(result.get("id")))]
-        case {"type": "tool-result" | "tool-error"}:  # of Vercel's AI SDK, as the next two
-            given = block.get("output", block.get("result", block.get("error")))
-            failed = block["type"] == "tool-error"
-            if isinstance(given, dict) and given.keys() == {"type", "value"}:
-                failed = failed or str(given["type"]).startswith("error")
-                given = given["value"]
-            response = tool_response(json_or_text(given), _text(block.get("toolCallId")))
-            return [_failed(response, failed)]
-        case {"toolCallId": _, "toolName": str(name)}:
-            arguments = json_or_text(block.get("input", block.get("args")))
-            return [call_part(name, arguments, _text(block.get("toolCallId")))]
-        case {"type": "reasoning", "text": str(thought)}:
-            return [reasoning(thought)]
-        case {"type": "tool_use", "name": str(name)}:
-            return [call_part(name, block.get("input"), _text(block.get("id")))]
-        case {"type": "tool_result"}:
-            response = tool_response(block.get("content"), _text(block.get("tool_use_id")))
-            return [_failed(response, block.get("is_error") is True)]
-        case {"type": "thinking", "thinking": str(thought), **rest}:
-            return [{**reasoning(thought), **_signature(rest)}]
-        case {"type": "reasoning_content", "reasoning_content": {"text": str(thought), **rest}}:
-            return [{**reasoning(thought), **_signature(rest)}]  # LangChain's, of Bedrock
-        case {"type": "redacted_thinking", "data": str(data)}:
-            return [{**reasoning(""), "encrypted_content": data}]
-        case {"type": "reasoning", "summary": list(summary)}:
-            words = "\n".join(str(it["text"]) for it in summary if _has_text(it))
-            sealed = block.get("encrypted_content")
-            return [{**reasoning(words), **({"encrypted_content": sealed} if sealed else {})}]
-        case {"text": str(thought), "thought": True}:
-            return [reasoning(thought)]
-        case {"text": str(words)} | {"text": {"value": str(words)}}:  # the second of assistants
-            return [text(words)]
-        case {"type": str()}:
-            return [block]
-        case str():
-            return [text(block)]
+            return _result(result, "response", "id")
         case _:
-            return [{"type": "unknown", "content": block}]
+            return None
+
+
+def _tool_part(block: Any) -> Part | None:
+    """Return a tool call or a tool result of Vercel's AI SDK or Anthropic."""
+    match block:
+        case {"type": "tool-result" | "tool-error"}:
+            return _vercel_result(block)
+        case {"toolCallId": call_id, "toolName": str(name)}:
+            arguments = json_or_text(block.get("input", block.get("args")))
+            return call_part(name, arguments, _text(call_id))
+        case {"type": "tool_use", "name": str(name)}:
+            return call_part(name, block.get("input"), _text(block.get("id")))
+        case {"type": "tool_result"}:
+            return _result(block, "content", "tool_use_id", failed=block.get("is_error") is True)
+        case _:
+            return None
+
+
+def _reasoning_part(block: Any) -> Part | None:
+    match block:
+        case {"type": "reasoning", "text": str(thought)}:  # Vercel's AI SDK
+            return reasoning(thought)
+        case {"type": "thinking", "thinking": str(thought), **rest}:  # Anthropic
+            return _signed_reasoning(thought, rest)
+        case {"type": "reasoning_content", "reasoning_content": {"text": str(thought), **rest}}:
+            return _signed_reasoning(thought, rest)  # LangChain, of Bedrock
+        case {"type": "redacted_thinking", "data": str(data)}:
+            return {**reasoning(""), "encrypted_content": data}
+        case {"type": "reasoning", "summary": list(summary)}:  # OpenAI's responses API
+            thought = "\n".join(str(it["text"]) for it in summary if _has_text(it))
+            sealed = block.get("encrypted_content")
+            return {**reasoning(thought), **({"encrypted_content": sealed} if sealed else {})}
+        case {"text": str(thought), "thought": True}:  # Google
+            return reasoning(thought)
+        case _:
+            return None
+
+
+def _result(block: Mapping[Any, Any], content: str, call_id: str, *, failed: bool = False) -> Part:
+    """Return a tool's response from the members of a block that hold its content and call id."""
+    return _failed(tool_response(block.get(content), _text(block.get(call_id))), failed)
+
+
+def _vercel_result(block: Mapping[Any, Any]) -> Part:
+    content = block.get("output", block.get("result", block.get("error")))
+    failed = block["type"] == "tool-error"
+    if isinstance(content, dict) and content.keys() == {"type", "value"}:
+        failed = failed or str(content["type"]).startswith("error")
+        content = content["value"]
+    return _failed(tool_response(json_or_text(content), _text(block.get("toolCallId"))), failed)
+
+
+def _signed_reasoning(thought: str, block: Mapping[Any, Any]) -> Part:
+    signature = block.get("signature")
+    return {
+        **reasoning(thought),
+        **({"signature": signature} if isinstance(signature, str) else {}),
+    }
 
 
 def _failed(response: Part, failed: bool) -> Part:
@@ -354,10 +405,6 @@ def _failed(response: Part, failed: bool) -> Part:
 
 def _has_text(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("text"), str)
-
-
-def _signature(block: Mapping[Any, Any]) -> dict[str, Any]:
-    return {"signature": block["signature"]} if isinstance(block.get("signature"), str) else {}
 
 
 def tool_definition(said: Any) -> Any:

@@ -15,16 +15,16 @@ from agentool_otel.model.spans import Attributes, SpanRecord
 
 __all__ = [
     "PLACEHOLDERS",
-    "Deferred",
-    "DeferredList",
-    "DeferredObject",
+    "LazyJson",
+    "LazyList",
+    "LazyObject",
     "Reader",
     "array",
-    "deferred_json",
-    "deferred_messages",
-    "deferred_objects",
     "in_parts",
     "is_placeholder",
+    "lazy_json",
+    "lazy_messages",
+    "lazy_objects",
     "looks_cut",
     "messages",
     "texts",
@@ -39,7 +39,7 @@ PLACEHOLDERS = frozenset(
 values."""
 
 
-class Deferred:
+class LazyJson:
     """A JSON value as text that is parsed when somebody needs it.
 
     Most of a span is its payload, and most of that only passes through from attribute to document.
@@ -64,7 +64,7 @@ class Deferred:
             return json.loads(self.text, parse_float=_float_or_text)
 
     def __eq__(self, other: object) -> bool:
-        return bool(self.value == (other.value if isinstance(other, Deferred) else other))
+        return bool(self.value == (other.value if isinstance(other, LazyJson) else other))
 
     __hash__ = None  # type: ignore[assignment]  # as the list or dict it stands for
 
@@ -72,7 +72,7 @@ class Deferred:
         return self.text
 
 
-class DeferredList(Deferred, Sequence[Any]):
+class LazyList(LazyJson, Sequence[Any]):
     """The same for an array, usable as one; empty if the text turns out not to be JSON."""
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class DeferredList(Deferred, Sequence[Any]):
         return len(self.value)
 
 
-class DeferredObject(Deferred, Mapping[str, Any]):
+class LazyObject(LazyJson, Mapping[str, Any]):
     """The same for an object."""
 
     __slots__ = ()
@@ -111,7 +111,7 @@ class DeferredObject(Deferred, Mapping[str, Any]):
         """Return a member, still unparsed where it is the only one; UNSET if there is none."""
         before = f'{{"{name}":'
         if self.text.startswith(before):
-            inner = deferred_json(self.text[len(before) : -1])
+            inner = lazy_json(self.text[len(before) : -1])
             if inner is not UNSET:
                 return inner
         return self.value.get(name, UNSET)
@@ -202,15 +202,15 @@ class Reader:
             return [value]
         return value if isinstance(value, list) else None
 
-    def deferred_array(self, key: str) -> Sequence[Any] | None:
+    def lazy_array(self, key: str) -> Sequence[Any] | None:
         """An array of objects, parsed only when looked into.
 
         Text that begins and ends as one is taken for one; if it is none, it turns out empty.
         """
         text = self.rest.get(key)
         if type(text) is str:
-            found = deferred_objects(text)
-            if found is UNSET and isinstance(whole := deferred_json(text), DeferredList):
+            found = lazy_objects(text)
+            if found is UNSET and isinstance(whole := lazy_json(text), LazyList):
                 found = whole
             if found is not UNSET:
                 del self.rest[key]
@@ -221,14 +221,14 @@ class Reader:
         """Messages, which `_gen_ai_older` has brought to the shape of the conventions."""
         return self.array(key)
 
-    def deferred_messages(self, key: str) -> Sequence[Any] | None:
+    def lazy_messages(self, key: str) -> Sequence[Any] | None:
         """The same, parsed only when looked into."""
-        return self.deferred_array(key)
+        return self.lazy_array(key)
 
-    def deferred_json(self, key: str) -> Any | UnsetType:
+    def lazy_json(self, key: str) -> Any | UnsetType:
         """Any JSON value; an object or an array is parsed only when needed."""
         text = self.rest.get(key)
-        if type(text) is str and (found := deferred_json(text)) is not UNSET:
+        if type(text) is str and (found := lazy_json(text)) is not UNSET:
             del self.rest[key]
             return found
         return self.json(key)
@@ -267,12 +267,12 @@ class Reader:
         return None
 
 
-_DEFERRED: dict[str, type[DeferredObject | DeferredList]] = {"{": DeferredObject, "[": DeferredList}
+_LAZY: dict[str, type[LazyObject | LazyList]] = {"{": LazyObject, "[": LazyList}
 
 
-def deferred_json(text: str) -> DeferredObject | DeferredList | UnsetType:
+def lazy_json(text: str) -> LazyObject | LazyList | UnsetType:
     """Return an object or an array to be parsed when needed; UNSET for any other text."""
-    kind = _DEFERRED.get(text[:1])
+    kind = _LAZY.get(text[:1])
     if kind is None:
         return UNSET
     try:
@@ -282,9 +282,9 @@ def deferred_json(text: str) -> DeferredObject | DeferredList | UnsetType:
     return kind(text)
 
 
-def deferred_objects(text: str) -> DeferredList | UnsetType:
+def lazy_objects(text: str) -> LazyList | UnsetType:
     """Return what begins and ends as an array of objects, to be parsed when needed; else UNSET."""
-    return DeferredList(text) if text[:2] == "[{" and text[-2:] == "}]" else UNSET
+    return LazyList(text) if text[:2] == "[{" and text[-2:] == "}]" else UNSET
 
 
 def is_placeholder(value: Any) -> bool:
@@ -303,9 +303,9 @@ def messages(text: str) -> list[Any] | UnsetType:
     return array(text) if in_parts(text) else UNSET
 
 
-def deferred_messages(text: str) -> DeferredList | UnsetType:
+def lazy_messages(text: str) -> LazyList | UnsetType:
     """The same, to be parsed when needed."""
-    return deferred_objects(text) if in_parts(text) else UNSET
+    return lazy_objects(text) if in_parts(text) else UNSET
 
 
 def array(text: str) -> list[Any] | UnsetType:

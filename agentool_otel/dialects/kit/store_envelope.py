@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from agentool_otel.dialects.kit.dialect import SHARED_ROLE, judge
+from agentool_otel.dialects.kit.dialect import SHARED_ROLE, match_dialect
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import (
     UNSET,
@@ -68,10 +68,10 @@ def _read_inside(span: Reader, attributes: dict[str, Any]) -> Operation | None:
     if not attributes:
         return None
     record = msgspec.structs.replace(span.span, attributes=attributes)
-    judgement = judge(record)
-    if judgement.dialect is None or judgement.confidence.level < SHARED_ROLE:
+    match = match_dialect(record)
+    if match.dialect is None or match.confidence.level < SHARED_ROLE:
         return None
-    return judgement.dialect.read(Reader(record))
+    return match.dialect.read(Reader(record))
 
 
 def _filled(inner: Operation, outer: Operation) -> Operation:

@@ -79,7 +79,7 @@ def unclassified(span: Reader) -> Unclassified:
     take_exception(span)
     error = span.text(core.ERROR_TYPE)
     if error is None and span.span.status == STATUS_ERROR:
-        error = "_OTHER"
+        error = core.ERROR_TYPE_OTHER
     return Unclassified(
         error_type=error,
         error_message=span.span.status_message if error is not None else None,
@@ -94,7 +94,7 @@ def failed(operation: Operation, kind: str | None, described: str | None) -> Ope
         return operation
     return msgspec.structs.replace(
         operation,
-        error_type=kind or "_OTHER",
+        error_type=kind or core.ERROR_TYPE_OTHER,
         error_message=described or operation.error_message,
     )
 

@@ -16,7 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     Confidence,
-    Signs,
+    Markers,
 )
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
@@ -40,7 +40,7 @@ class Logfire:
     """The dialect."""
 
     name = "logfire"
-    signs = Signs(keys=(_MESSAGE,), scopes=("logfire",))
+    markers = Markers(keys=(_MESSAGE,), scopes=("logfire",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

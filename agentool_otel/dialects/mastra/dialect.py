@@ -11,11 +11,11 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text, parts_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
-from agentool_otel.dialects.mastra.older import OLDER_SIGNS, is_older, read_older
+from agentool_otel.dialects.mastra.older import OLDER_MARKERS, is_older, read_older
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -42,7 +42,7 @@ class Mastra:
     """The dialect."""
 
     name = "mastra"
-    signs = Signs(keys=(_TYPE, *OLDER_SIGNS))
+    markers = Markers(keys=(_TYPE, *OLDER_MARKERS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel.dialects.kit.dialect import classify
-from agentool_otel.dialects.kit.reading import Deferred
+from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.dialects.openinference import messages as flat
 from agentool_otel.dialects.openinference import openai_shape as openai
 from agentool_otel.dialects.openinference import values
@@ -152,7 +152,7 @@ def _said(messages: Any, otherwise: Any) -> Any:
     words = text_of(said[-1]) if said else None
     if words is not None:
         return words
-    return Deferred(otherwise) if isinstance(otherwise, str) else UNSET
+    return LazyJson(otherwise) if isinstance(otherwise, str) else UNSET
 
 
 def _document(said: Any) -> Any:

@@ -19,14 +19,15 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import (
     CENSUS,
     NOT_MINE,
     OWN_ROLE,
     SCOPE,
     Confidence,
-    Signs,
-    Written,
+    Markers,
+    WrittenSpan,
 )
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.flattened import members, tree
@@ -47,17 +48,16 @@ from agentool_otel.model.operations import (
     Operation,
     Retrieval,
     ToolExecution,
-    Unclassified,
     WorkflowInvocation,
 )
-from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
-from agentool_otel.semconv import core, gen_ai, mcp
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import gen_ai, mcp
 from agentool_otel.semconv import openinference as oi
 
 __all__ = ["OpenInference"]
 
 _SCOPE = "openinference."
-_SIGNS = Signs(
+_MARKERS = Markers(
     keys=(
         "openinference.",
         oi.LLM_INPUT_MESSAGES,
@@ -94,7 +94,7 @@ class OpenInference:
     """The dialect."""
 
     name = "openinference"
-    signs = _SIGNS
+    markers = _MARKERS
     cannot_carry = (
         "system instructions become the first message of the input",
         "in a message, tool calls come after everything else and their arguments are objects",
@@ -110,7 +110,7 @@ class OpenInference:
         if span.scope.startswith(_SCOPE):
             return Confidence(SCOPE, f"scope {span.scope}")
         for key in span.attributes:
-            if key in _SIGNS.keys or key.startswith(_SIGNS.keys):
+            if key in _MARKERS.keys or key.startswith(_MARKERS.keys):
                 return Confidence(CENSUS, f"has {key}")
         return NOT_MINE
 
@@ -127,12 +127,12 @@ class OpenInference:
         passing = inner or beeai.is_passing(span.span)
         operation = None if passing else _read_kind(span, kind)
         if operation is None:
-            return _unclassified(span)
+            return onto.unclassified(span)
         if said and kind != oi.RERANKER:
             span.rest.pop(oi.SPAN_KIND, None)
         return operation
 
-    def write(self, operation: Operation) -> Written:
+    def write(self, operation: Operation) -> WrittenSpan:
         """Return span name, kind and attributes; the caller sets the span's status."""
         return write(operation)
 
@@ -200,25 +200,12 @@ def _rename(span: Reader, table: dict[str, str]) -> None:
         rest[table[old]] = rest.pop(old)
 
 
-def _as(span: Reader, operation: str) -> Any:
+def _read_as(span: Reader, operation: str) -> Any:
     """Read what is left in GenAI names, as a given operation."""
-    said = span.rest.get(gen_ai.OPERATION_NAME)
-    if operation != "chat" or said not in ("generate_content", "text_completion"):
-        span.rest[gen_ai.OPERATION_NAME] = operation
-    return _GEN_AI.read(span)
-
-
-def _unclassified(span: Reader) -> Unclassified:
-    record = span.span
-    error = span.text(core.ERROR_TYPE)
-    if error is None and record.status == STATUS_ERROR:
-        error = core.ERROR_TYPE_OTHER
-    return Unclassified(
-        conversation_id=span.text(gen_ai.CONVERSATION_ID),
-        error_type=error,
-        error_message=record.status_message if error is not None else None,
-        extra=span.rest,
-    )
+    name = span.rest.get(gen_ai.OPERATION_NAME)
+    if operation == "chat" and name in ("generate_content", "text_completion"):
+        operation = name
+    return onto.as_operation(span, operation)
 
 
 def _read_llm(span: Reader) -> Inference:
@@ -242,7 +229,7 @@ def _read_llm(span: Reader) -> Inference:
     given, answered = _messages(span)
     if response_id is not None and response_id.startswith("resp_"):
         answered = values.joined(answered)
-    operation: Inference = _as(span, "chat")
+    operation: Inference = _read_as(span, "chat")
     said = [it["finish_reason"] for it in answered if isinstance(it.get("finish_reason"), str)]
     return structs.replace(
         operation,
@@ -312,7 +299,7 @@ def _read_tool(span: Reader) -> ToolExecution:
         name = span.span.name.removeprefix("execute_tool ").removesuffix(".__call__")  # DSPy's
         rest[gen_ai.TOOL_NAME] = beeai.tool_of(span.span) or name
     arguments, result = values.arguments(span), values.result(span)
-    operation: ToolExecution = _as(span, "execute_tool")
+    operation: ToolExecution = _read_as(span, "execute_tool")
     operation = structs.replace(
         operation,
         arguments=operation.arguments if arguments is UNSET else arguments,
@@ -355,7 +342,7 @@ def _invocation(span: Reader) -> AgentInvocation:
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
     given, answered = _said(span)
-    operation: AgentInvocation = _as(span, "invoke_agent")
+    operation: AgentInvocation = _read_as(span, "invoke_agent")
     return structs.replace(
         operation,
         input=given or operation.input,
@@ -385,7 +372,7 @@ def _read_chain(span: Reader) -> Operation | None:
         return _read_workflow(span, "")
     if calls.is_workflow(span.span):
         span.rest.setdefault(gen_ai.WORKFLOW_NAME, span.span.name)
-        run: WorkflowInvocation = _as(span, "invoke_workflow")
+        run: WorkflowInvocation = _read_as(span, "invoke_workflow")
         return run
     if span.span.parent_id is None or span.span.name == "LangGraph":
         return _read_workflow(span, span.span.name)
@@ -397,7 +384,7 @@ def _read_workflow(span: Reader, name: str) -> WorkflowInvocation:
         span.rest.setdefault(gen_ai.WORKFLOW_NAME, name)
     calls.unwrap_input(span)
     given, answered = _messages(span)
-    operation: WorkflowInvocation = _as(span, "invoke_workflow")
+    operation: WorkflowInvocation = _read_as(span, "invoke_workflow")
     return structs.replace(
         operation,
         input=given or operation.input,
@@ -415,7 +402,7 @@ def _read_embedding(span: Reader) -> Embeddings:
         key = gen_ai.REQUEST_MODEL if asked in (None, model) else gen_ai.RESPONSE_MODEL
         span.rest.setdefault(key, model)
     _take_models(span)
-    operation: Embeddings = _as(span, "embeddings")
+    operation: Embeddings = _read_as(span, "embeddings")
     return operation
 
 
@@ -432,7 +419,7 @@ def _read_retrieval(span: Reader, kind: str) -> Retrieval:
     if documents:
         values.drop(span, oi.OUTPUT_VALUE)
         span.rest[gen_ai.RETRIEVAL_DOCUMENTS] = documents
-    operation: Retrieval = _as(span, "retrieval")
+    operation: Retrieval = _read_as(span, "retrieval")
     return operation
 
 

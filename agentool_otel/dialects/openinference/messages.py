@@ -8,7 +8,7 @@ from typing import Any
 
 from agentool_otel.dialects.kit.flattened import flatten, members
 from agentool_otel.dialects.kit.provider_messages import json_or_text, role_of, tool_definition
-from agentool_otel.dialects.kit.reading import Deferred
+from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
@@ -177,7 +177,7 @@ def one_by_one(said: Message) -> list[dict[str, Any]]:
 
 def _written_call(part: Part) -> dict[str, Any]:
     arguments = part.get("arguments")
-    if isinstance(arguments, Deferred):
+    if isinstance(arguments, LazyJson):
         arguments = arguments.text
     return {
         "id": part.get("id"),

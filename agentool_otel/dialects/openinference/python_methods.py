@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel.dialects.kit.provider_messages import json_or_text
-from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.model.spans import SpanRecord
@@ -70,4 +70,4 @@ def unwrap_input(span: Reader) -> None:
 
 
 def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Deferred) else value
+    return value.value if isinstance(value, LazyJson) else value

@@ -16,7 +16,7 @@ from agentool_otel.dialects.kit import langchain_values as langchain
 from agentool_otel.dialects.kit.flattened import members, tree
 from agentool_otel.dialects.kit.provider_messages import json_or_text, spoken
 from agentool_otel.dialects.kit.python_text import object_in
-from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text
@@ -82,7 +82,7 @@ def take(span: Reader, key: str) -> Any:
     value = span.rest.get(key)
     structured = not isinstance(value, str) or value[:1] in ("{", "[")
     if mime == oi.JSON or (mime is None and structured):
-        value = span.deferred_json(key)
+        value = span.lazy_json(key)
     else:
         value = span.text(key)
     if value is None and key in span.rest:
@@ -99,12 +99,12 @@ def write_value(key: str, value: Any, into: Attributes) -> None:
     if isinstance(value, str):
         into[key], into[_MIME[key]] = value, oi.TEXT
     else:
-        into[key] = value.text if isinstance(value, Deferred) else dumps(value)
+        into[key] = value.text if isinstance(value, LazyJson) else dumps(value)
         into[_MIME[key]] = oi.JSON
 
 
 def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Deferred) else value
+    return value.value if isinstance(value, LazyJson) else value
 
 
 def query(span: Reader) -> str | None:
@@ -122,7 +122,7 @@ def query(span: Reader) -> str | None:
 def messages(span: Reader, key: str, role: str) -> list[Message]:
     """Take the messages a value holds; one that holds none is itself what was said."""
     value = take(span, key)
-    if "content='" in (value.text if isinstance(value, Deferred) else str(value)):
+    if "content='" in (value.text if isinstance(value, LazyJson) else str(value)):
         value = langchain.unprinted(_plain(value))  # LangChain's, until early 2025
     return [] if value is UNSET else spoken(value, role)
 
@@ -254,7 +254,7 @@ def arguments(span: Reader) -> Any:
     value = _plain(given) if _is_smolagents(given) else None
     if value is not None:
         return _smolagents_arguments(value, parameters)
-    if isinstance(given, Deferred) and '"tool_string"' in given.text:
+    if isinstance(given, LazyJson) and '"tool_string"' in given.text:
         return _crewai_arguments(given)
     if span.rest.get(oi.TOOL_PARAMETERS) is not None and given == parameters:
         del span.rest[oi.TOOL_PARAMETERS]  # Agno and Claude repeat the arguments there
@@ -269,7 +269,7 @@ def _is_schema(parameters: dict[str, Any]) -> bool:
     )
 
 
-def _crewai_arguments(given: Deferred) -> Any:
+def _crewai_arguments(given: LazyJson) -> Any:
     """Unpack the call of CrewAI's `ToolUsage._use`, which has the tool's printed into it."""
     value = given.value
     calling = value.get("calling") if isinstance(value, dict) else None
@@ -281,7 +281,7 @@ def _crewai_arguments(given: Deferred) -> Any:
 
 
 def _is_smolagents(given: Any) -> bool:
-    return isinstance(given, Deferred) and '"sanitize_inputs_outputs"' in given.text
+    return isinstance(given, LazyJson) and '"sanitize_inputs_outputs"' in given.text
 
 
 def _smolagents_arguments(value: Any, parameters: Any) -> Any:
@@ -308,7 +308,7 @@ def result(span: Reader) -> Any:
 def unwrapped(operation: ToolExecution) -> ToolExecution:
     """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
     given = operation.result
-    if not _looks_wrapped(given.text if isinstance(given, Deferred) else str(given)):
+    if not _looks_wrapped(given.text if isinstance(given, LazyJson) else str(given)):
         return operation
     value = _plain(given)
     if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS

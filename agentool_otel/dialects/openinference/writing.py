@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from agentool_otel.dialects.gen_ai.dialect import GenAI
-from agentool_otel.dialects.kit.dialect import Written
+from agentool_otel.dialects.kit.dialect import WrittenSpan
 from agentool_otel.dialects.openinference import messages as flat
 from agentool_otel.dialects.openinference import names, values
 from agentool_otel.model.messages import message, text_of
@@ -65,83 +68,90 @@ def kind_of(op: Operation) -> str:
     return _KIND_OF.get(type(op), oi.CHAIN)
 
 
-def write(op: Operation) -> Written:
+def write(op: Operation) -> WrittenSpan:
     """Return span name, kind and attributes; the caller sets the span's status."""
-    name, span_kind, said = _GEN_AI.write(op)
+    name, span_kind, attributes = _GEN_AI.write(op)
     kind = kind_of(op)
     if isinstance(op, Unclassified):
         kind = str(op.extra.get(oi.SPAN_KIND, oi.UNKNOWN))
-    made: Attributes = {oi.SPAN_KIND: kind}
+    written: Attributes = {oi.SPAN_KIND: kind}
     renamed = _WRITTEN_NAMES.get(type(op), _OTHER_NAMES)
     anew = _WRITTEN_ANEW if isinstance(op, _WITH_CONTENT) else ()
-    for key, value in said.items():
+    for key, value in attributes.items():
         if key == gen_ai.OPERATION_NAME and value == names.KINDS.get(kind):
             continue
         if key not in anew:
-            made[renamed.get(key, key)] = value
-    match op:
-        case Inference():
-            _write_messages(op, made)
-            values.write_parameters(oi.LLM_INVOCATION_PARAMETERS, made)
-            _write_model(op.response_model or op.request_model, made)
-            if op.finish_reasons is not None and len(op.finish_reasons) == 1:
-                del made[gen_ai.RESPONSE_FINISH_REASONS]
-                made[oi.LLM_FINISH_REASON] = op.finish_reasons[0]
-        case AgentInvocation() | WorkflowInvocation():
-            _write_messages(op, made)
-        case Embeddings():
-            values.write_parameters(oi.EMBEDDING_INVOCATION_PARAMETERS, made)
-            if op.request_model is not None:
-                made[oi.EMBEDDING_MODEL_NAME] = op.request_model
-        case Retrieval():
-            if op.documents:
-                flat.write_documents(oi.RETRIEVAL_DOCUMENTS, op.documents, made)
-            if op.query is not None:
-                made[oi.INPUT_MIME_TYPE] = oi.TEXT
-        case ToolExecution():
-            for key in (
-                gen_ai.TOOL_CALL_ARGUMENTS,
-                gen_ai.TOOL_CALL_RESULT,
-                agentool.TOOL_WRAPPED,
-            ):
-                made.pop(key, None)
-            if op.transfer_message is not None:
-                made[agentool.TRANSFER_MESSAGE] = op.transfer_message
-            values.write_value(oi.INPUT_VALUE, op.arguments, made)
-            values.write_value(oi.OUTPUT_VALUE, op.result, made)
-        case EvaluationResult():
-            _write_annotation(made)
-        case _:
-            pass
-    return Written(name, span_kind, made)
+            written[renamed.get(key, key)] = value
+    if (write_content := _CONTENT_WRITERS.get(type(op))) is not None:
+        write_content(op, written)
+    return WrittenSpan(name, span_kind, written)
 
 
-def _write_model(model: str | None, made: Attributes) -> None:
+def _write_inference(op: Inference, into: Attributes) -> None:
+    _write_messages(op, into)
+    values.write_parameters(oi.LLM_INVOCATION_PARAMETERS, into)
+    model = op.response_model or op.request_model
     if model is not None:
-        made[oi.LLM_MODEL_NAME] = model
+        into[oi.LLM_MODEL_NAME] = model
+    if op.finish_reasons is not None and len(op.finish_reasons) == 1:
+        del into[gen_ai.RESPONSE_FINISH_REASONS]
+        into[oi.LLM_FINISH_REASON] = op.finish_reasons[0]
 
 
-def _write_messages(op: Inference | AgentInvocation | WorkflowInvocation, made: Attributes) -> None:
-    """Write messages, and what backends show first: the last of them as the span's value."""
-    given = list(op.input or ())
+def _write_messages(op: Inference | AgentInvocation | WorkflowInvocation, into: Attributes) -> None:
+    """Write messages, and the last of each side as the span's value, which backends show first."""
+    inputs = list(op.input or ())
     system = None if isinstance(op, WorkflowInvocation) else op.system
     if system:
-        given = [message("system", system), *given]
-    flat.write_messages(oi.LLM_INPUT_MESSAGES, given, made)
-    flat.write_messages(oi.LLM_OUTPUT_MESSAGES, op.output or (), made)
-    for key, said in ((oi.INPUT_VALUE, given), (oi.OUTPUT_VALUE, op.output)):
-        if said and (words := text_of(said[-1])) is not None:
-            values.write_value(key, words, made)
+        inputs = [message("system", system), *inputs]
+    flat.write_messages(oi.LLM_INPUT_MESSAGES, inputs, into)
+    flat.write_messages(oi.LLM_OUTPUT_MESSAGES, op.output or (), into)
+    for key, messages in ((oi.INPUT_VALUE, inputs), (oi.OUTPUT_VALUE, op.output)):
+        if messages and (last := text_of(messages[-1])) is not None:
+            values.write_value(key, last, into)
     if not isinstance(op, WorkflowInvocation) and op.tools:
-        flat.write_tools(oi.LLM_TOOLS, op.tools, made)
+        flat.write_tools(oi.LLM_TOOLS, op.tools, into)
 
 
-def _write_annotation(made: Attributes) -> None:
+def _write_embeddings(op: Embeddings, into: Attributes) -> None:
+    values.write_parameters(oi.EMBEDDING_INVOCATION_PARAMETERS, into)
+    if op.request_model is not None:
+        into[oi.EMBEDDING_MODEL_NAME] = op.request_model
+
+
+def _write_retrieval(op: Retrieval, into: Attributes) -> None:
+    if op.documents:
+        flat.write_documents(oi.RETRIEVAL_DOCUMENTS, op.documents, into)
+    if op.query is not None:
+        into[oi.INPUT_MIME_TYPE] = oi.TEXT
+
+
+def _write_tool(op: ToolExecution, into: Attributes) -> None:
+    for key in (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT, agentool.TOOL_WRAPPED):
+        into.pop(key, None)
+    if op.transfer_message is not None:
+        into[agentool.TRANSFER_MESSAGE] = op.transfer_message
+    values.write_value(oi.INPUT_VALUE, op.arguments, into)
+    values.write_value(oi.OUTPUT_VALUE, op.result, into)
+
+
+def _write_annotation(_op: EvaluationResult, into: Attributes) -> None:
     for key, field in (
         (gen_ai.EVALUATION_NAME, "name"),
         (gen_ai.EVALUATION_SCORE_VALUE, "score"),
         (gen_ai.EVALUATION_SCORE_LABEL, "label"),
         (gen_ai.EVALUATION_EXPLANATION, "explanation"),
     ):
-        if key in made:
-            made[f"{oi.ANNOTATIONS}.0.annotation.{field}"] = made.pop(key)
+        if key in into:
+            into[f"{oi.ANNOTATIONS}.0.annotation.{field}"] = into.pop(key)
+
+
+_CONTENT_WRITERS: dict[type, Callable[[Any, Attributes], None]] = {
+    Inference: _write_inference,
+    AgentInvocation: _write_messages,
+    WorkflowInvocation: _write_messages,
+    Embeddings: _write_embeddings,
+    Retrieval: _write_retrieval,
+    ToolExecution: _write_tool,
+    EvaluationResult: _write_annotation,
+}

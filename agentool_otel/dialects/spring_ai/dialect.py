@@ -9,7 +9,7 @@ and Spring AI counts zero tokens where a streaming server did not count any.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Signs
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.spring_ai.logs import entries, spoken, texts
@@ -46,7 +46,7 @@ class SpringAI:
     """The dialect."""
 
     name = "spring_ai"
-    signs = Signs(keys=("spring.ai.",), scopes=("org.springframework",))
+    markers = Markers(keys=("spring.ai.",), scopes=("org.springframework",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if any(key.startswith("spring.ai.") for key in span.attributes):

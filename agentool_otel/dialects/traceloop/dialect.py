@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import (
     CENSUS,
     EXTENDS,
@@ -22,13 +23,12 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
-    Signs,
-    Written,
+    Markers,
+    WrittenSpan,
 )
 from agentool_otel.dialects.kit.errors import take_exception
 from agentool_otel.dialects.kit.provider_messages import answer_in, spoken
-from agentool_otel.dialects.kit.reading import Deferred, Reader
-from agentool_otel.dialects.kit.to_gen_ai import mend_definitions, mend_thoughts, move_functions
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.dialects.traceloop import entities, openai_agents_v2
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.operations import (
@@ -42,8 +42,8 @@ from agentool_otel.model.operations import (
     Unclassified,
     WorkflowInvocation,
 )
-from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
-from agentool_otel.semconv import agentool, core, gen_ai, mcp
+from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.semconv import agentool, gen_ai, mcp
 from agentool_otel.semconv import traceloop as tl
 
 __all__ = ["Traceloop"]
@@ -60,7 +60,7 @@ _INSTRUMENTED = frozenset({
 })  # fmt: skip
 """What OpenLLMetry has instrumentations for, as their scopes name it. The OpenTelemetry project's
 own end in `_v2`, apart from its openai-agents, which speaks the same."""
-_SIGNS = Signs(
+_MARKERS = Markers(
     keys=(
         *("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
         tl.COMMAND,
@@ -75,7 +75,7 @@ class Traceloop:
     """The dialect."""
 
     name = "traceloop"
-    signs = _SIGNS
+    markers = _MARKERS
     cannot_carry = (
         "a tool's result that looks like LangChain's serialised message is read as its content",
     )
@@ -103,9 +103,9 @@ class Traceloop:
         if span.span.scope == openai_agents_v2.SCOPE:
             openai_agents_v2.mend(span)
         _take_session(span)
-        move_functions(span, tl.REQUEST_FUNCTIONS)
-        mend_definitions(span)
-        mend_thoughts(span)
+        onto.move_functions(span, tl.REQUEST_FUNCTIONS)
+        onto.mend_definitions(span)
+        onto.mend_thoughts(span)
         for repeated, original in (
             (tl.TASK_INPUT, tl.ENTITY_INPUT),
             (tl.TASK_OUTPUT, tl.ENTITY_OUTPUT),
@@ -113,9 +113,9 @@ class Traceloop:
             if repeated in span.rest:
                 value = span.rest.pop(repeated)
                 span.rest.setdefault(original, value)
-        return _read_kind(span)
+        return _read_by_role(span)
 
-    def write(self, operation: Operation) -> Written:
+    def write(self, operation: Operation) -> WrittenSpan:
         """Return span name, kind and attributes; the caller sets the span's status."""
         return _write(operation)
 
@@ -135,36 +135,50 @@ def _take_session(span: Reader) -> None:
         rest.pop(tl.ASSOCIATION + "session_id", None)
 
 
-def _read_kind(span: Reader) -> Operation:
+def _read_by_role(span: Reader) -> Operation:
+    """Read a span by its kind or its GenAI operation; the first case that fits decides."""
+    rest = span.rest
+    kind, operation = _mend_role(span)
+    match kind, operation:
+        case _ if mcp.METHOD_NAME in rest:
+            return _read_mcp(span)
+        case (tl.HANDOFF, _) | (_, "handoff"):
+            return _read_handoff(span)
+        case _ if tl.GOTO_TO in rest:
+            return _read_goto(span)
+        case (tl.TOOL, _) | (None, "execute_tool"):
+            return _read_tool(span)
+        case (_, "vector_db_retrieve"):
+            return _read_retrieval(span)
+        case (tl.AGENT, _):
+            return _read_agent(span)
+        case (tl.WORKFLOW, _):
+            return _read_agent(span) if _is_agent(span) else _read_workflow(span)
+        case _ if _is_plain_task(kind, rest) or _is_wrapper(span):
+            return onto.unclassified(span)
+        case _:
+            return _read_gen_ai(span)
+
+
+def _mend_role(span: Reader) -> tuple[Any, Any]:
+    """Return the span's kind and GenAI operation, which some versions leave out or misname."""
     rest = span.rest
     if rest.get(gen_ai.OPERATION_NAME) == "response":  # of openai-agents, in 0.45
         rest[gen_ai.OPERATION_NAME] = "chat"
-    kind, name = rest.get(tl.SPAN_KIND), rest.get(gen_ai.OPERATION_NAME)
+    kind = rest.get(tl.SPAN_KIND)
     if kind is None and span.span.name == "crewai.workflow":
         kind = tl.WORKFLOW
     if kind == tl.TOOL and span.span.scope.startswith(_SCOPE + "mcp"):
         rest.setdefault(mcp.METHOD_NAME, "tools/call")  # the span's name had it, in older versions
-    if mcp.METHOD_NAME in rest:
-        return _read_mcp(span)
-    if kind == tl.HANDOFF or name == "handoff":
-        return _read_handoff(span)
-    if tl.GOTO_TO in rest:
-        return _read_goto(span)
-    if kind == tl.TOOL or (kind is None and name == "execute_tool"):
-        return _read_tool(span)
-    if name == "vector_db_retrieve":
-        return _read_retrieval(span)
-    if kind == tl.AGENT or (kind == tl.WORKFLOW and _is_agent(span)):
-        return _read_agent(span)
-    if kind == tl.WORKFLOW:
-        return _read_workflow(span)
-    if _is_task(kind, rest) or _is_wrapper(span):
-        return _unclassified(span)
-    rest.pop(tl.SPAN_KIND, None)
-    kept = _take_request_type(span)
+    return kind, rest.get(gen_ai.OPERATION_NAME)
+
+
+def _read_gen_ai(span: Reader) -> Operation:
+    span.rest.pop(tl.SPAN_KIND, None)
+    request_type = _take_request_type(span)
     operation = _GEN_AI.read(span)
-    if kept is not None and isinstance(operation, Unclassified):
-        operation.extra[tl.REQUEST_TYPE] = kept
+    if request_type is not None and isinstance(operation, Unclassified):
+        operation.extra[tl.REQUEST_TYPE] = request_type
     return operation
 
 
@@ -181,10 +195,10 @@ def _is_agent(span: Reader) -> bool:
     return name is not None and name == span.rest.get(tl.ENTITY_NAME)
 
 
-def _is_task(kind: Any, said: Attributes) -> bool:
-    """Whether this is a task that says no more than that it is one."""
-    named = said.get(gen_ai.OPERATION_NAME) not in _NO_OPERATION
-    return kind == tl.TASK and not named and gen_ai.EVALUATION_NAME not in said
+def _is_plain_task(kind: Any, attributes: Attributes) -> bool:
+    """Whether a span is a task and nothing more specific."""
+    plain = attributes.get(gen_ai.OPERATION_NAME) in _NO_OPERATION
+    return kind == tl.TASK and plain and gen_ai.EVALUATION_NAME not in attributes
 
 
 def _is_wrapper(span: Reader) -> bool:
@@ -192,24 +206,10 @@ def _is_wrapper(span: Reader) -> bool:
     return tl.GRAPH_NODES in span.rest and tl.SPAN_KIND not in span.rest
 
 
-def _unclassified(span: Reader) -> Unclassified:
-    record = span.span
-    error = span.text(core.ERROR_TYPE)
-    if error is None and record.status == STATUS_ERROR:
-        error = core.ERROR_TYPE_OTHER
-    return Unclassified(
-        conversation_id=span.text(gen_ai.CONVERSATION_ID),
-        error_type=error,
-        error_message=record.status_message if error is not None else None,
-        extra=span.rest,
-    )
-
-
-def _as(span: Reader, operation: str) -> Any:
+def _read_as(span: Reader, operation: str) -> Any:
     """Read what is left as a GenAI span of a given operation."""
-    span.rest[gen_ai.OPERATION_NAME] = operation
     span.rest.pop(tl.SPAN_KIND, None)
-    return _GEN_AI.read(span)
+    return onto.as_operation(span, operation)
 
 
 def _entity(span: Reader) -> str | None:
@@ -225,7 +225,7 @@ def _read_tool(span: Reader) -> ToolExecution:
         span.rest.setdefault(gen_ai.TOOL_NAME, name)
     given = entities.envelope(span, tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS)
     made = entities.envelope(span, tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT)
-    operation: ToolExecution = _as(span, "execute_tool")
+    operation: ToolExecution = _read_as(span, "execute_tool")
     changes: dict[str, Any] = {}
     if given is not UNSET:
         changes["arguments"] = entities.arguments(given)
@@ -246,7 +246,7 @@ def _read_agent(span: Reader) -> AgentInvocation:
         rest.setdefault(gen_ai.AGENT_NAME, named)
     run_id = rest.pop(gen_ai.AGENT_ID) if _names_run(span) else None
     given, answered = _content(span)
-    operation: AgentInvocation = _with_content(_as(span, "invoke_agent"), given, answered)
+    operation: AgentInvocation = _with_content(_read_as(span, "invoke_agent"), given, answered)
     if run_id is not None:
         operation.extra[gen_ai.AGENT_ID] = run_id
     return operation
@@ -269,7 +269,9 @@ def _read_workflow(span: Reader) -> WorkflowInvocation:
     ):  # what a workflow is called as an agent
         del rest[gen_ai.AGENT_NAME]
     given, answered = _content(span)
-    operation: WorkflowInvocation = _with_content(_as(span, "invoke_workflow"), given, answered)
+    operation: WorkflowInvocation = _with_content(
+        _read_as(span, "invoke_workflow"), given, answered
+    )
     return operation
 
 
@@ -297,7 +299,7 @@ def _content(span: Reader) -> tuple[Any, Any]:
 def _read_retrieval(span: Reader) -> Retrieval:
     given = entities.envelope(span, tl.ENTITY_INPUT)
     made = entities.envelope(span, tl.ENTITY_OUTPUT)
-    operation: Retrieval = _as(span, "retrieval")
+    operation: Retrieval = _read_as(span, "retrieval")
     query, found = entities.query(given), entities.documents(made)
     return structs.replace(
         operation,
@@ -324,7 +326,7 @@ def _read_goto(span: Reader) -> Operation:
     """Read where LangGraph's `Command(goto=…)` of one node leads; the end is no agent."""
     rest = span.rest
     if rest[tl.GOTO_TO] == "__end__":
-        return _unclassified(span)
+        return onto.unclassified(span)
     rest.pop(tl.SPAN_KIND, None)
     rest[tl.HANDOFF_TO] = rest.pop(tl.GOTO_TO)
     if tl.GOTO_FROM in rest:
@@ -359,7 +361,7 @@ def _read_mcp(span: Reader) -> Operation:
 _REQUEST_TYPES = {"text_completion": "completion", "embeddings": "embedding"}
 
 
-def _write(op: Operation) -> Written:
+def _write(op: Operation) -> WrittenSpan:
     name, span_kind, attributes = _GEN_AI.write(op)
     own: Attributes = {}
     match op:
@@ -378,7 +380,7 @@ def _write(op: Operation) -> Written:
                 (tl.ENTITY_OUTPUT, "output", op.result),
             ):
                 if value is not UNSET:
-                    encoded = value.text if isinstance(value, Deferred) else dumps(value)
+                    encoded = value.text if isinstance(value, LazyJson) else dumps(value)
                     own[key] = f'{{"{member}":{encoded}}}'
         case AgentInvocation():
             name, own = _titled(name, tl.AGENT, op.agent_name)
@@ -390,7 +392,7 @@ def _write(op: Operation) -> Written:
             own[tl.SPAN_KIND] = str(op.extra.get(tl.SPAN_KIND, tl.TASK))
     if op.conversation_id is not None:
         own[tl.ASSOCIATION + "session_id"] = op.conversation_id
-    return Written(name, span_kind, {**attributes, **own})
+    return WrittenSpan(name, span_kind, {**attributes, **own})
 
 
 def _named(kind: str, name: str) -> Attributes:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel.dialects.kit.python_text import object_in
-from agentool_otel.dialects.kit.reading import Deferred, Reader
+from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.model.operations import ToolExecution
 
 __all__ = [
@@ -35,7 +35,7 @@ def envelope(span: Reader, *keys: str) -> Any:
     for key in keys:
         value = span.json(key) if key in span.rest else UNSET
         said = value if said is UNSET else said
-    return said.value if isinstance(said, Deferred) else said
+    return said.value if isinstance(said, LazyJson) else said
 
 
 def arguments(said: Any) -> Any:

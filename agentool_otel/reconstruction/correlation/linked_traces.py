@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from agentool_otel.dialects import GatheringDialect, Ties, gathering_dialects
+from agentool_otel.dialects import LinkingDialect, linking_dialects
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.correlation.keys import Keys
 from agentool_otel.reconstruction.correlation.spooled import Units, unpacked
@@ -43,29 +43,29 @@ def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part
         first: the one that starts first.
         roots: its runs.
     """
-    known = gathering_dialects()
+    known = linking_dialects()
     named = {node.dialect for node in (first, *roots) if node.dialect in known}
-    found = [(name, ties) for name in sorted(filter(None, named)) if (ties := _ties(name, spans))]
-    if not found:
+    linked = [
+        (name, links)
+        for name in sorted(filter(None, named))
+        if (links := known[name].trace_links(spans))
+    ]
+    if not linked:
         return None
     offered, needed, run_ids = (
-        [hash((name, key)) for name, ties in found for key in ties[n]] for n in range(3)
+        [hash((name, key)) for name, links in linked for key in links[n]] for n in range(3)
     )
     return Part(spans, Keys(offered, needed), run_ids)
 
 
-def _ties(name: str, spans: list[SpanRecord]) -> Ties | None:
-    return gathering_dialects()[name].ties(spans)
-
-
 def gather(spans: list[SpanRecord]) -> list[SpanRecord]:
     """Return the spans of a run as its dialect has put them in order."""
-    made = spans
-    dialects: Iterable[GatheringDialect] = gathering_dialects().values()
+    arranged = spans
+    dialects: Iterable[LinkingDialect] = linking_dialects().values()
     for dialect in dialects:
-        made = dialect.gathered(made)
+        arranged = dialect.arrange(arranged)
     copies = copies_of(spans)
-    return Deduplicated(made, copies) if copies else made
+    return Deduplicated(arranged, copies) if copies else arranged
 
 
 class Parts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentool_otel.dialects import judge
+from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
@@ -53,13 +53,11 @@ _ATTRIBUTES, _RESOURCE = "attributes.", "resource."
 
 def reading_of(node: Node) -> SpanReading:
     """Return how a span was read, and why so."""
-    judgement = judge(node.span)
-    why = judgement.confidence.reason
-    if judgement.tie is not None:
-        why = judgement.tie.message
-    return SpanReading(
-        node.span.span_id, node.span.name, node.dialect, judgement.confidence.level, why
-    )
+    match = match_dialect(node.span)
+    why = match.confidence.reason
+    if match.tie is not None:
+        why = match.tie.message
+    return SpanReading(node.span.span_id, node.span.name, node.dialect, match.confidence.level, why)
 
 
 def cut_or_hidden(node: Node) -> Iterator[Note]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel.dialects import Deferred
+from agentool_otel.dialects import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import call_id_of, parts_of, role_of
 from agentool_otel.model.operations import (
@@ -228,7 +228,7 @@ class StepBuilder:
             operation = node.operation
             assert isinstance(operation, Inference)
             said = operation.input or ()
-            if isinstance(said, Deferred) and "tool_call_response" not in said.text:
+            if isinstance(said, LazyJson) and "tool_call_response" not in said.text:
                 continue  # parsing it would be for nothing
             turns = [n for n, message in enumerate(said) if role_of(message) == "assistant"]
             asked: dict[str | None, dict[str, Any]] = {}

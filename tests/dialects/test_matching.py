@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.dialects import Confidence, Reader, Signs, classify, judge
+from agentool_otel.dialects import Confidence, Markers, Reader, classify, match_dialect
 from agentool_otel.dialects.kit import dialect
 from agentool_otel.dialects.kit.dialect import OWN_ROLE
 from agentool_otel.dialects.kit.flattened import flatten, tree
@@ -29,7 +29,7 @@ class Stated:
     def __init__(self, name: str, level: float, *keys: str, reads: Operation | None = None):
         self.name = name
         self._reads = reads
-        self.signs = Signs(keys=keys, names=(name,))
+        self.markers = Markers(keys=keys, names=(name,))
         self._level = level
 
     def recognise(self, span: SpanRecord) -> Confidence:
@@ -56,14 +56,14 @@ def test_the_surest_dialect_reads(installed: list[Any]) -> None:
 def test_of_equally_sure_ones_the_one_whose_names_are_used_most_reads(installed: list[Any]) -> None:
     installed += [Stated("a", 0.5, "x."), Stated("b", 0.5, "y.")]
     mixed = span(x__1=1, y__1=1, y__2=1)
-    assert (classify(mixed)[0], judge(mixed).tie) == ("b", None)
+    assert (classify(mixed)[0], match_dialect(mixed).tie) == ("b", None)
 
 
 def test_a_tie_is_decided_by_name_and_reported(installed: list[Any]) -> None:
     installed += [Stated("a", 0.5, "x."), Stated("b", 0.5, "x.")]
     tied = span(x__1=1)
     assert classify(tied)[0] == "a"
-    assert "dialects 'a' and 'b' both claim the span" in str(judge(tied).tie)
+    assert "dialects 'a' and 'b' both claim the span" in str(match_dialect(tied).tie)
 
 
 def test_the_fidelity_report_names_the_spans_that_two_dialects_claim(installed: list[Any]) -> None:
@@ -87,7 +87,7 @@ def test_a_span_name_speaks_where_nothing_else_does(installed: list[Any]) -> Non
 
 def test_a_span_with_the_names_of_two_goes_to_the_one_whose_role_it_has() -> None:
     mixed = span(openinference__span__kind="LLM", gen_ai__operation__name="chat")
-    assert judge(mixed).confidence == (OWN_ROLE, "has openinference.span.kind")
+    assert match_dialect(mixed).confidence == (OWN_ROLE, "has openinference.span.kind")
 
 
 def test_openllmetry_over_current_conventions_is_openllmetry() -> None:
