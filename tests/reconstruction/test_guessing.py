@@ -45,7 +45,7 @@ def calls_of(seen: Collected) -> tuple[list[tuple[str, Any]], list[str | None]]:
     return said, [it.rule for it in notes if it.outcome == "inferred"]
 
 
-BY_ORDER = "the order in which calls of the tool were asked for"
+BY_ORDER = "the order in which calls of the tool were requested"
 
 
 def test_of_parallel_calls_the_span_with_the_result_that_the_model_was_told_is_the_one() -> None:
