@@ -1,8 +1,8 @@
-"""What went into a run and what came out of it."""
+"""The input and the output of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
@@ -20,104 +20,116 @@ from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import json_or, plain
 from agentool_otel.semconv import agentool
 
-__all__ = ["Found", "input_of", "output_of"]
+__all__ = ["FieldValue", "input_of", "output_of"]
 
-_NOT_ASKING = frozenset({"system", "developer", "assistant", "tool"})
+_NOT_USERS = frozenset({"system", "developer", "assistant", "tool"})
 
 
-class Found(NamedTuple):
-    """A value, the span it is from, and by which rule where that is not the run's own."""
+class FieldValue(NamedTuple):
+    """A value, the span it is from, and the rule that chose it where it is not the run's own."""
 
     value: Any = UNSET
     node: Node | None = None
     rule: str | None = None
 
 
-_NOTHING = Found()
+_UNKNOWN = FieldValue()
 
 
-def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Found:
-    """Return the run's input: its span's, else what the first model call was asked, else the task
-    given to the tool around it, else that of the first run inside."""
+def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
+    """Return the run's input: that of its span, else of the first model call, else the task in the
+    arguments of the tool around it, else the input of the first run inside."""
     if root is not None:
         if agentool.INPUT in root.span.attributes:
             value = root.span.attributes[agentool.INPUT]
-            return Found(json_or(value, value), root)
+            return FieldValue(json_or(value, value), root)
         operation = root.operation
         if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
-            asked = _asked(operation.input)
-            if asked is not UNSET:
-                return Found(asked, root)
+            question = _question(operation.input)
+            if question is not UNSET:
+                return FieldValue(question, root)
     for node in inferences:
         if isinstance(node.operation, Inference) and node.operation.input:
-            asked = _asked(node.operation.input)
-            if asked is not UNSET:
-                return Found(asked, node, "input of the first model call")
+            question = _question(node.operation.input)
+            if question is not UNSET:
+                return FieldValue(question, node, "input of the first model call")
             break
     if (around := _around(root)) is not None:
         tool, operation = around
         if (task := task_in(plain(operation.arguments))) is not UNSET:
-            return Found(task, tool, "what the tool around the run was given")
+            return FieldValue(task, tool, "task in the arguments of the tool around the run")
     if inferences or (first := next((node for node in nodes if node.is_run), None)) is None:
-        return _NOTHING
+        return _UNKNOWN
     return _inside(input_of, first, "input of the first run inside")
 
 
-def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Found:
-    """Return the run's output: its span's, else the last model call's answer, else the result of
-    the tool around it, else that of the run inside that ended last."""
+def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
+    """Return the run's output: that of its span, else the last model call's answer, else the result
+    of the tool around it, else the output of the run inside that ended last."""
     if root is not None:
         if agentool.OUTPUT in root.span.attributes:
             value = root.span.attributes[agentool.OUTPUT]
-            return Found(json_or(value, value), root)
+            return FieldValue(json_or(value, value), root)
         operation = root.operation
         if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
-            return Found(_last_text(operation.output), root)
+            return FieldValue(_last_text(operation.output), root)
     for node in reversed(inferences):
         if isinstance(node.operation, Inference) and node.operation.output:
-            last = node.operation.output[-1]
-            if any(part.get("type") == "tool_call" for part in parts_of(last)):
-                return _NOTHING  # it ended while asking for a tool: there is no answer
-            answer = _last_text(node.operation.output)
-            return Found(answer, node, "output of the last model call")
-    if (around := _around(root)) is not None:
-        tool, operation = around
-        failed = operation.error_type is not None or operation.tool_error is not None
-        answer = answer_in(plain(operation.result))
-        if answer is not UNSET and not failed:
-            return Found(answer, tool, "result of the tool around the run")
+            return _answer(node, node.operation.output)
+    if (answer := _tool_result(root)) is not None:
+        return answer
     if inferences or not (runs := [node for node in nodes if node.is_run]):
-        return _NOTHING
+        return _UNKNOWN
     latest = max(reversed(runs), key=lambda node: node.end_ns or 0)
     return _inside(output_of, latest, "output of the run inside that ended last")
+
+
+def _answer(call: Node, output: Sequence[Message]) -> FieldValue:
+    if any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
+        return _UNKNOWN  # the run ended with a request for a tool: there is no answer
+    return FieldValue(_last_text(output), call, "output of the last model call")
+
+
+def _tool_result(root: Node | None) -> FieldValue | None:
+    """Return the result of the tool around a run, unless the tool failed."""
+    if (around := _around(root)) is None:
+        return None
+    tool, operation = around
+    if operation.error_type is not None or operation.tool_error is not None:
+        return None
+    result = answer_in(plain(operation.result))
+    if result is UNSET:
+        return None
+    return FieldValue(result, tool, "result of the tool around the run")
 
 
 def _around(root: Node | None) -> tuple[Node, ToolExecution] | None:
     return None if root is None else tool_around(root)
 
 
-def _inside(find: Any, run: Node, rule: str) -> Found:
-    """Find the value in a run inside the one that is asked about, as if it were asked about."""
+def _inside(field_of: Callable[..., FieldValue], run: Node, rule: str) -> FieldValue:
+    """Return the field of a nested run, worked out as for a run of its own."""
     nodes = sorted(below(run), key=lambda node: node.order)
     own = [node for node in nodes if next((u for u in node.ancestors() if u.is_run), None) is run]
-    found: Found = find(run, own, leaf_inferences(own))
-    return found if found.value is UNSET else found._replace(rule=rule)
+    field = field_of(run, own, leaf_inferences(own))
+    return field if field.value is UNSET else field._replace(rule=rule)
 
 
-def _asked(messages: Sequence[Message]) -> Any:
-    """The last thing a user said, or whoever asks under a role that is none of the agent's own."""
+def _question(messages: Sequence[Message]) -> Any:
+    """Return the last message of a user, else that of a role which is none of the agent's own."""
     fallback: Any = UNSET
     for message in reversed(messages):
-        said = text_of(message)
-        if said is None:
+        content = text_of(message)
+        if content is None:
             continue
         role = role_of(message)
         if role == "user":
-            return said
-        if fallback is UNSET and role not in _NOT_ASKING:
-            fallback = said
+            return content
+        if fallback is UNSET and role not in _NOT_USERS:
+            fallback = content
     return fallback
 
 
 def _last_text(messages: Sequence[Message]) -> Any:
-    return next((said for m in reversed(messages) if (said := text_of(m)) is not None), UNSET)
+    texts = (text_of(message) for message in reversed(messages))
+    return next((text for text in texts if text is not None), UNSET)

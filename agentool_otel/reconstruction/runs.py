@@ -115,7 +115,7 @@ def rebuild_trace(
     part = None if gathered else _part(spans, ordered, runs)
     if part is None:
         left = _handed_out(judgements, runs, loose)
-        ids = {id(run.root): run.trace_id for run in runs}
+        ids = {run.root: run.trace_id for run in runs if run.root is not None}
         for run in runs:
             for call in answered_in(run):
                 aside(call)

@@ -45,7 +45,7 @@ def calls_of(seen: Collected) -> tuple[list[tuple[str, Any]], list[str | None]]:
     return said, [it.rule for it in notes if it.outcome == "inferred"]
 
 
-BY_ORDER = "the order in which calls of the tool were asked for"
+BY_ORDER = "the order in which calls of the tool were requested"
 
 
 def test_of_parallel_calls_the_span_with_the_result_that_the_model_was_told_is_the_one() -> None:
@@ -89,3 +89,15 @@ def test_a_call_that_another_span_names_is_not_guessed() -> None:
     seen.add(ToolExecution(name="a", call_id="c1", result=1), parent=root)
     results, guessed = calls_of(seen)
     assert (sorted(results), guessed) == ([("c1", 1), ("c2", 2)], [])
+
+
+def test_a_tool_span_that_starts_before_its_call_is_requested_takes_the_last_call_left() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
+    for _ in range(3):
+        seen.add(ToolExecution(name="a"), parent=root)
+    seen.add(asks(("c3", "a")), parent=root)
+    results, guessed = calls_of(seen)
+    assert sorted(results) == [("c1", None), ("c2", None), ("c3", None)]
+    assert guessed == [BY_ORDER] * 3

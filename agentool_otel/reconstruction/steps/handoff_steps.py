@@ -56,8 +56,8 @@ class HandoffSteps:
             call = next((it for it in self._calls if _leads_to(it, target)), None)
         if call is not None:
             call.dropped = True
-            if call.result is not None:  # of a turn that its agent's span tells as a whole
-                self._drafts.remove(call.result)
+            if call.result_step is not None:  # of a turn that its agent's span tells as a whole
+                self._drafts.remove(call.result_step)
         draft = self._drafts.add("handoff", node.start_ns, 3, node)
         if target is None:
             name = (call and call.name) or operation.name
@@ -68,7 +68,7 @@ class HandoffSteps:
             draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
         set_known(draft.body, "to_agent", target)
         set_known(draft.body, "message", operation.transfer_message)
-        self._drafts.place(draft, node, call.asked_by if call is not None else None)
+        self._drafts.place(draft, node, call.requested_by if call is not None else None)
         self.merged.add(index(node, agentool.STEP_RESULT_INDEX))
         self._handed.append((target, draft))
 
@@ -81,7 +81,7 @@ class HandoffSteps:
         if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
             return  # the nested run tells of it
         said = self._drafts.add(
-            "handoff", node.start_ns if call.node else self._drafts.said_at(node), 3, node
+            "handoff", node.start_ns if call.node else self._drafts.output_time(node), 3, node
         )
         target = spelled(target, node)
         set_known(said.body, "to_agent", target)
@@ -92,9 +92,9 @@ class HandoffSteps:
     def read_message(self, call: ToolCall) -> None:
         """Add the handoff that a model asked for, of which no span tells."""
         assert call.name is not None
-        target = spelled(transfer_target(call.name, call.arguments), call.asked_by)
-        time_ns = self._drafts.said_at(call.asked_by)
-        draft = self._drafts.add("handoff", time_ns, 3, call.asked_by)
+        target = spelled(transfer_target(call.name, call.arguments), call.requested_by)
+        time_ns = self._drafts.output_time(call.requested_by)
+        draft = self._drafts.add("handoff", time_ns, 3, call.requested_by)
         set_known(draft.body, "to_agent", target)
         draft.note("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool")
 

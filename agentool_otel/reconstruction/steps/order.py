@@ -78,8 +78,8 @@ class Drafts(list[Draft]):
     def __init__(self, root: Node | None):
         super().__init__()
         self._root = root
-        self.thoughts: dict[int, tuple[Draft, ...]] = {}
-        """By the id() of its node, what a model call thought."""
+        self.thoughts: dict[Node, tuple[Draft, ...]] = {}
+        """The reasoning steps of each model call."""
 
     def add(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
         """Begin a step of a kind."""
@@ -87,17 +87,17 @@ class Drafts(list[Draft]):
         self.append(draft)
         return draft
 
-    def said_at(self, node: Node | None) -> int | None:
-        """When a model said something: at the end of its call; within a whole run, who knows."""
+    def output_time(self, node: Node | None) -> int | None:
+        """Return when a model's output came, at the end of its call; not known within a run."""
         if node is None or node is self._root:
             return None
         return node.end_ns if node.end_ns is not None else node.start_ns
 
-    def place(self, draft: Draft, node: Node, asked_by: Node | None) -> None:
-        """Put a step where our own spans say it is, and after what the model thought with it."""
+    def place(self, draft: Draft, node: Node, requested_by: Node | None) -> None:
+        """Put a step where our own spans say it is, and after the reasoning that led to it."""
         draft.place(node, _OF_STEP)
-        if asked_by is not None:
-            draft.after += self.thoughts.get(id(asked_by), ())
+        if requested_by is not None:
+            draft.after += self.thoughts.get(requested_by, ())
 
 
 @lru_cache(maxsize=1024)
@@ -120,7 +120,7 @@ def notes_of(drafts: list[Draft]) -> list[Note]:
     return notes
 
 
-def in_order(drafts: list[Draft], turns: Callable[[], dict[int, int]]) -> list[Draft]:
+def in_order(drafts: list[Draft], turns: Callable[[], dict[Draft, int]]) -> list[Draft]:
     """Order steps: by their index where every one has it, else causes first, then time, then rank.
 
     Ties are broken by the order in which a model asked for calls (JavaScript's clock tells
@@ -137,7 +137,7 @@ def in_order(drafts: list[Draft], turns: Callable[[], dict[int, int]]) -> list[D
         return sorted(drafts, key=_TIME)
     times, turn = _times(drafts), turns()
     keys = [
-        (time, draft.rank, turn.get(id(draft), 0), draft.node.span.span_id if draft.node else "", n)
+        (time, draft.rank, turn.get(draft, 0), draft.node.span.span_id if draft.node else "", n)
         for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
     ]
     by_time = [drafts[n] for *_, n in sorted(keys)]

@@ -1,4 +1,4 @@
-"""Tool calls in the making, and what their spans and messages say of them."""
+"""The tool calls of a run while its spans and messages are read."""
 
 from __future__ import annotations
 
@@ -40,160 +40,173 @@ __all__ = [
 
 
 class ToolCall(msgspec.Struct, eq=False):
-    """One tool call, whatever has told of it so far."""
+    """One tool call, from all spans and messages read so far."""
 
     name: str | None
     id: str | None
     arguments: Any
-    asked_by: Node | None = None
+    requested_by: Node | None = None
+    """The model call that requested it."""
     node: Node | None = None
-    again: tuple[ToolExecution | McpRequest, ...] = ()
-    """The same call as spans further down say it."""
-    told: Any = UNSET
-    """What the model was told of it, where its span has no result."""
-    guessed: str | None = None
-    """By which rule its span is of this call, where it could be of another."""
+    """The tool span that executes it."""
+    repeats: tuple[ToolExecution | McpRequest, ...] = ()
+    """Other spans of the same call, such as an MCP request below the tool's span."""
+    message_result: Any = UNSET
+    """The result sent to the model, where the span has none."""
+    match_rule: str | None = None
+    """The rule that matched the span to this call, where another call was possible."""
     dropped: bool = False
-    """Whether it turned out to be something else than a call: a transfer."""
-    call: Draft | None = None
-    result: Draft | None = None
+    """Whether it turned out to be a transfer."""
+    call_step: Draft | None = None
+    result_step: Draft | None = None
+
+    def first_known(self, value: Any, member: str) -> Any:
+        """Return a value of the call's own span, or where it has none the member of the first
+        repeat that has one."""
+        if value is not UNSET or not self.repeats:
+            return value
+        values = (getattr(it, member) for it in self.repeats)
+        return next((it for it in values if it is not UNSET), UNSET)
 
 
 class ToolCalls(list[ToolCall]):
-    """The tool calls of one run, in the order in which they were told of."""
+    """The tool calls of one run, in the order in which they were read."""
 
     def __init__(self) -> None:
         super().__init__()
         self.by_id: dict[str, list[ToolCall]] = defaultdict(list)
-        self._asked_for: dict[str | None, list[ToolCall]] = defaultdict(list)
-        """By name, the calls models asked for."""
-        self._run_by: dict[int, ToolCall] = {}
-        """By the id() of its node, the call a tool span executes."""
+        self._requested: dict[str | None, list[ToolCall]] = defaultdict(list)
+        """The calls that models requested, by tool name."""
+        self._executed: dict[Node, ToolCall] = {}
+        """The call that each tool span executes."""
         self.nameless: list[ToolCall] = []
-        """The calls that got no id from the model that asked for them, nor from their span."""
-        self._noted: list[ToolCall] = []
-        """The calls of which a span tells no more than that the model asked for them."""
+        """The calls without an id, from the model that requested them or from their span."""
+        self._only_requested: list[ToolCall] = []
+        """The calls whose span records the request and no outcome."""
 
     def add(self, call: ToolCall) -> None:
         self.append(call)
         if call.id is not None:
             self.by_id[call.id].append(call)
 
-    def ask(self, call: ToolCall) -> None:
-        """Add a call that a model asked for."""
-        self._asked_for[call.name].append(call)
+    def request(self, call: ToolCall) -> None:
+        """Add a call that a model requested."""
+        self._requested[call.name].append(call)
         self.add(call)
 
     def note_nameless(self) -> None:
         """Find the calls that have no id, now that the spans are read."""
-        self.nameless = [it for it in self if it.id is None and it.asked_by is not None]
+        self.nameless = [it for it in self if it.id is None and it.requested_by is not None]
 
     def name(self, node: Node, place: int, part: dict[str, Any], call_id: str | None) -> None:
-        """Give a call the id under which a later model call repeats it.
+        """Set the id of a call from the history of a later model call.
 
-        ADK gives one to the calls of Google's models, which have none, when they have come; ADK for
-        Java until 0.5 tells it in the history alone. A call like it that stands in the history
-        before the answer that asked for it is another one.
+        Google's models give their calls no ids. ADK adds them on receipt, and ADK for Java until
+        0.5 records them in the history alone. An equal call that precedes the request in the
+        history is another one.
         """
         if call_id is None or call_id in self.by_id:
             return
-        told = canonical(parsed(part.get("arguments")))
+        wanted = canonical(parsed(part.get("arguments")))
         for call in self.nameless:
-            before = call.asked_by.operation if call.asked_by is not None else None
-            if call.asked_by is node or not isinstance(before, Inference):
+            request = call.requested_by.operation if call.requested_by is not None else None
+            if call.requested_by is node or not isinstance(request, Inference):
                 continue
             if call.name != part.get("name") or call.arguments is UNSET:
                 continue
-            new = place >= len(before.input or ())
-            if new and canonical(plain(call.arguments)) == told:
+            new = place >= len(request.input or ())
+            if new and canonical(plain(call.arguments)) == wanted:
                 call.id = call_id
                 self.by_id[call_id].append(call)
                 self.nameless.remove(call)
                 return
 
     def waits_without_id(self, name: str) -> bool:
-        """Whether a model asked for a call of a tool without giving the call an id."""
-        return any(call.id is None for call in self._asked_for.get(name, ()))
+        """Whether a model requested a call of a tool without giving the call an id."""
+        return any(call.id is None for call in self._requested.get(name, ()))
 
     def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
-        """Let a tool span execute a call, and name it where nobody else did."""
+        """Record that a tool span executes a call, and take the span's id if the call has none."""
         call.node = node
-        self._run_by[id(node)] = call
-        if _only_asks(node):
-            self._noted.append(call)
+        self._executed[node] = call
+        if _only_requests(node):
+            self._only_requested.append(call)
         if call.id is None and call_id is not None:
             call.id = call_id
             self.by_id[call_id].append(call)
 
     def run_by(self, node: Node) -> ToolCall | None:
         """Return the call that a tool span executes."""
-        return self._run_by.get(id(node))
+        return self._executed.get(node)
 
     def waiting(self, name: str | None) -> list[ToolCall]:
-        """Return the calls of a tool that models asked for and no span executes yet."""
-        return [it for it in self._asked_for.get(name, ()) if it.node is None and not it.dropped]
+        """Return the calls of a tool that models requested and no span executes yet."""
+        return [it for it in self._requested.get(name, ()) if it.node is None and not it.dropped]
 
     def matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
-        """Find the call a model asked for that a span executes: by id, else by arguments, else by
-        the order in which calls of one name are asked for."""
+        """Return the requested call that a span executes: by id, else by arguments, else the first
+        of that tool."""
         if call_id is not None:
             for call in self.by_id.get(call_id, ()):
                 if call.node is None:
                     return call
-        asked = self._asked_for.get(name)
-        if not asked:
+        if not self._requested.get(name):
             return None
-        waiting = [call for call in asked if call.node is None and not call.dropped]
-        self._asked_for[name] = waiting
+        waiting = self._requested[name] = self.waiting(name)
         if call_id is not None:  # one side has the id, the other may have lost it
             waiting = [call for call in waiting if call.id is None]
-        if arguments is not UNSET and waiting:
-            wanted = canonical(plain(arguments))
-            for call in waiting:
-                if call.arguments is not UNSET and canonical(call.arguments) == wanted:
-                    return call
-                if is_only_value(arguments, call.arguments):
-                    return call
-            # LlamaIndex tells a streamed call before its arguments have come.
-            empty = [call for call in waiting if call.id is None and plain(call.arguments) == {}]
-            if call_id is None and len(empty) == 1:
-                return empty[0]
-        elif waiting:
-            return waiting[0]
-        return None
+        if arguments is UNSET:
+            return waiting[0] if waiting else None
+        return _with_arguments(waiting, arguments, call_id)
 
-    def asked_by_span(self, name: str | None, arguments: Any) -> ToolCall | None:
-        """Find the call that a span below the model's has told of and another one executes."""
-        if arguments is UNSET or not self._noted:
+    def requested_by_span(self, name: str | None, arguments: Any) -> ToolCall | None:
+        """Return the call that one span requests, below the model's, and another one executes."""
+        if arguments is UNSET or not self._only_requested:
             return None
         wanted = canonical(plain(arguments))
-        for call in self._noted:
+        for call in self._only_requested:
             known = call.arguments
             if call.name == name and known is not UNSET and canonical(plain(known)) == wanted:
-                self._noted.remove(call)
+                self._only_requested.remove(call)
                 return call
         return None
 
-    def told_by(self, node: Node, call_id: str | None) -> Node | None:
-        """Return the span that has told already of the call that a tool span is of."""
+    def repeated_span(self, node: Node, call_id: str | None) -> Node | None:
+        """Return the earlier span of the call that a tool span repeats, if it repeats one."""
         if (above := call_above(node)) is not None or call_id is None:
             return above
         known = (call.node for call in self.by_id.get(call_id, ()) if call.node is not None)
         return call_beside(node, known)
 
     def repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
-        """Keep what a span says of a call that the span above it, or beside it, is of, too."""
+        """Add a span to the call of the span above it, or beside it."""
         for up in (above, *above.ancestors()):
             if (call := self.run_by(up)) is not None:
-                call.again += (operation,)
+                call.repeats += (operation,)
                 return
+
+
+def _with_arguments(
+    waiting: list[ToolCall], arguments: Any, call_id: str | None
+) -> ToolCall | None:
+    if not waiting:
+        return None
+    wanted = canonical(plain(arguments))
+    for call in waiting:
+        if call.arguments is not UNSET and canonical(call.arguments) == wanted:
+            return call
+        if is_only_value(arguments, call.arguments):
+            return call
+    # LlamaIndex records a streamed call before its arguments have arrived.
+    empty = [call for call in waiting if call.id is None and plain(call.arguments) == {}]
+    return empty[0] if call_id is None and len(empty) == 1 else None
 
 
 def call_above(node: Node) -> Node | None:
     """Return the span around a tool span that is of the same call, if there is one.
 
-    That is any tool around an MCP request, and a tool around one with the same call id, or with no
-    name nor id: a part of its execution.
+    That is any tool around an MCP request, and a tool around a span with the same call id or with
+    neither name nor id, which is a part of its execution.
     """
     for up in node.ancestors():
         if _of_one_call(node.operation, up.operation):
@@ -207,11 +220,11 @@ _PLACES = frozenset({agentool.STEP_INDEX, agentool.STEP_RESULT_INDEX})
 
 
 def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
-    """Return the one of some tool spans with the same call id that is of the same call as a later
-    one: they overlap and contradict each other in nothing.
+    """Return the span of the same call as a later one, among earlier tool spans with its call id:
+    the two overlap, and no attribute of them differs.
 
-    Servers give an id again, also to calls beside each other; so the id alone does not tell. A span
-    with a place of its own on a run's timeline tells of a call of its own.
+    Servers reuse ids, even for calls beside each other, so an equal id is not enough. A span with a
+    place of its own on a run's timeline is a call of its own.
     """
     if not _PLACES.isdisjoint(node.span.attributes):
         return None
@@ -244,7 +257,7 @@ def _of_one_call(inner: Operation, outer: Operation) -> bool:
 
 
 def parsed(arguments: Any) -> Any:
-    """Arguments as an object where they are the JSON text of one, as providers send them."""
+    """Return arguments as an object if they are the JSON text of one, as providers send them."""
     if isinstance(arguments, str) and arguments[:1] == "{":
         try:
             return loads(arguments)
@@ -254,8 +267,8 @@ def parsed(arguments: Any) -> Any:
 
 
 def unpacked(response: Any) -> Any:
-    """A result as the tool gave it: providers take text only, so programs send JSON as text, or
-    blocks of content, of which there is mostly one."""
+    """Return a result as the tool returned it. Providers accept text only, so programs send JSON as
+    text, or as blocks of content, usually a single one."""
     if isinstance(response, str):
         if response[:1] not in ("{", "["):
             return response
@@ -263,7 +276,7 @@ def unpacked(response: Any) -> Any:
             value = loads(response)
         except ValueError:
             return response
-        # A list of one object may be what the tool gave; a block of content names its type.
+        # A list of one object may be the tool's own; a block of content has a type.
         return unpacked(value) if isinstance(value, list) and _names_type(value[:1]) else value
     block = only_block(response)
     return unpacked(block) if isinstance(block, str) else block
@@ -285,9 +298,9 @@ def has_result(operation: Operation) -> bool:
     return isinstance(operation, (ToolExecution, McpRequest)) and operation.result is not UNSET
 
 
-def _only_asks(node: Node) -> bool:
-    """True for a tool span inside the model's that tells of no outcome: AgentOps makes one for each
-    tool call of an answer."""
+def _only_requests(node: Node) -> bool:
+    """True for a tool span below the model's without an outcome: AgentOps starts one for each tool
+    call of an answer."""
     operation = node.operation
     return (
         node.parent is not None
@@ -298,12 +311,12 @@ def _only_asks(node: Node) -> bool:
 
 
 def reranks(operation: Retrieval) -> bool:
-    """True for a span that only orders what was retrieved before: that is no second reading."""
+    """True for a span that only reorders retrieved documents, which is no second retrieval."""
     return operation.extra.get(openinference.SPAN_KIND) == openinference.RERANKER
 
 
 def is_only_value(text: Any, arguments: Any) -> bool:
-    """Whether a span has only the value of the one argument the model gave, as LangChain's has."""
+    """Whether a span has only the value of a call's single argument, as LangChain's spans do."""
     return (
         isinstance(text, str)
         and isinstance(arguments, Mapping)
