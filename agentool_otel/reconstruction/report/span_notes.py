@@ -86,7 +86,8 @@ def may_hide(span: SpanRecord) -> bool:
     return _MASKED_KEYS in span.attributes or any(
         _hides(value)
         for value in span.attributes.values()
-        if type(value) is str and (value[-1:] in _ODD_ENDS or value[:1] in _JSON_STARTS)
+        if type(value) is str
+        and (value[-1:] in _ODD_ENDS or (value[:1] in _JSON_STARTS and value[-1:] != "}"))
     )
 
 
