@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading
 from agentool_otel.cli._reading import files_of, open_spans, trace_files
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
@@ -94,7 +94,7 @@ def names_a_trace(text: str) -> bool:
     """True for an argument that can only be a TRACE of the default source."""
     if os.path.exists(text) or not re.fullmatch(r"\d{1,6}|[0-9a-f]{4,32}(:[0-9a-f]*)?", text):
         return False
-    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool").is_dir()
+    return recordings_folder().is_dir()
 
 
 def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.ground.registry import found
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
@@ -35,7 +36,7 @@ def open_source(where: str | Path | None = None) -> Source:
         MissingDependencyError: the library for a URL is not installed.
     """
     if where is None:
-        folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+        folder = recordings_folder()
         if not folder.is_dir():
             raise SourceUnreachable(
                 "no recording here: run `agentool-otel run -- python app.py` first or name a SOURCE"
