@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 
 from agentool_otel.model.documents import ReasoningTrace
@@ -12,9 +10,9 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.trace_counts import Census
-from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.sources.files.undecoded import UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import by_trace
 from agentool_otel.sources.opening import open_source
 
@@ -54,33 +52,9 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
         DecodeError: if nothing in it is recognised.
     """
     opened = open_source(source)
-    if not isinstance(opened, SpanFiles):
-        for rebuilt in rebuild(undecoded(opened), opened.census()):
-            yield rebuilt.trace
-        return
-    waiting: deque[ReasoningTrace] = deque()
-    found = opened.read(undecoded=True)
-    for item in found:  # a file of documents alone passes through, whatever its size
-        if not isinstance(item, ReasoningTrace):
-            spans = chain([item], _spans(found, waiting))
-            for rebuilt in rebuild(spans, opened.census()):
-                yield from _drained(waiting)
-                yield rebuilt.trace
-            yield from _drained(waiting)
-        else:
-            yield item
-
-
-def _spans(
-    found: Iterator[SpanRecord | UndecodedSpan | ReasoningTrace], documents: deque[ReasoningTrace]
-) -> Iterator[SpanRecord | UndecodedSpan]:
-    for item in found:
-        if isinstance(item, ReasoningTrace):
-            documents.append(item)
-        else:
-            yield item
-
-
-def _drained(documents: deque[ReasoningTrace]) -> Iterator[ReasoningTrace]:
-    while documents:
-        yield documents.popleft()
+    contents = Contents(opened)
+    yield from contents.leading()
+    for rebuilt in rebuild(contents.spans(), opened.census()):
+        yield from contents.documents()
+        yield rebuilt.trace
+    yield from contents.documents()

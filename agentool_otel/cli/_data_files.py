@@ -18,7 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.sources.files.span_files import SpanFile
+from agentool_otel.sources.files.streams import SpanFile
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from agentool_otel.cli._output import Reading
-from agentool_otel.cli._reading import TraceFiles, files_of, open_spans, trace_files
 from agentool_otel.cli._text import known
 from agentool_otel.dialects import writing_dialect
 from agentool_otel.export.readable import Readable
@@ -18,10 +16,11 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.replaying import replay
-from agentool_otel.sources.files.span_files import SpanFile
+from agentool_otel.sources.contents import Contents
+from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
-from agentool_otel.sources.opening import open_source
-from agentool_otel.sources.source import Source
+from agentool_otel.sources.opening import open_spans
+from agentool_otel.sources.source import files_of
 
 __all__ = ["Exported"]
 
@@ -46,29 +45,17 @@ class Exported:
     def __init__(self, places: Sequence[str], dialect: str, bar: bool):
         self._dialect = writing_dialect(dialect)
         self._bar = bar
-        documents: list[Path | None] = []
-        recordings: list[str] = []
-        for place in places:
-            for part in _parts(place):
-                if trace_files(part) is None:
-                    recordings.append(part)
-                else:
-                    documents.append(None if part == "-" else Path(part))
-        self._documents = TraceFiles(documents) if documents else None
-        self._recordings: Source | None = open_spans(recordings) if recordings else None
+        self._source = open_spans(places)
 
     @property
-    def files(self) -> list[SpanFile]:
+    def files(self) -> Sequence[SpanFile]:
         """The files and streams that are read."""
-        documents = [] if self._documents is None else self._documents.files
-        recordings = [] if self._recordings is None else files_of(self._recordings)
-        return [*documents, *recordings]
+        return files_of(self._source)
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> Sequence[Problem]:
         """What could not be read so far."""
-        sources = (self._documents, self._recordings)
-        return [it for source in sources if source is not None for it in source.problems]
+        return self._source.problems
 
     def traces(self) -> Iterator[list[ReadableSpan]]:
         """Yield the spans of one trace after another. Memory holds one trace, or what grouping
@@ -77,23 +64,17 @@ class Exported:
         Raises:
             AgentoolError: as reading them does.
         """
-        if self._documents is not None:
-            for trace in self._documents.traces():
-                yield self._replayed(trace)
-        if self._recordings is not None:
-            yield from self._converted(self._recordings)
-
-    def _converted(self, source: Source) -> Iterator[list[ReadableSpan]]:
-        found: list[ReasoningTrace] = []
-        source.document = found.append
+        contents = Contents(self._source)
         readable = Readable()
-        with Reading(source, bar=self._bar) as reading:
-            for spans in map(whole, reading.groups()):
+        with Reading(self._source, bar=self._bar) as reading:
+            for trace in contents.leading():
+                yield self._replayed(trace)
+            for spans in map(whole, reading.groups(contents.spans())):
                 if spans:
                     yield [readable(converted(span, self._dialect)) for span in spans]
-                while found:
-                    yield self._replayed(found.pop(0))
-        for trace in found:
+                for trace in contents.documents():
+                    yield self._replayed(trace)
+        for trace in contents.documents():
             yield self._replayed(trace)
 
     def _replayed(self, trace: ReasoningTrace) -> list[ReadableSpan]:
@@ -105,13 +86,6 @@ class Exported:
         provider.add_span_processor(kept)
         replay(trace, provider, dialect=self._dialect.name)
         return kept.spans
-
-
-def _parts(place: str) -> list[str]:
-    """Return the files that a place stands for, the place itself where it is no file."""
-    if place == "-":
-        return [place]
-    return [str(file) for file in files_of(open_source(place))] or [place]
 
 
 def _resource_of(trace: ReasoningTrace) -> Resource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -109,12 +109,18 @@ class Reading:
 
     def spans(self) -> Iterator[SpanRecord]:
         """Yield the spans of the source. The bar goes after the last one."""
-        yield from self._counted(self.source.spans())
+        return self.counted(self.source.spans())
+
+    def counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
+        """Yield spans of the source that are read elsewhere. The bar goes after the last one."""
+        yield from self._counted(spans)
         self._stop()
 
-    def groups(self) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-        """Yield the spans of one trace after another, for `whole`. The bar goes on until the last
-        is done with.
+    def groups(
+        self, spans: Iterable[SpanRecord | UndecodedSpan] | None = None
+    ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
+        """Yield the spans of one trace after another, for `whole`: those of the source, or of it
+        those that are read elsewhere. The bar goes on until the last is done with.
 
         Traces come while the source is read where it can count its spans beforehand. Otherwise all
         is read before the first one comes, and the bar runs twice, by bytes of the input.
@@ -122,7 +128,8 @@ class Reading:
         done = 0
         total = self.source.bytes_total
         census = self.source.census()
-        for group in grouped(self._counted(undecoded(self.source)), census=census):
+        read = undecoded(self.source) if spans is None else spans
+        for group in grouped(self._counted(read), census=census):
             if self._bar is not None and census is None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")
@@ -137,7 +144,7 @@ class Reading:
         if self._bar is not None:
             self._bar.update(self._task, description=what)
 
-    def _counted(self, spans: Iterator[_Span]) -> Iterator[_Span]:
+    def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
         for span in spans:
             if isinstance(span, SpanRecord) and is_fragment(span):
                 yield span  # a log record, which becomes an event of its span

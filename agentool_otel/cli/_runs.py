@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading
-from agentool_otel.cli._reading import files_of, open_spans, trace_files
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node, grow
-from agentool_otel.sources.files.span_files import SpanFile
+from agentool_otel.sources.contents import Contents
+from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.sources.opening import open_spans
+from agentool_otel.sources.source import files_of
 
 __all__ = ["Run", "Runs", "names_a_trace", "selected"]
 
@@ -35,66 +37,60 @@ class Runs:
 
     def __init__(self, source: str | None, prices: Prices | None = None):
         self._prices = prices
-        self._files = trace_files(source)
-        self._reading = None
-        if self._files is None:
-            self._reading = Reading(open_spans([source] if source is not None else []))
-
-    @property
-    def name(self) -> str:
-        return self._files.name if self._files is not None else self._spans.source.name
+        self._reading = Reading(open_spans([source] if source is not None else []))
+        self._source = self._reading.source
+        self.name = self._source.name
+        self._without_spans: list[Problem] = []
 
     @property
     def problems(self) -> list[Problem]:
-        return self._files.problems if self._files is not None else self._spans.source.problems
+        return [*self._source.problems, *self._without_spans]
 
     @property
     def files(self) -> Sequence[SpanFile]:
         """The files and streams that are read; none where it is a server."""
-        return self._files.files if self._files is not None else files_of(self._spans.source)
-
-    @property
-    def of_spans(self) -> bool:
-        return self._files is None
+        return files_of(self._source)
 
     @property
     def spans_read(self) -> int:
-        return self._reading.count if self._reading is not None else 0
+        return self._reading.count
 
     def runs(self) -> Iterator[Run]:
-        if self._files is not None:
-            for trace in self._files.traces():
+        contents = Contents(self._source, decoded=True)
+        with self._reading as reading:
+            for trace in contents.leading():
                 yield Run(trace, None)
-            return
-        documents: list[ReasoningTrace] = []
-        with self._spans as reading:
-            reading.source.document = documents.append
-            for rebuilt in rebuild(reading.spans(), prices=self._prices):
+            for rebuilt in rebuild(reading.counted(contents.spans()), prices=self._prices):
                 yield Run(rebuilt.trace, rebuilt)
-        for trace in documents:
+        for trace in contents.documents():
             yield Run(trace, None)
 
     def trees(self) -> Iterator[list[Node]]:
-        """Yield the spans of one OTel trace after another."""
-        with self._spans as reading:
+        """Yield the spans of one OTel trace after another.
+
+        Raises:
+            ConfigurationError: there are only documents, which have none.
+        """
+        self._source.document = self._pass_over
+        with self._reading as reading:
             for spans in by_trace(reading.spans()):
                 yield grow(spans)
-
-    @property
-    def _spans(self) -> Reading:
-        if self._reading is None:
+        if self._without_spans and not reading.count:
             raise ConfigurationError(
                 f"{self.name} holds ReasoningTrace documents, which have no spans; "
                 f"hint: agentool-otel export {self.name} -o spans.jsonl"
             )
-        return self._reading
+
+    def _pass_over(self, document: ReasoningTrace) -> None:
+        message = f"trace {document.trace_id!r} is a document, no spans"
+        self._without_spans.append(Problem(self.name, message))
 
 
 def names_a_trace(text: str) -> bool:
     """True for an argument that can only be a TRACE of the default source."""
     if os.path.exists(text) or not re.fullmatch(r"\d{1,6}|[0-9a-f]{4,32}(:[0-9a-f]*)?", text):
         return False
-    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool").is_dir()
+    return recordings_folder().is_dir()
 
 
 def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:

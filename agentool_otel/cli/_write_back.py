@@ -15,7 +15,6 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, say
-from agentool_otel.cli._reading import files_of
 from agentool_otel.content.policy import Policy
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.write_back import anchor_of_document, written
@@ -31,7 +30,7 @@ from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, attempts, b
 from agentool_otel.export.variables import timeout_s
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
-from agentool_otel.sources.source import Source
+from agentool_otel.sources.source import Source, files_of
 
 __all__ = ["Asked", "WriteBack", "takes_write_back"]
 

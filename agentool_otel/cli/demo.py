@@ -21,6 +21,7 @@ from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.show import print_trace
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
+from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
@@ -104,7 +105,7 @@ def _print_verdicts(console: Console, run: Rebuilt) -> None:
 
 
 def _new_folder() -> Path:
-    base = Path(os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
+    base = recordings_folder().absolute()
     stamp = time.strftime("demo-%Y%m%d-%H%M%S")
     folder, n = base / stamp, 1
     while folder.exists():

@@ -34,6 +34,7 @@ from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.variables import exporter
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
 from agentool_otel.setup import logs as setup_logs
@@ -253,7 +254,7 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
         elif exporting == "console":
             where, test["said"] = "the console: OTEL_TRACES_EXPORTER=console", "not tried"
         else:
-            folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+            folder = recordings_folder()
             where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
         logs = setup_logs.plan(os.environ, spans, given=endpoint is not None)

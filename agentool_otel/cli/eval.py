@@ -15,7 +15,6 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._judge import judge_options, judging_shown, say_judging
 from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
-from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import selecting
 from agentool_otel.cli._verdicts import Summary, print_line
@@ -31,7 +30,8 @@ from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.grouping.by_trace import whole
-from agentool_otel.sources.source import Source
+from agentool_otel.sources.opening import open_spans
+from agentool_otel.sources.source import Source, files_of
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge

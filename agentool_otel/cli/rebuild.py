@@ -14,7 +14,6 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say
-from agentool_otel.cli._reading import files_of, open_spans
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import ReasoningTrace
@@ -23,6 +22,8 @@ from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.opening import open_spans
+from agentool_otel.sources.source import files_of
 
 __all__ = ["command"]
 

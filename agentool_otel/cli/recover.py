@@ -14,6 +14,7 @@ from agentool_otel.export.disk.recovery import complete_recordings, destinations
 from agentool_otel.export.disk.remains import Survey
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, target_from_environment
 from agentool_otel.export.variables import Signal, timeout_s
+from agentool_otel.ground.recordings import recordings_folder
 
 __all__ = ["command", "recover"]
 
@@ -34,7 +35,7 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     so is what this user's programs have not made here. DIR is the folder they recorded into, by
     default .agentool/ (AGENTOOL_DIR); programs do the same for one another when they start there.
     """
-    folder = folder or Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+    folder = folder or recordings_folder()
     if not folder.is_dir():
         say(f"error: there is no folder {folder}")
         say(" hint: name the folder that the program recorded into")

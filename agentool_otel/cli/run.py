@@ -25,6 +25,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground.ownership import create_own
+from agentool_otel.ground.recordings import recordings_folder
 
 __all__ = ["command"]
 
@@ -97,7 +98,7 @@ def command(
         "runner": os.getpid(),
         "children": children,
     }
-    folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
+    folder = recordings_folder().absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
         options["notes"] = notes
         _keep_apart(options, Path(notes))
@@ -311,7 +312,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 fg="yellow",
             )
             if kept:
-                say(f"  {kept:,} are kept in {os.environ.get('AGENTOOL_DIR') or '.agentool'}")
+                say(f"  {kept:,} are kept in {recordings_folder()}")
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:

@@ -100,7 +100,7 @@ def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> 
     made = runs.runs()
     first, second = next(made, None), next(made, None)
     if first is None:
-        if runs.of_spans and runs.spans_read:
+        if runs.spans_read:
             where = f" {source}" if source is not None else ""
             say(f"no agent runs among the {_text.count(runs.spans_read, 'span')} of {runs.name}")
             say(f" hint: agentool-otel show{where} --spans shows the spans")

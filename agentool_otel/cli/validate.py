@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import report, view
-from agentool_otel.cli._reading import holds_spans, open_spans, paths
 from agentool_otel.conformance import check
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.openinference.beside import without
@@ -20,12 +18,14 @@ from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.validation import findings, identify
-from agentool_otel.sources.files.json_files import Item, items, opened
-from agentool_otel.sources.files.span_files import SpanFiles
+from agentool_otel.sources.files.json_files import Item, items
+from agentool_otel.sources.files.span_files import SpanFiles, holds_spans
+from agentool_otel.sources.files.streams import SpanFile, name_of, unpacked_bytes
+from agentool_otel.sources.opening import open_source
+from agentool_otel.sources.source import Source, files_of
 
 __all__ = ["command"]
 
-_SUFFIXES = (".json", ".jsonl", ".pb", ".gz")
 _SHOWN = 20
 _MEMBERS = 8
 _KNOWN = (
@@ -58,14 +58,12 @@ def command(files: tuple[str, ...], strict: bool) -> int:
     verdicts: list[_Verdict] = []
     for place in files:
         try:
-            found = paths(place, _SUFFIXES)
+            source = open_source(place)
         except AgentoolError as error:
             verdicts.append(_Verdict(str(error), False, [], readable=False))
             console.print(f"✗ {_text.clean(str(error))}", style="red", soft_wrap=True)
             continue
-        for path in found:
-            label = "standard input" if path is None else str(path)
-            verdict = _verdict(path, label, strict)
+        for label, verdict in _verdicts(source, strict):
             verdicts.append(verdict)
             style = "" if verdict.good else "red"
             mark = "✓" if verdict.good else "✗"
@@ -81,13 +79,27 @@ def command(files: tuple[str, ...], strict: bool) -> int:
     return 0 if all(verdict.good for verdict in verdicts) else 1
 
 
-def _verdict(path: Path | None, label: str, strict: bool) -> _Verdict:
+def _verdicts(source: Source, strict: bool) -> Iterator[tuple[str, _Verdict]]:
+    """Yield the name and the verdict of each file of a source; of a server, those of all it has."""
+    files = files_of(source)
+    for file in files:
+        label = name_of(file)
+        yield label, _verdict(partial(_of_file, file, label, strict))
+    if not files:
+        yield source.name, _verdict(partial(_recording, source, strict))
+
+
+def _of_file(file: SpanFile, label: str, strict: bool) -> _Verdict:
+    if holds_spans(file):
+        return _recording(SpanFiles([file]), strict)
+    with unpacked_bytes(file) as stream:
+        return _documents(items(stream, label), label, strict)
+
+
+def _verdict(read: Callable[[], _Verdict]) -> _Verdict:
     try:
-        if holds_spans(path):
-            return _recording(path, label, strict)
-        with opened(path) as stream:
-            return _documents(items(stream, label), label, strict)
-    except (AgentoolError, OSError, EOFError, zlib.error) as error:
+        return read()
+    except (AgentoolError, OSError, EOFError) as error:
         return _Verdict(str(error), False, [], readable=False)
 
 
@@ -147,8 +159,7 @@ def _unknown(value: Any) -> str:
 # -------------------------------------------------------------------------------- recordings
 
 
-def _recording(path: Path | None, label: str, strict: bool) -> _Verdict:
-    source = open_spans(["-"]) if path is None else SpanFiles([path])
+def _recording(source: Source, strict: bool) -> _Verdict:
     spans = ours = 0
     dialects: Counter[str] = Counter()
     breaches: Counter[str] = Counter()

@@ -1,7 +1,9 @@
 """Where spans are read from.
 
     opening     what a person writes, a path or a URL, to the source that reads it
-    source      what every place offers
+    source      what every place offers: one method, and optional others with defaults
+    several     several sources read as one
+    contents    the spans of a source, and the trace documents between them
     files/      files and streams, here or wherever fsspec reads
     servers/    Jaeger, Tempo: one file each
     containers/ JSON shapes in which stores keep spans: one file each

@@ -1,21 +1,27 @@
-"""From what a person writes, a path or a URL, to the source that reads it."""
+"""From what a person writes, a path or a URL, to the source that reads it.
+
+Everything that reads a place comes through here, so that what one command reads the others do.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from agentool_otel.errors import SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
+from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.ground.registry import found
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.sources.files.span_files import SpanFiles
-from agentool_otel.sources.source import Source
+from agentool_otel.sources.files.streams import STDIN, stdin
+from agentool_otel.sources.several import SeveralSources
+from agentool_otel.sources.source import Source, completed
 
-__all__ = ["open_source"]
+__all__ = ["open_source", "open_spans"]
 
 _SUFFIXES = (".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst")
 
@@ -35,7 +41,7 @@ def open_source(where: str | Path | None = None) -> Source:
         MissingDependencyError: the library for a URL is not installed.
     """
     if where is None:
-        folder = Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+        folder = recordings_folder()
         if not folder.is_dir():
             raise SourceUnreachable(
                 "no recording here: run `agentool-otel run -- python app.py` first or name a SOURCE"
@@ -43,10 +49,33 @@ def open_source(where: str | Path | None = None) -> Source:
             )
         return _files(folder)
     if where == "-":
-        return SpanFiles([sys.stdin.buffer], "standard input")
+        return SpanFiles([stdin()], STDIN)
     if isinstance(where, str) and (scheme := re.match(r"([A-Za-z][\w+.-]*)://", where)):
         return _remote(scheme[1], where)
     return _files(Path(where))
+
+
+def open_spans(places: Sequence[str]) -> Source:
+    """Return one source for several places; with none, that of `open_source` by default.
+
+    A place that cannot be opened is a problem, and the others are read.
+
+    Raises: as `open_source`, if there is nothing to read in any of them.
+    """
+    if len(places) > 1:
+        return SeveralSources([(_shown(place), _opened(place)) for place in places])
+    return open_source(places[0] if places else None)
+
+
+def _opened(place: str) -> Source | AgentoolError:
+    try:
+        return open_source(place)
+    except AgentoolError as error:
+        return error
+
+
+def _shown(place: str) -> str:
+    return without_credentials(place) if "://" in place else place
 
 
 def _remote(scheme: str, where: str) -> Source:
@@ -55,8 +84,7 @@ def _remote(scheme: str, where: str) -> Source:
     known = found("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
     if name in known:
-        source: Source = known[name].load()(where)
-        return source
+        return completed(known[name].load()(where), without_credentials(where))
     if is_remote(scheme.lower()):
         files = remote_files(where, _SUFFIXES)
         return SpanFiles(files, without_credentials(where))

@@ -1,20 +1,38 @@
-"""What every place that spans are read from offers."""
+"""What every place that spans are read from offers.
+
+Somebody who adds a source writes a `SpanReader`, which has one method; what else a `Source` offers
+is optional for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, cast
 
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.files.trace_counts import Census
 
-__all__ = ["Source"]
+__all__ = ["Source", "SpanReader", "completed", "files_of"]
 
 
-class Source(Protocol):
-    """A place that holds spans. It knows transport and framing, nothing about attributes."""
+class SpanReader(Protocol):
+    """Reads a place that holds spans. It knows transport and framing, nothing about attributes."""
+
+    def spans(self) -> Iterator[SpanRecord]:
+        """Yield every span once per copy found, in the order of the place; start over on each call.
+
+        Raises:
+            SourceError: the place cannot be read at all.
+            DecodeError: nothing in it is recognisable.
+        """
+        ...
+
+
+class Source(SpanReader, Protocol):
+    """A reader, and what else commands want to know of it."""
 
     name: str
     """What to call the place in messages."""
@@ -44,11 +62,31 @@ class Source(Protocol):
         """Return how many spans each trace has, None where that is not known beforehand."""
         ...
 
-    def spans(self) -> Iterator[SpanRecord]:
-        """Yield every span once per copy found, in the order of the place; start over on each call.
 
-        Raises:
-            SourceError: the place cannot be read at all.
-            DecodeError: nothing in it is recognisable.
-        """
-        ...
+def completed(reader: SpanReader, name: str) -> Source:
+    """Return a reader as a source, with defaults for the members that it lacks.
+
+    Args:
+        reader: what has `spans`.
+        name: what to call the place if the reader has no name for it.
+    """
+    defaults: dict[str, Any] = {
+        "name": name,
+        "problems": [],
+        "document": None,
+        "loses": (),
+        "skipped": 0,
+        "bytes_total": None,
+        "bytes_read": 0,
+        "census": lambda: None,
+    }
+    for member, default in defaults.items():
+        if not hasattr(reader, member):
+            setattr(reader, member, default)
+    return cast("Source", reader)
+
+
+def files_of(source: Source) -> Sequence[SpanFile]:
+    """Return the files and streams that a source reads; none where it reads a server."""
+    files: Sequence[SpanFile] = getattr(source, "files", ())
+    return files

@@ -16,6 +16,7 @@ from typing import Any
 
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.ownership import create_own, open_own, why_untrusted
+from agentool_otel.ground.recordings import recordings_folder
 
 __all__ = ["Cache", "default_folder"]
 
@@ -28,7 +29,7 @@ _LARGEST = 1 << 20
 
 def default_folder() -> Path:
     """Return where answers are kept: `judge` in the folder that programs record into."""
-    return Path(os.environ.get("AGENTOOL_DIR") or ".agentool") / "judge"
+    return recordings_folder() / "judge"
 
 
 class Cache:

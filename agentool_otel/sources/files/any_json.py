@@ -15,6 +15,7 @@ from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.containers import log_record, span_object
+from agentool_otel.sources.containers.container import Container
 from agentool_otel.sources.files.damage import is_damaged, mend, mended
 from agentool_otel.sources.files.damaged_fields import (
     has_damaged_names,
@@ -58,6 +59,8 @@ class AnyJson:
         """Whether anything so far was known."""
         self.seen = ""
         """What the first value was that is not known."""
+        self.refusal: DecodeError | None = None
+        """Why the first document was not read that is not as it should be."""
         self.skipped = 0
         """Documents of metrics and ordinary log lines that were passed over."""
         self.loses: dict[str, None] = {}
@@ -88,23 +91,24 @@ class AnyJson:
         try:
             for piece in pieces(value) if parts is None else parts:
                 known = True
-                self.recognised = True
                 if piece.what == "trajectory" and not named:
                     named = True
                     found = (it for it, what in pieces(value) if what == "trajectory")
                     self._agents.update(agents_of(found))
+                if piece.what in ("trace", "trajectory"):
+                    self._read_document(piece, where)
+                    continue
+                self.recognised = True
                 for span in self._piece(piece, where):
                     yield self._mended(span)
         except RecursionError:
             raise Foreign("nested too deeply to be read") from None
-        except DecodeError as error:
-            self._report(where, str(error))
         except ValueError as error:
             self._report(where, f"left out: {error}")
         if not known:
             self.seen = self.seen or short(value)
             raise Foreign(f"no spans: {short(value)}")
-        self.recognised = True
+        self.recognised = self.recognised or value == []
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that more of the file might have completed."""
@@ -128,18 +132,30 @@ class AnyJson:
             yield from self._logs([value], scope_name(value.get("scope")), resource, where)
         elif what == "openclaw event":
             yield from self._openclaw.spans(value)
-        elif what == "trace":
-            self._document(decode(ReasoningTrace, self._whole(value, where)))
-        elif what == "trajectory":
-            waiting = [value]
-            while waiting:
-                trajectory = waiting.pop(0)
-                found = from_atif(self._whole(trajectory, where), agents=self._agents)
-                self._document(found)
-                waiting += embedded_in(trajectory)
-        else:
+        elif isinstance(what, Container):
             self.loses.update(dict.fromkeys(what.loses))
             yield from what.spans(value, lambda message: self._report(where, message))
+
+    def _read_document(self, piece: Piece, where: str) -> None:
+        """Pass on the trace of a document, and those of the trajectories inside it. One that is
+        not as it should be costs no other."""
+        waiting = [piece.value]
+        try:
+            while waiting:
+                document = waiting.pop(0)
+                whole = self._whole(document, where)
+                if piece.what == "trace":
+                    trace = decode(ReasoningTrace, whole)
+                else:
+                    trace = from_atif(whole, agents=self._agents)
+                    waiting += embedded_in(document)
+                self._document(trace)
+                self.recognised = True
+        except DecodeError as error:
+            self.refusal = self.refusal or error.within(where)
+            trace_id = piece.value.get("trace_id")
+            which = f"trace {trace_id!r}: " if isinstance(trace_id, str) else ""
+            self._report(where, f"{which}{error}")
 
     def _whole(self, document: Json, where: str) -> Json:
         """Return a document without marks of damage, which it has no place to tell of."""

@@ -1,20 +1,16 @@
-"""Files of JSON documents: one, a list of them, or one on every line, packed by gzip or not."""
+"""Files of JSON documents: one, a list of them, or one on every line, packed or not."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
-from agentool_otel.errors import SourceDenied, SourceUnreachable
 from agentool_otel.ground import json_codec
+from agentool_otel.sources.files.streams import SpanFile, stdin, unpacked_bytes
 
-__all__ = ["Item", "expanded", "items", "opened", "stdin"]
+__all__ = ["Item", "expanded", "items", "opened"]
 
 
 class Item(NamedTuple):
@@ -89,41 +85,10 @@ def expanded(value: Any, where: str) -> Iterator[Item]:
 
 
 @contextmanager
-def opened(place: Path | None) -> Generator[BinaryIO]:
-    """Open a file, or standard input, unpacked.
+def opened(place: SpanFile | None) -> Generator[BinaryIO]:
+    """Open a file, standard input for None, unpacked.
 
-    Raises:
-        SourceDenied: it may not be read.
-        SourceUnreachable: it cannot be opened.
+    Raises: as `unpacked_bytes`.
     """
-    if place is None:
-        yield _unpacked(stdin())
-        return
-    try:
-        file = place.open("rb")
-    except PermissionError as error:
-        raise SourceDenied(f"{place} may not be read: {error.strerror}") from error
-    except OSError as error:
-        raise SourceUnreachable(f"{place} cannot be opened: {error.strerror or error}") from error
-    with file:
-        yield _unpacked(file)
-
-
-def _unpacked(stream: io.BufferedReader[Any]) -> BinaryIO:
-    if stream.peek(2)[:2] == b"\x1f\x8b":
-        return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
-    return stream
-
-
-_buffers: dict[int, tuple[object, io.BufferedReader[Any]]] = {}
-
-
-def stdin() -> io.BufferedReader[Any]:
-    """Return standard input, buffered so that its beginning can be looked at; always the same."""
-    raw: Any = sys.stdin.buffer
-    if isinstance(raw, io.BufferedReader):
-        return raw  # pyright: ignore[reportUnknownVariableType] # of bytes
-    kept = _buffers.get(0)
-    if kept is None or kept[0] is not raw:
-        kept = _buffers[0] = (raw, io.BufferedReader(raw))
-    return kept[1]
+    with unpacked_bytes(stdin() if place is None else place) as stream:
+        yield stream

@@ -19,13 +19,12 @@ from __future__ import annotations
 import io
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias, cast, overload
+from typing import BinaryIO, Literal, cast, overload
 
-from agentool_otel.errors import AgentoolError, DecodeError, SourceDenied, SourceUnreachable
+from agentool_otel.errors import AgentoolError, DecodeError
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
@@ -38,12 +37,12 @@ from agentool_otel.sources.files.otlp_json import JsonReader
 from agentool_otel.sources.files.otlp_proto import ProtoReader
 from agentool_otel.sources.files.remote_files import RemoteFile
 from agentool_otel.sources.files.span_offsets import Layout
+from agentool_otel.sources.files.streams import SpanFile, head, name_of, opened
 from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.files.undecoded import Batches, Decoder, Report, UndecodedSpan
 
-__all__ = ["SpanFile", "SpanFiles", "span_decoder"]
+__all__ = ["SpanFiles", "holds_spans", "span_decoder"]
 
-SpanFile: TypeAlias = Path | RemoteFile | BinaryIO
 _LARGE = 32 << 20
 """Bytes above which files are counted, and read again rather than copied."""
 _FEW = 64
@@ -53,6 +52,13 @@ _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
 _MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
 _FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xfd))")
 _DELIMITED = re.compile(rb"[\x80-\xff]{0,4}[\x01-\x7f]" + _MESSAGE.pattern)
+_BEGINNING = 2000
+"""Bytes in which a file shows whether it holds spans."""
+_NAMES_OF_SPANS = re.compile(
+    rb'"(?:resource_?(?:Spans|spans|Logs|logs|Metrics|metrics)|spanId|span_id|run_type|observations'
+    rb'|trace_metadata)"|"ATIF'
+)
+"""Members of OTLP and of what stores export, and the format of trajectories."""
 
 
 class SpanFiles:
@@ -63,7 +69,7 @@ class SpanFiles:
     """
 
     def __init__(self, files: Sequence[SpanFile], name: str | None = None):
-        self.name = name or ", ".join(map(_label, files))
+        self.name = name or ", ".join(map(name_of, files))
         self.problems: list[Problem] = []
         self.bytes_read = 0
         self.bytes_total = _size(files)
@@ -95,9 +101,9 @@ class SpanFiles:
 
         Traces that are in the files as documents go to `document`.
 
-        Raises: as `read`.
+        Raises: as `in_order`.
         """
-        for item in self.read():
+        for item in self.in_order():
             if isinstance(item, SpanRecord):
                 yield item
             else:
@@ -106,7 +112,7 @@ class SpanFiles:
     def undecoded(self) -> Iterator[SpanRecord | UndecodedSpan]:
         """Yield the same spans for grouping: those of OTLP/JSON are not decoded yet.
 
-        Raises: as `read`.
+        Raises: as `in_order`.
         """
         return chain.from_iterable(self._passed_on())
 
@@ -118,12 +124,14 @@ class SpanFiles:
             yield batch
 
     @overload
-    def read(
+    def in_order(
         self, *, undecoded: Literal[False] = False
     ) -> Iterator[SpanRecord | ReasoningTrace]: ...
     @overload
-    def read(self, *, undecoded: bool) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]: ...
-    def read(
+    def in_order(
+        self, *, undecoded: bool
+    ) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]: ...
+    def in_order(
         self, *, undecoded: bool = False
     ) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]:
         """Yield spans, and traces where there are documents of them, in the order of the files.
@@ -153,7 +161,7 @@ class SpanFiles:
                 yield from self._batches(file, undecoded, rereads)
             except AgentoolError as error:
                 refusals.append(error)
-                self._report(_label(file), "", str(error))
+                self._report(name_of(file), "", str(error))
         if refusals and len(refusals) == len(self.files):
             raise refusals[0]
 
@@ -167,14 +175,14 @@ class SpanFiles:
         return large and fits_in_memory(total or 0)
 
     def _batches(self, file: SpanFile, undecoded: bool, rereads: bool) -> Batches:
-        label = _label(file)
+        label = name_of(file)
 
         def report(at: str, what: str) -> None:
             self._report(label, at, what)
 
         values = AnyJson(report, self._documents.append, self._agents)
         json, proto = JsonReader(report, values), ProtoReader(report)
-        with _opened(file) as raw:
+        with opened(file) as raw:
             before = self.bytes_read
             again = Reread.of(raw) if rereads and isinstance(file, Path) else None
             if undecoded and isinstance(file, Path) and file in self._layouts:
@@ -187,14 +195,14 @@ class SpanFiles:
                 return
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
-            head = stream.peek(HEAD)[:HEAD]
+            start = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
             if csv_tables.looks_like_csv(stream.peek(HEAD)):
-                found = csv_tables.batches(stream, values, report)
+                batches = csv_tables.batches(stream, values, report)
             else:
-                found = _reader(stream, head, json, proto, undecoded)
-            for batch in found:
+                batches = _reader(stream, start, json, proto, undecoded)
+            for batch in batches:
                 self.bytes_read = before + packed.count
                 yield batch
             self.bytes_read = before + packed.count
@@ -205,10 +213,12 @@ class SpanFiles:
             if feed.error:
                 self._report(label, "", f"could not be read to its end: {feed.error}")
         damaged = any(feed.error for feed in feeds)
-        if (head.strip() or damaged) and not (
+        if (start.strip() or damaged) and not (
             json.recognised or values.recognised or proto.recognised
         ):
-            raise DecodeError(EXPECTED, _seen(head, readable(values.seen)), where=label)
+            raise values.refusal or DecodeError(
+                EXPECTED, _seen(start, readable(values.seen)), where=label
+            )
 
     def _pass_on(self, document: ReasoningTrace) -> None:
         if self.document is not None:
@@ -221,6 +231,22 @@ class SpanFiles:
             self.problems.append(Problem(f"{label} {at}".strip(), readable(message)))
         elif len(self.problems) == _PROBLEMS:
             self.problems.append(Problem(self.name, "there are more problems than are listed here"))
+
+
+def holds_spans(file: SpanFile) -> bool:
+    """True for a file, or standard input, that begins as spans do, not as a document of this
+    package.
+
+    Raises:
+        SourceError: it cannot be opened.
+        MissingDependencyError: it is packed in a way that cannot be read here.
+    """
+    beginning = head(file, _BEGINNING).removeprefix(b"\xef\xbb\xbf")
+    text = beginning.lstrip()  # protobuf begins with a line feed
+    if text.startswith((b"{", b"[")):
+        return _NAMES_OF_SPANS.search(text) is not None
+    is_text = beginning[:1].isalnum() or text.startswith(b'"')
+    return csv_tables.looks_like_csv(beginning) or bool(text and not is_text)
 
 
 def span_decoder(report: Report) -> Decoder:
@@ -258,34 +284,6 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if data[at - 1] < 0x80:
             break
     return value, at
-
-
-@contextmanager
-def _opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
-    """Open a path unbuffered. A stream that was handed in stays open."""
-    if isinstance(file, RemoteFile):
-        try:
-            yield cast("BinaryIO", file)
-        finally:
-            file.release()
-        return
-    if not isinstance(file, Path):
-        yield file
-        return
-    try:
-        raw = io.FileIO(file)
-    except PermissionError as error:
-        raise SourceDenied(
-            f"{file} may not be read: {error.strerror}; hint: ls -l {file}"
-        ) from error
-    except OSError as error:
-        raise SourceUnreachable(f"{file} cannot be opened: {error.strerror or error}") from error
-    with raw:
-        yield raw
-
-
-def _label(file: SpanFile) -> str:
-    return str(file) if isinstance(file, Path) else str(getattr(file, "name", "input"))
 
 
 def _size(files: Sequence[SpanFile]) -> int | None:

@@ -1,0 +1,79 @@
+"""The spans of a source and the trace documents between them, each on its own way."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
+from agentool_otel.sources.source import Source
+
+__all__ = ["Contents", "in_order"]
+
+
+def in_order(
+    source: Source, *, decoded: bool = False
+) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]:
+    """Yield the spans and the documents of a source in their order.
+
+    Args:
+        source: what is read.
+        decoded: False for spans that are for grouping.
+
+    Raises: as `Source.spans`.
+    """
+    own: Callable[..., Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]] | None
+    own = getattr(source, "in_order", None)
+    if own is not None:
+        yield from own(undecoded=not decoded)
+        return
+    documents: deque[ReasoningTrace] = deque()
+    source.document = documents.append
+    for span in source.spans() if decoded else undecoded(source):
+        yield from _drained(documents)
+        yield span
+    yield from _drained(documents)
+
+
+class Contents:
+    """What a source holds, read once: `leading`, then `spans`, with `documents` whenever there may
+    be some. A place that holds documents alone passes through, whatever its size.
+
+    Args:
+        source: what is read.
+        decoded: False for spans that are for grouping.
+    """
+
+    def __init__(self, source: Source, *, decoded: bool = False):
+        self._items = in_order(source, decoded=decoded)
+        self._first: SpanRecord | UndecodedSpan | None = None
+        self._documents: deque[ReasoningTrace] = deque()
+
+    def leading(self) -> Iterator[ReasoningTrace]:
+        """Yield the documents before the first span as they are read."""
+        for item in self._items:
+            if not isinstance(item, ReasoningTrace):
+                self._first = item
+                return
+            yield item
+
+    def spans(self) -> Iterator[SpanRecord | UndecodedSpan]:
+        """Yield the spans."""
+        if self._first is not None:
+            yield self._first
+        for item in self._items:
+            if isinstance(item, ReasoningTrace):
+                self._documents.append(item)
+            else:
+                yield item
+
+    def documents(self) -> Iterator[ReasoningTrace]:
+        """Yield the documents that were met among the spans since the last call."""
+        return _drained(self._documents)
+
+
+def _drained(documents: deque[ReasoningTrace]) -> Iterator[ReasoningTrace]:
+    while documents:
+        yield documents.popleft()
