@@ -115,7 +115,7 @@ class _Behind:
     """A provider with a pipeline behind it, as `instrument()` leaves it."""
 
     def __init__(self, pipeline: Pipeline):
-        pipeline.stages.append(Masking(lambda: session.policy))
+        pipeline.stages.append(Masking())
         self.pipeline = pipeline
         self.provider = TracerProvider(shutdown_on_exit=False)
         self.provider.add_span_processor(pipeline)

@@ -138,7 +138,7 @@ def provided(monkeypatch: pytest.MonkeyPatch) -> Provided:
     from tests.export.logged import RESOURCE, Provided
 
     found = Provided()
-    provider = LoggerProvider(found.put, lambda: found.wanted, lambda: RESOURCE)
+    provider = LoggerProvider(found.put, lambda _: found.wanted, lambda: RESOURCE)
     insides = import_module("opentelemetry._logs._internal")
     monkeypatch.setattr(insides, "_LOGGER_PROVIDER", provider)
     session.configure()  # loggers are made anew

@@ -239,7 +239,7 @@ class _Endpoint:
         self._spans: list[ReadableSpan] = []
         self._events: list[LogRecord] = []
         policy = Policy(capture=True)
-        self._masking = Masking(lambda: policy)
+        self._masking = Masking(policy)
 
     def __str__(self) -> str:
         return str(self._target)

@@ -39,7 +39,7 @@ from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
 from agentool_otel.setup import logs as setup_logs
 from agentool_otel.setup import metrics as setup_metrics
-from agentool_otel.setup.runtime import instrumentors
+from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.sources.opening import open_source
 
 __all__ = ["command"]

@@ -62,7 +62,7 @@ def command(
     exported = Exported(traces, dialect, bar=not to_terminal)
     if endpoint is not None:
         policy = Policy(capture=True)
-        masking = None if exact else Masking(lambda: policy)
+        masking = None if exact else Masking(policy)
         code = _send(exported, OtlpTarget.at(endpoint, os.environ), masking)
         _say_losses(dialect, losses)
         return code

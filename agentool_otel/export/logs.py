@@ -13,13 +13,23 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import _logs
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.emit.session import guarded
+from agentool_otel.emit.session import guarded, session
 from agentool_otel.export.log_records import LogRecord, taken
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
 
-__all__ = ["LoggerProvider"]
+__all__ = ["LoggerProvider", "resource_in_force"]
+
+
+def resource_in_force() -> Resource:
+    """What spans come from: of the provider in force, which knows its process after a fork too."""
+    resource: Resource | None = getattr(session.provider, "resource", None)
+    if resource is not None:
+        return resource
+    from opentelemetry.sdk.resources import Resource
+
+    return Resource.create()
 
 
 class LoggerProvider(_logs.LoggerProvider):
@@ -30,14 +40,14 @@ class LoggerProvider(_logs.LoggerProvider):
 
     Args:
         put: takes a record; it must not raise.
-        wanted: whether records go anywhere at present.
+        wanted: whether records of a scope go anywhere at present.
         resource: what the records come from, asked for each of them: a forked child has another.
     """
 
     def __init__(
         self,
         put: Callable[[LogRecord], None],
-        wanted: Callable[[], bool],
+        wanted: Callable[[str], bool],
         resource: Callable[[], Resource],
     ):
         self.put = put
@@ -67,7 +77,7 @@ class _Logger(_logs.Logger):
             logger.emit(**values) if record is None else logger.emit(record)
             return
         with guarded("taking a log record"):
-            if self._provider.wanted():
+            if self._provider.wanted(self._scope.name):
                 emitted = _logs.LogRecord(**values) if record is None else record
                 self._provider.put(taken(emitted, self._scope, self._provider.resource()))
 
@@ -75,7 +85,7 @@ class _Logger(_logs.Logger):
         provider = _logs.get_logger_provider()
         if provider is not self._provider:
             return self._of(provider).enabled(**values)
-        return self._provider.wanted()
+        return self._provider.wanted(self._scope.name)
 
     def _of(self, provider: _logs.LoggerProvider) -> _logs.Logger:
         scope = self._scope

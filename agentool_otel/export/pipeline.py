@@ -13,25 +13,28 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
-from agentool_otel.emit.session import session
+from agentool_otel.emit.session import SCOPE, session
 from agentool_otel.export.batched import Batched
 from agentool_otel.export.disk import recovery, remains
 from agentool_otel.export.disk.files import Place, renew_after_fork
 from agentool_otel.export.disk.journal import Journal
 from agentool_otel.export.disk.recording import RecordedLogs, RecordingExporter
 from agentool_otel.export.incomplete import close_document, close_span
+from agentool_otel.export.masking.logs import mask_log
+from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
 
-__all__ = ["LogStage", "LogStore", "Pipeline", "Stage", "Store"]
+__all__ = ["LogStage", "LogStore", "Pipeline", "Stage", "Store", "masked"]
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +75,11 @@ class LogStore(_Keeping, Protocol):
     def put(self, item: LogRecord, /) -> None: ...
 
 
+@runtime_checkable
+class _Threaded(Protocol):
+    def rest(self, resting: bool) -> None: ...
+
+
 class Pipeline(SpanProcessor):
     """Takes spans to the store in force; without one they go nowhere."""
 
@@ -99,6 +107,8 @@ class Pipeline(SpanProcessor):
         self._opening: dict[int, Span] = {}
         """Spans of ours that have started and do not hold yet what is known of them."""
         self._look_ns = 0
+        self._paused_ns: int | None = None
+        """Since when nothing new is taken, None while it is."""
         self._strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
         self._failed = False
         self._before = self._logs_before = _NONE
@@ -179,9 +189,37 @@ class Pipeline(SpanProcessor):
         """Bring log records where they belong and take no more of them."""
         self._keep_logs(None)
 
+    def pause(self) -> None:
+        """Take no spans that start from here on, and no log records but ours of spans still open.
+
+        Spans that have started by now are kept when they end, and threads of the stores end as soon
+        as nothing waits for them. Other processors of the same provider notice nothing.
+        """
+        self._paused_ns = time.time_ns()
+        self._rest(True)
+
+    def resume(self) -> None:
+        """Take everything again."""
+        self._paused_ns = None
+        self._rest(False)
+
+    def _rest(self, resting: bool) -> None:
+        stores: tuple[object, ...] = (self._store, self._logs)
+        for store in stores:
+            if isinstance(store, _Threaded):
+                store.rest(resting)
+
     @property
     def takes_logs(self) -> bool:
+        """Whether there is a store for log records."""
         return self._logs is not None
+
+    def takes_logs_of(self, scope: str) -> bool:
+        """Whether log records of an instrumentation scope are kept at present.
+
+        While nothing new is taken those of our own scopes are: they belong to spans still open.
+        """
+        return self._logs is not None and (self._paused_ns is None or scope.startswith(SCOPE))
 
     @property
     def records(self) -> bool:
@@ -222,6 +260,8 @@ class Pipeline(SpanProcessor):
     # ------------------------------------------------------------------------- span processor
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        if self._paused_ns is not None:
+            return
         journal = self._journal
         try:
             self.begin()
@@ -257,6 +297,8 @@ class Pipeline(SpanProcessor):
     def on_end(self, span: ReadableSpan) -> None:
         store, journal = self._store, self._journal
         context = span.get_span_context()
+        if self._paused_ns is not None and not self._started(span):
+            return
         if self._opening and context is not None:
             self._opening.pop(context.span_id, None)
         if store is None or context is None or not context.trace_flags.sampled:
@@ -282,7 +324,7 @@ class Pipeline(SpanProcessor):
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
         store, journal = self._logs, self._log_journal
-        if store is None:
+        if store is None or not self.takes_logs_of(record.scope.name):
             return
         try:
             for stage in self.log_stages:
@@ -323,6 +365,13 @@ class Pipeline(SpanProcessor):
         for stage in self.stages:
             span = stage(span)
         return span
+
+    def _started(self, span: ReadableSpan) -> bool:
+        """Whether a span has started before the pause; without a journal its own time decides."""
+        context = span.get_span_context()
+        if self._journal is None or context is None:
+            return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
+        return self._journal.holds(context.span_id) or context.span_id in self._opening
 
     def _before_put(self, journal: Journal, now_ns: int) -> None:
         journal.begin(now_ns)
@@ -426,6 +475,14 @@ class Pipeline(SpanProcessor):
         self._opening = {}
         self._before = self._logs_before = _NONE
         self._look_ns = 0
+
+
+def masked() -> tuple[Pipeline, Masking]:
+    """Return a pipeline that lets nothing out that the content policy of the process keeps."""
+    pipeline, masking = Pipeline(), Masking()
+    pipeline.stages.append(masking)
+    pipeline.log_stages.append(partial(mask_log, masking))
+    return pipeline, masking
 
 
 def _counts_of(store: _Keeping | None) -> dict[str, int]:

@@ -42,7 +42,7 @@ class AgentoolSpanExporter(SpanExporter):
         self._lock = threading.Lock()
         self._shut_down = False
         self._pipeline = Pipeline()
-        self._pipeline.stages.append(Masking(lambda: policy))
+        self._pipeline.stages.append(Masking(policy))
         folder = os.environ.get("AGENTOOL_DIR") or ".agentool"
         if target is None:
             self._pipeline.record(folder)

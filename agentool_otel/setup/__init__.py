@@ -1,9 +1,11 @@
 """One call that records: configuration, providers, pipeline, and what is in force.
 
-    runtime            `instrument()`, `uninstrument()`, `flush()`, `status()`
+    runtime            `instrument()`, `uninstrument()`, `flush()`, `status()`: what is in force
+    status             the record that `status()` returns
     configuration      what has been named in code
     decision           what is to be in force, before anything is touched
     spans, logs, metrics   where each goes
+    frameworks         attaching to those that are wanted
     content_policy     whether content is captured, by where it goes
     provider_handover  giving way to a provider that the user sets later
     service            what the program is called

@@ -14,6 +14,7 @@ from agentool_otel.content import policy as content_rules
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import environment
 from agentool_otel.setup import (
     content_policy,
 )
@@ -75,7 +76,7 @@ def decide(
         MissingDependencyError: large content is to be kept at a URL, and fsspec is not installed.
     """
     frameworks = frameworks_wanted(configuration, frozenset(known))
-    generation = os.environ.get("AGENTOOL_SEMCONV", "").strip()
+    generation = environment.value(environment.GENERATION)
     dialect = GenAI(generation) if generation else None
     given = configuration.endpoint is not None
     spans = setup_spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
@@ -96,7 +97,7 @@ def decide(
         spans=spans.said_with(joined is not None),
         logs=logs.said if logs.way == "nowhere" else None,
         network=joined is not None or spans.way == "send" or logs.way == "send",
-        beside=setup_spans.folder_of(os.environ) if spans.way == "record" else None,
+        beside=environment.folder() if spans.way == "record" else None,
         messages=(dialect or session.dialect).tells_messages,
     )
     return Decision(
@@ -110,7 +111,7 @@ def decide(
         ),
         frameworks=frameworks,
         threads=_THREADS not in (configuration.exclude or ())
-        and not {f"agentool-{_THREADS}", "*"} & _disabled(),
+        and not {f"agentool-{_THREADS}", "*"} & environment.disabled_instrumentations(),
     )
 
 
@@ -127,16 +128,10 @@ def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> fr
         raise ConfigurationError(
             f"unknown framework {unknown[0]!r}: supported are {', '.join(sorted(known))}"
         )
-    disabled = _disabled()
+    disabled = environment.disabled_instrumentations()
     if "*" in disabled:
         return frozenset()
     return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
-
-
-def _disabled() -> set[str]:
-    """Spec: the variable by which `opentelemetry-instrument` leaves instrumentors out."""
-    said = os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "")
-    return {name.strip() for name in said.split(",")}
 
 
 def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agentool_otel.emit.session import session
-
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agentool_otel.export.pipeline import Pipeline
     from agentool_otel.export.send.otlp import OtlpTarget
 
-__all__ = ["Plan", "foreign_provider", "plan", "put_into_force", "said_of"]
+__all__ = ["Plan", "foreign_provider", "plan", "put_into_force"]
 
 _EXPORTER = "OTEL_LOGS_EXPORTER"
 
@@ -35,6 +33,11 @@ class Plan(NamedTuple):
         """Whether they pass through our pipeline."""
         return self.way not in ("theirs", "nowhere")
 
+    def said_by_now(self) -> str:
+        """In words where they go by now: the application may have set a provider meanwhile."""
+        foreign = foreign_provider()
+        return self.said if foreign is None else _said_of(foreign)
+
 
 def foreign_provider() -> str | None:
     """Return the class of the logger provider that somebody else has set, if one is."""
@@ -47,7 +50,7 @@ def foreign_provider() -> str | None:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def said_of(foreign: str) -> str:
+def _said_of(foreign: str) -> str:
     return f"the application's own logger provider ({foreign})"
 
 
@@ -71,7 +74,7 @@ def plan(
     from agentool_otel.export.variables import exporter
 
     if (theirs := foreign_provider()) is not None:
-        return Plan("theirs", said_of(theirs))
+        return Plan("theirs", _said_of(theirs))
     if spans == "theirs":
         return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
     asked = exporter(environ, "logs")
@@ -119,23 +122,13 @@ def _offer(pipeline: Pipeline) -> None:
     """
     from opentelemetry import _logs
 
-    from agentool_otel.export.logs import LoggerProvider
+    from agentool_otel.export.logs import LoggerProvider, resource_in_force
 
     if isinstance(_logs.get_logger_provider(), LoggerProvider):
         return
-    provider = LoggerProvider(pipeline.log, lambda: pipeline.takes_logs, _resource)
+    provider = LoggerProvider(pipeline.log, pipeline.takes_logs_of, resource_in_force)
     insides: Any = getattr(_logs, "_internal", None)
     if hasattr(insides, "_LOGGER_PROVIDER") and hasattr(insides, "_LOGGER_PROVIDER_SET_ONCE"):
         insides._LOGGER_PROVIDER = provider
     else:
         _logs.set_logger_provider(provider)
-
-
-def _resource() -> Any:
-    """What spans come from: of the provider in force, which knows its process after a fork too."""
-    resource = getattr(session.provider, "resource", None)
-    if resource is not None:
-        return resource
-    from opentelemetry.sdk.resources import Resource
-
-    return Resource.create()

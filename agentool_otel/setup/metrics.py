@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agentool_otel.export.redirected_metrics import RedirectedMetrics
     from agentool_otel.export.send.otlp import OtlpTarget
 
-__all__ = ["Plan", "plan", "provider", "put_into_force"]
+__all__ = ["Plan", "pause", "plan", "provider", "put_into_force"]
 
 _EXPORTER = "OTEL_METRICS_EXPORTER"
 
@@ -112,6 +112,11 @@ def put_into_force(pipeline: Pipeline, made: Plan, masking: Masking | None) -> N
         _collection.exporter.redirect(_exporter(made) if leaves else None)
     else:
         pipeline.at_first = _collecting(made, masking) if leaves else None
+
+
+def pause(pipeline: Pipeline) -> None:
+    """Send what is collected by now and nothing more, until something is put into force again."""
+    put_into_force(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
 
 
 def _key(made: Plan) -> tuple[str | None, ...]:

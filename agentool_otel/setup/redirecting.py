@@ -20,12 +20,12 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit import metrics
 from agentool_otel.emit.session import session
-from agentool_otel.setup import runtime
 from agentool_otel.setup.decision import frameworks_wanted
+from agentool_otel.setup.frameworks import attach, instrumentors
+from agentool_otel.setup.runtime import runtime
 
 __all__ = ["redirected"]
 
@@ -38,19 +38,20 @@ def redirected(to: SpanProcessor) -> Generator[None]:
     is recorded. `instrument()` and `uninstrument()` of the program may be called; what they change
     is undone at the end.
     """
-    before = runtime.standing()
+    before = runtime.standing
     carried = session.enabled and runtime.carries_into_threads()
-    known = runtime.instrumentors()
+    known = instrumentors()
     attached = {name for name, it in known.items() if it.enabled}
     meters = metrics.provider()
     with session.redirected(_provider(to), Policy(capture=True)), _application_spans(to):
         try:
             _no_metrics()
-            _attach(frameworks_wanted(before, frozenset(known)) | attached, threads=True)
+            attach(frameworks_wanted(before, frozenset(known)) | attached, threads=True)
             yield
         finally:
-            runtime.restore(before)
-            _attach(attached, threads=carried)
+            with runtime.lock:
+                runtime.standing = before
+            attach(attached, threads=carried)
             metrics.configure(meters)
 
 
@@ -69,18 +70,6 @@ def _provider(to: SpanProcessor) -> TracerProvider:
     known._disabled = False
     provider.add_span_processor(to)
     return provider
-
-
-def _attach(frameworks: set[str] | frozenset[str], threads: bool) -> None:
-    if threads:
-        carry_into_threads()
-    else:
-        stop_carrying()
-    for name, instrumentor in runtime.instrumentors().items():
-        if name in frameworks:
-            instrumentor.instrument()
-        else:
-            instrumentor.uninstrument()
 
 
 def _no_metrics() -> None:

@@ -1,24 +1,22 @@
-"""`instrument()`: decide where spans go, then attach to every framework that is installed."""
+"""`instrument()` and what it has put into force: one object, `Runtime`, for the process."""
 
 from __future__ import annotations
 
 import logging
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from opentelemetry import trace
 
 from agentool_otel.capture.context import inherited
-from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.content import policy as content_rules
 from agentool_otel.emit.exceptions import signals
-from agentool_otel.emit.session import copies_wanted, session
+from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground import registry
-from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
+from agentool_otel.ground import environment
 from agentool_otel.setup import (
     configuration as setup_configuration,
 )
@@ -35,43 +33,17 @@ from agentool_otel.setup import (
 )
 from agentool_otel.setup.configuration import Configuration
 from agentool_otel.setup.decision import Decision, decide
+from agentool_otel.setup.frameworks import attach, instrumentors
 from agentool_otel.setup.provider_handover import give_way
+from agentool_otel.setup.status import Counts, Destination, Framework, Masked, Status
 
 if TYPE_CHECKING:
     from agentool_otel.export.masking.spans import Masking
     from agentool_otel.export.pipeline import Pipeline
 
-__all__ = ["flush", "instrument", "instrument_for_run", "instrumentors", "status", "uninstrument"]
+__all__ = ["flush", "instrument", "instrument_for_run", "runtime", "status", "uninstrument"]
 
 _log = logging.getLogger("agentool_otel")
-
-_standing = Configuration()
-_of_run = Configuration()
-"""What `agentool-otel run` was told, which `uninstrument()` does not forget."""
-
-_own: trace.TracerProvider | None = None
-"""The tracer provider we have made, where none was set."""
-_theirs: trace.TracerProvider | None = None
-"""The application's, set before us or after."""
-_service_name: str | None = None
-"""What was named when our own provider got its name."""
-_pipeline: Pipeline | None = None
-_masking: Masking | None = None
-_in_force: Decision | None = None
-_told: set[str] = set()
-
-_lock = threading.RLock()
-"""Held while the configuration changes."""
-
-
-def _renew_lock() -> None:
-    """In a forked child: whoever held it has stayed in the parent."""
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def instrument(
@@ -134,57 +106,37 @@ def instrument(
             or a name, a generation, a vocabulary or the value of a variable is not known.
         MissingDependencyError: if `AGENTOOL_OFFLOAD` names a URL and fsspec is not installed.
     """
-    global _standing
-    call = setup_configuration.named(
-        endpoint, service_name, content, redact, include, exclude, also
+    runtime.instrument(
+        setup_configuration.named(endpoint, service_name, content, redact, include, exclude, also)
     )
-    with _lock:
-        standing = _standing.changed_by(call)
-        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-            _say("disabled", "OTEL_SDK_DISABLED=true: agentool_otel records nothing")
-        else:
-            known, theirs = instrumentors(), _application_provider()
-            decided = _decide(standing, known, theirs)
-            if session.fixed:
-                session.enabled = True
-            else:
-                _put_into_force(decided, theirs, standing.service_name)
-            _attach(decided, known)
-        _standing = standing
-        _tell_overruled(call)
 
 
 def instrument_for_run(**options: Any) -> None:
     """Do what `instrument()` does, for `agentool-otel run` before the program begins.
 
     Args:
-        options: what `run` was told, named as `instrument()` names it. It holds until the program
+        options: those of `run`, named as `instrument()` names them. They hold until the program
             names something else, and again after `uninstrument()`.
 
     Raises:
         ConfigurationError: as `instrument()` does; the options are remembered all the same.
     """
-    global _of_run, _standing
-    with _lock:
-        _of_run = _standing = setup_configuration.named(**options)
-        instrument()
+    with runtime.lock:
+        runtime.of_run = runtime.standing = setup_configuration.named(**options)
+        runtime.instrument(Configuration())
 
 
 def uninstrument() -> None:
     """Stop recording and let every call pass untouched again; what was recorded is written out.
 
+    No span that starts from here on is recorded or sent by this package, whoever makes it, nor are
+    log records and metrics. Spans that are open by now are kept when they end. A tracer provider
+    of the application goes on as it is: only our processor in it takes nothing more.
+
     What was named in code is forgotten, `redact` too: an `instrument()` after this begins as the
-    first one did, with what `agentool-otel run` was told, if the program runs under it.
+    first one did, with the options of `agentool-otel run`, if the program runs under it.
     """
-    global _standing
-    with _lock:
-        _standing = _of_run
-        for instrumentor in instrumentors().values():
-            instrumentor.uninstrument()
-        stop_carrying()
-        session.inherited = None
-        session.enabled = False
-    flush()
+    runtime.uninstrument()
 
 
 def flush(timeout_s: float = 5.0) -> bool:
@@ -193,301 +145,292 @@ def flush(timeout_s: float = 5.0) -> bool:
     Returns:
         False if that took longer than `timeout_s`.
     """
-    millis = int(timeout_s * 1000)
-    done = True
-    if _pipeline is not None:
-        done = _pipeline.force_flush(millis)
-    provider_flush = getattr(session.provider, "force_flush", None)
-    if callable(provider_flush) and _theirs is not None:
-        done = bool(provider_flush(millis)) and done
-    return done
+    return runtime.flush(timeout_s)
 
 
-def status() -> dict[str, Any]:
-    """Return what is attached, where spans, log records and metrics go and how many have passed, as
-    a JSON object."""
-    decided = _in_force
-    state: dict[str, Any] = {
-        "enabled": session.enabled and session.provider is not None,
-        "destination": None if decided is None else decided.spans.said_with(_theirs is not None),
-        "joined_provider": _theirs is not None,
-        "content": session.policy.capture,
-        "journal": _journal_wanted(os.environ),
-        "spans": {},
-        "logs": {"destination": _log_destination()},
-        "metrics": {"destination": None if decided is None else decided.metrics.said},
-        "instrumentors": {},
-    }
-    if _pipeline is not None:
-        state["spans"] = _pipeline.counts()
-        state["logs"] |= _pipeline.log_counts()
-        if _pipeline.recording is not None:
-            state["recording"] = _pipeline.recording
-    if _masking is not None:
-        state["masking"] = {
-            "passed": _masking.passed,
-            "changed": _masking.changed,
-            "masked_values": _masking.masked,
-            "dropped_attributes": _masking.dropped,
-        }
-    for name, instrumentor in sorted(instrumentors().items()):
-        state["instrumentors"][name] = {
-            "installed": instrumentor.version,
-            "supports": list(instrumentor.supports),
-            "enabled": instrumentor.enabled,
-            "patches": [patch._asdict() for patch in instrumentor.attached.values()],
-            "others": instrumentor.others(),
-        }
-    return state
+def status() -> Status:
+    """Return what is attached, where spans, log records and metrics go and how many have passed."""
+    return runtime.status()
 
 
-def _log_destination() -> str | None:
-    """Where log records go by now: an application may have set a provider of its own meanwhile."""
-    if _in_force is None:
-        return None
-    theirs = setup_logs.foreign_provider()
-    return _in_force.logs.said if theirs is None else setup_logs.said_of(theirs)
+class Runtime:
+    """What is in force in this process, and how one configuration takes the place of another."""
 
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        """Held while the configuration changes."""
+        self.standing = Configuration()
+        """What has been named in code so far."""
+        self.of_run = Configuration()
+        """The options of `agentool-otel run`, which `uninstrument()` does not forget."""
+        self.decision: Decision | None = None
+        """What that comes to, once it is in force."""
+        self.pipeline: Pipeline | None = None
+        self.masking: Masking | None = None
+        self._own: trace.TracerProvider | None = None
+        """The tracer provider that we have made, where none was set."""
+        self._application: trace.TracerProvider | None = None
+        """The application's, set before us or after."""
+        self._service_name: str | None = None
+        """The name in code that our own provider has."""
+        self._noticed: set[str] = set()
+        """Topics of what was logged once."""
 
-def instrumentors() -> dict[str, AgentInstrumentor]:
-    """Return our instrumentors by framework name; one that cannot be loaded is left out, logged."""
-    found: dict[str, AgentInstrumentor] = {}
-    # Several tracing packages have one called "openai"; those are none of our business.
-    for name, point in registry.found("opentelemetry_instrumentor", "agentool-").items():
-        try:
-            found[name.removeprefix("agentool-")] = point.load()()
-        except Exception:  # a plug-in of a third party may break; the others still load
-            _log.warning("instrumentor %s could not be loaded", name, exc_info=True)
-    return found
+    def forked(self) -> None:
+        """In a forked child: whoever held the lock has stayed in the parent."""
+        self.lock = threading.RLock()
 
+    # ---------------------------------------------------------------------------- public calls
 
-def standing() -> Configuration:
-    """Return what has been named in code so far."""
-    return _standing
+    def instrument(self, call: Configuration) -> None:
+        """Put into force what a call names, beside what was named before."""
+        with self.lock:
+            standing = self.standing.changed_by(call)
+            if environment.sdk_disabled():
+                self._notice(
+                    "disabled", f"{environment.DISABLED}=true: agentool_otel records nothing"
+                )
+            else:
+                self._apply(standing)
+            self.standing = standing
+            self._notice_overruled(call)
 
+    def uninstrument(self) -> None:
+        """Take nothing new, detach from everything, and write out what is there."""
+        with self.lock:
+            self.standing = self.of_run
+            attach((), threads=False)
+            session.inherited = None
+            session.enabled = False
+            if self.pipeline is not None and not session.fixed:
+                self.pipeline.pause()
+                metrics.pause(self.pipeline)
+        self.flush(5.0)
 
-def restore(configuration: Configuration) -> None:
-    """Forget what has been named since `standing()` was asked."""
-    global _standing
-    with _lock:
-        _standing = configuration
+    def flush(self, timeout_s: float) -> bool:
+        """Write out or send what has ended; False if that took longer."""
+        millis = int(timeout_s * 1000)
+        done = self.pipeline is None or self.pipeline.force_flush(millis)
+        provider_flush = getattr(session.provider, "force_flush", None)
+        if callable(provider_flush) and self._application is not None:
+            done = bool(provider_flush(millis)) and done
+        return done
 
-
-def carries_into_threads() -> bool:
-    """Whether the last `instrument()` wanted threads and pools to carry the context."""
-    return _in_force is not None and _in_force.threads
-
-
-# -------------------------------------------------------------------------------------- insides
-
-
-def _application_provider() -> trace.TracerProvider | None:
-    """Return the tracer provider that the application has set, before us or after."""
-    if _pipeline is not None:
-        return _theirs
-    present = trace.get_tracer_provider()
-    return None if isinstance(present, trace.ProxyTracerProvider) else present
-
-
-def _decide(
-    standing: Configuration, known: Iterable[str], theirs: trace.TracerProvider | None
-) -> Decision:
-    joined: Literal["first", "later"] | None = None
-    if theirs is not None:
-        joined = "first" if _own is None else "later"
-    decided = decide(standing, known, joined, _in_force, _say)
-    takes = hasattr(theirs, "add_span_processor")
-    if theirs is not None and _pipeline is None and decided.spans.way != "theirs" and not takes:
-        raise ConfigurationError(
-            f"the tracer provider in force ({type(theirs).__qualname__}) takes no processors: "
-            "call instrument() without endpoint, or before that provider is set"
+    def status(self) -> Status:
+        """Return what is in force and what has passed."""
+        decision, pipeline = self.decision, self.pipeline
+        joined = self._application is not None
+        return Status(
+            enabled=session.enabled and session.provider is not None,
+            destination=decision and decision.spans.said_with(joined),
+            joined_provider=joined,
+            content=session.policy.capture,
+            journal=environment.journal_wanted(),
+            spans=None if pipeline is None else Counts(**pipeline.counts()),
+            logs=Destination(
+                destination=decision and decision.logs.said_by_now(),
+                counts=None if pipeline is None else Counts(**pipeline.log_counts()),
+            ),
+            metrics=Destination(destination=decision and decision.metrics.said),
+            instrumentors={
+                name: Framework(
+                    installed=instrumentor.version,
+                    supports=list(instrumentor.supports),
+                    enabled=instrumentor.enabled,
+                    patches=[patch._asdict() for patch in instrumentor.attached.values()],
+                    others=instrumentor.others(),
+                )
+                for name, instrumentor in sorted(instrumentors().items())
+            },
+            recording=None if pipeline is None else pipeline.recording,
+            masking=None if self.masking is None else Masked(**self.masking.counts()),
         )
-    return decided
 
+    def carries_into_threads(self) -> bool:
+        """Whether the last `instrument()` wanted threads and pools to carry the context."""
+        return self.decision is not None and self.decision.threads
 
-def _put_into_force(
-    decided: Decision, theirs: trace.TracerProvider | None, service_name: str | None
-) -> None:
-    """Change what differs from the decision in force."""
-    global _in_force
-    before, _in_force = _in_force, None  # what fails half-way is done again by the next call
-    if decided.dialect is not None:
-        session.configure(dialect=decided.dialect)
-    if _masking is not None and content_policy.tightens(session.policy, decided.policy):
-        _masking.distrust_open_spans()
-    session.configure(policy=content_policy.stricter(session.policy, decided.policy))
-    if _pipeline is None:
-        _begin(decided.spans, theirs, service_name)
-    elif before is None or decided.spans is not before.spans:
-        _direct(_pipeline, decided.spans)
-    pipeline = _pipeline
-    if pipeline is not None:
-        if before is None or decided.logs.said != before.logs.said or _logs_lost(decided.logs):
-            folder = setup_spans.folder_of(os.environ) if _journal_wanted(os.environ) else None
-            setup_logs.put_into_force(pipeline, decided.logs, folder)
-        metrics.put_into_force(pipeline, decided.metrics, _masking)
-    _name_service(service_name)
-    session.configure(policy=decided.policy)
-    local = theirs is None and decided.spans.way == "record"
-    session.copies = local or copies_wanted(os.environ)
-    session.first = None if pipeline is None else pipeline.begin
-    session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
-    session.exceptions = signals(os.environ)
-    session.enabled = True
-    session.inherited = inherited(os.environ)
-    _in_force = decided
+    # --------------------------------------------------------------------- changing what holds
 
-
-def _begin(
-    spans: setup_spans.Plan, theirs: trace.TracerProvider | None, service_name: str | None
-) -> None:
-    """Make or join the tracer provider."""
-    global _own, _pipeline, _service_name, _theirs
-    _theirs = theirs
-    if theirs is not None:
-        session.configure(provider=theirs)
-        if spans.way == "theirs":
-            return
-    # The SDK starts threads in a forked child; it hangs if this is first imported after its
-    # provider is made.
-    import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
-
-    from opentelemetry.sdk.trace import TracerProvider
-
-    pipeline = _new_pipeline()
-    _direct(pipeline, spans)
-    provider: Any = theirs
-    if theirs is None:
-        provider = TracerProvider(resource=service.resource_of(service_name))
-    provider.add_span_processor(pipeline)
-    _pipeline = pipeline
-    session.configure(provider=provider)
-    if theirs is None:
-        _own, _service_name = provider, service_name
-        trace.set_tracer_provider(provider)
-        give_way(provider, _join_later)
-
-
-def _attach(decided: Decision, known: Mapping[str, AgentInstrumentor]) -> None:
-    """Attach to the frameworks that are wanted, and detach from the others."""
-    if decided.threads:
-        carry_into_threads()
-    else:
-        stop_carrying()
-    for name, instrumentor in known.items():
-        if name in decided.frameworks:
-            instrumentor.instrument()
+    def _apply(self, standing: Configuration) -> None:
+        application = self._application_provider()
+        decision = self._decide(standing, application)
+        if session.fixed:
+            session.enabled = True
         else:
-            instrumentor.uninstrument()
+            self._put_into_force(decision, application, standing.service_name)
+        attach(decision.frameworks, decision.threads)
 
+    def _application_provider(self) -> trace.TracerProvider | None:
+        """Return the tracer provider that the application has set, before us or after."""
+        if self.pipeline is not None:
+            return self._application
+        present = trace.get_tracer_provider()
+        return None if isinstance(present, trace.ProxyTracerProvider) else present
 
-def _new_pipeline() -> Pipeline:
-    """A pipeline that lets nothing out that the content policy keeps."""
-    global _masking
-    from agentool_otel.export.masking.logs import mask_log
-    from agentool_otel.export.masking.spans import Masking
-    from agentool_otel.export.pipeline import Pipeline
-
-    pipeline = Pipeline()
-    _masking = masking = Masking(lambda: session.policy)
-    pipeline.stages.append(masking)
-    pipeline.log_stages.append(lambda record: mask_log(masking, record))
-    return pipeline
-
-
-def _logs_lost(logs: setup_logs.Plan) -> bool:
-    """Whether they went with the destination of the spans, when that changed."""
-    return _pipeline is not None and logs.ours != _pipeline.takes_logs
-
-
-def _join_later(provider: trace.TracerProvider) -> None:
-    """Move to the provider the application has set after us.
-
-    Our own destination stays: it is attached to that provider, so that it gets the application's
-    spans too, as it did before. Spans now also go where the application sends them, so content is
-    captured from here on only if it was asked for.
-    """
-    global _theirs
-    with _lock:
-        add = getattr(provider, "add_span_processor", None)
-        if _pipeline is not None and callable(add):
-            add(_pipeline)
-        _theirs = provider
-        policy = session.policy
-        if _in_force is None or not _in_force.content_asked:
-            policy = msgspec.structs.replace(policy, capture=False, store=None)
-            _log.warning(
-                "the application set a tracer provider of its own after agentool_otel: message, "
-                "argument and result content is no longer captured, because it would go there too; "
-                "content=True or %s=SPAN_ONLY captures it",
-                content_rules.CAPTURE_VARIABLE,
+    def _decide(
+        self, standing: Configuration, application: trace.TracerProvider | None
+    ) -> Decision:
+        joined: Literal["first", "later"] | None = None
+        if application is not None:
+            joined = "first" if self._own is None else "later"
+        decision = decide(standing, instrumentors(), joined, self.decision, self._notice)
+        if application is None or self.pipeline is not None or decision.spans.way == "theirs":
+            return decision
+        if not hasattr(application, "add_span_processor"):
+            raise ConfigurationError(
+                f"the tracer provider in force ({type(application).__qualname__}) takes no "
+                "processors: call instrument() without endpoint, or before that provider is set"
             )
-        session.configure(provider=provider, policy=policy)
-        session.copies = copies_wanted(os.environ)
-        if _service_name is not None:
-            _tell_unnamed(_service_name)
+        return decision
 
+    def _put_into_force(
+        self,
+        decision: Decision,
+        application: trace.TracerProvider | None,
+        service_name: str | None,
+    ) -> None:
+        """Change what differs from the decision in force."""
+        before, self.decision = self.decision, None  # what fails half-way is done by the next call
+        if decision.dialect is not None:
+            session.configure(dialect=decision.dialect)
+        if self.masking is not None and content_policy.tightens(session.policy, decision.policy):
+            self.masking.distrust_open_spans()
+        session.configure(policy=content_policy.stricter(session.policy, decision.policy))
+        if self.pipeline is None:
+            self._begin(decision.spans, application, service_name)
+        elif before is None or decision.spans is not before.spans:
+            setup_spans.put_into_force(self.pipeline, decision.spans)
+        if self.pipeline is not None:
+            self._direct_the_rest(self.pipeline, decision, before)
+        self._name_service(service_name)
+        session.configure(policy=decision.policy)
+        self._configure_session(decision, application)
+        self.decision = decision
 
-def _direct(pipeline: Pipeline, spans: setup_spans.Plan) -> None:
-    """Point the pipeline at its destination."""
-    folder = setup_spans.folder_of(os.environ)
-    journal = _journal_wanted(os.environ)
-    session.handed_down = {}
-    if spans.target is not None:
-        pipeline.send(spans.target, folder if journal else None)
-        session.handed_down = spans.target.as_variables()
-    elif spans.way == "record":
-        pipeline.record(folder, journal)
-        session.handed_down = {"AGENTOOL_DIR": str(folder.absolute())}
-    elif spans.way == "print":
-        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+    def _begin(
+        self,
+        spans: setup_spans.Plan,
+        application: trace.TracerProvider | None,
+        service_name: str | None,
+    ) -> None:
+        """Make or join the tracer provider."""
+        self._application = application
+        if application is not None:
+            session.configure(provider=application)
+            if spans.way == "theirs":
+                return
+        # The SDK starts threads in a forked child; it hangs if this is first imported after its
+        # provider is made.
+        import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
-        pipeline.export_to(ConsoleSpanExporter())
-    else:
-        pipeline.export_to(None)
+        from opentelemetry.sdk.trace import TracerProvider
 
+        from agentool_otel.export.pipeline import masked
 
-def _journal_wanted(environ: Mapping[str, str]) -> bool:
-    """Tell whether spans are to be on disk before their `end()` returns."""
-    said = environ.get("AGENTOOL_JOURNAL", "").strip().lower()
-    return said not in ("off", "false", "0", "no")
+        pipeline, self.masking = masked()
+        setup_spans.put_into_force(pipeline, spans)
+        provider: Any = application
+        if application is None:
+            provider = TracerProvider(resource=service.resource_of(service_name))
+        provider.add_span_processor(pipeline)
+        self.pipeline = pipeline
+        session.configure(provider=provider)
+        if application is None:
+            self._own, self._service_name = provider, service_name
+            trace.set_tracer_provider(provider)
+            give_way(provider, self._join)
 
+    def _direct_the_rest(
+        self, pipeline: Pipeline, decision: Decision, before: Decision | None
+    ) -> None:
+        """Point log records and metrics to where they go."""
+        # Log records that went beside spans have lost their store when that changed.
+        lost = decision.logs.ours != pipeline.takes_logs
+        if before is None or decision.logs.said != before.logs.said or lost:
+            folder = environment.folder() if environment.journal_wanted() else None
+            setup_logs.put_into_force(pipeline, decision.logs, folder)
+        metrics.put_into_force(pipeline, decision.metrics, self.masking)
+        pipeline.resume()
 
-def _name_service(service_name: str | None) -> None:
-    """Give what our own providers make from here on the name that is named, or else its own."""
-    global _service_name
-    if service_name == _service_name:
-        return
-    _service_name = service_name
-    if _own is not None:
-        name = service_name or str(service.resource_of(None).attributes[service.NAME])
-        for provider in (_own, metrics.provider()):
-            service.rename(provider, name)
-    if _theirs is not None and service_name is not None:
-        _tell_unnamed(service_name)
+    def _configure_session(
+        self, decision: Decision, application: trace.TracerProvider | None
+    ) -> None:
+        pipeline = self.pipeline
+        local = application is None and decision.spans.way == "record"
+        session.copies = local or environment.copies_wanted()
+        session.first = None if pipeline is None else pipeline.begin
+        session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
+        session.exceptions = signals(os.environ)
+        session.enabled = True
+        session.inherited = inherited(os.environ)
 
+    def _join(self, provider: trace.TracerProvider) -> None:
+        """Move to the provider that the application has set after us.
 
-def _tell_unnamed(service_name: str) -> None:
-    _say(
-        "service-name",
-        f"service_name={service_name!r} is not used: spans have the service.name of the "
-        "application's own tracer provider; set it on the resource of that one",
-        logging.WARNING,
-    )
+        Our own destination stays: it is attached to that provider, so that it gets the
+        application's spans too, as it did before. Spans now also go where the application sends
+        them, so content is captured from here on only if it was asked for.
+        """
+        with self.lock:
+            add = getattr(provider, "add_span_processor", None)
+            if self.pipeline is not None and callable(add):
+                add(self.pipeline)
+            self._application = provider
+            policy = session.policy
+            if self.decision is None or not self.decision.content_asked:
+                policy = msgspec.structs.replace(policy, capture=False, store=None)
+                _log.warning(
+                    "the application set a tracer provider of its own after agentool_otel: "
+                    "message, argument and result content is no longer captured, because it would "
+                    "go there too; content=True or %s=SPAN_ONLY captures it",
+                    environment.CAPTURE,
+                )
+            session.configure(provider=provider, policy=policy)
+            session.copies = environment.copies_wanted()
+            if self._service_name is not None:
+                self._notice_unused_name(self._service_name)
 
+    def _name_service(self, service_name: str | None) -> None:
+        """Give what our own providers make from here on the name that is named, or else its own."""
+        if service_name == self._service_name:
+            return
+        self._service_name = service_name
+        if self._own is not None:
+            name = service_name or str(service.resource_of(None).attributes[service.NAME])
+            for provider in (self._own, metrics.provider()):
+                service.rename(provider, name)
+        if self._application is not None and service_name is not None:
+            self._notice_unused_name(service_name)
 
-def _tell_overruled(call: Configuration) -> None:
-    """Say which options of `agentool-otel run` the program has replaced."""
-    for name, option in setup_configuration.overruled(_of_run, call):
-        _say(
-            option,
-            f"the program replaces what agentool-otel run was told by {option}: its own "
-            f"instrument({name}=...) holds from here on",
+    # -------------------------------------------------------------------------------- notices
+
+    def _notice(self, topic: str, text: str, level: int = logging.INFO) -> None:
+        """Log a text, once for its topic."""
+        if topic not in self._noticed:
+            self._noticed.add(topic)
+            _log.log(level, text)
+
+    def _notice_unused_name(self, service_name: str) -> None:
+        self._notice(
+            "service-name",
+            f"service_name={service_name!r} is not used: spans have the service.name of the "
+            "application's own tracer provider; set it on the resource of that one",
             logging.WARNING,
         )
 
+    def _notice_overruled(self, call: Configuration) -> None:
+        """Warn of options of `agentool-otel run` that the program has replaced."""
+        for name, option in setup_configuration.overruled(self.of_run, call):
+            self._notice(
+                option,
+                f"the program replaces what agentool-otel run was told by {option}: its own "
+                f"instrument({name}=...) holds from here on",
+                logging.WARNING,
+            )
 
-def _say(topic: str, text: str, level: int = logging.INFO) -> None:
-    if topic not in _told:
-        _told.add(topic)
-        _log.log(level, text)
+
+runtime = Runtime()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=runtime.forked)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from agentool_otel.emit.session import session
+from agentool_otel.ground import environment
+
 if TYPE_CHECKING:
+    from agentool_otel.export.pipeline import Pipeline
     from agentool_otel.export.send.otlp import OtlpTarget
 
-__all__ = ["THEIRS", "Plan", "folder_of", "plan"]
+__all__ = ["THEIRS", "Plan", "plan", "put_into_force"]
 
 THEIRS = "the application's own tracer provider"
 
@@ -36,11 +38,6 @@ class Plan(NamedTuple):
             its and its.endpoint,
             its and its.also,
         )
-
-
-def folder_of(environ: Mapping[str, str]) -> Path:
-    """Return the folder of the recordings."""
-    return Path(environ.get("AGENTOOL_DIR") or ".agentool")
 
 
 def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
@@ -73,4 +70,23 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
         return Plan("nowhere", "nowhere (OTEL_TRACES_EXPORTER=none)")
     if asked == "console":
         return Plan("print", "the console (OTEL_TRACES_EXPORTER=console)")
-    return Plan("record", str(folder_of(os.environ)))
+    return Plan("record", str(environment.folder()))
+
+
+def put_into_force(pipeline: Pipeline, spans: Plan) -> None:
+    """Point the pipeline there, and processes that begin as children of this one."""
+    folder = environment.folder()
+    journal = environment.journal_wanted()
+    session.handed_down = {}
+    if spans.target is not None:
+        pipeline.send(spans.target, folder if journal else None)
+        session.handed_down = spans.target.as_variables()
+    elif spans.way == "record":
+        pipeline.record(folder, journal)
+        session.handed_down = {environment.FOLDER: str(folder.absolute())}
+    elif spans.way == "print":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+        pipeline.export_to(ConsoleSpanExporter())
+    else:
+        pipeline.export_to(None)

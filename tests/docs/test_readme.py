@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.setup.runtime import instrumentors
+from agentool_otel.setup.frameworks import instrumentors
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -193,7 +193,7 @@ def test_they_say_nothing_that_was_masked_redacted_or_not_wanted(
     policy = Policy(capture=capture, redact=lambda name, text: text.replace("Rome", "***"))
     with HttpReceiver() as receiver:
         pipeline = sending(receiver.endpoint, folder, "openinference")
-        pipeline.stages.append(Masking(lambda: policy))
+        pipeline.stages.append(Masking(policy))
         work(pipeline, f"to Rome with {SECRET}")
         pipeline.shutdown()
         assert [shown for _, shown in arrived(receiver)] == [capture]

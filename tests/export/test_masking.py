@@ -32,7 +32,7 @@ def ended(
 
 def masking(capture: bool = True, redact: Redact | None = None) -> Masking:
     fixed = Policy(capture=capture, redact=redact)
-    return Masking(lambda: fixed)
+    return Masking(fixed)
 
 
 def attributes(span: ReadableSpan) -> dict[str, Any]:

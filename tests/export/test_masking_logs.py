@@ -21,7 +21,7 @@ SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 
 def passed(made: LogRecord, capture: bool = True, redact: Redact | None = None) -> LogRecord:
     policy = Policy(capture=capture, redact=redact)
-    return mask_log(Masking(lambda: policy), made)
+    return mask_log(Masking(policy), made)
 
 
 def test_a_harmless_record_is_passed_on_itself() -> None:

@@ -51,7 +51,7 @@ def passed(capture: bool, *views: View) -> tuple[Any, str]:
     inner, policy = Exported(), Policy(capture=capture)
     data = reader.get_metrics_data()
     assert data is not None
-    MaskingMetrics(inner, Masking(lambda: policy)).export(data)
+    MaskingMetrics(inner, Masking(policy)).export(data)
     meters.shutdown()
     point = inner.data.resource_metrics[0].scope_metrics[0].metrics[0].data.data_points[0]
     return point, inner.data.to_json()

@@ -61,7 +61,7 @@ def test_content_that_is_not_wanted_stays_unwanted(tmp_path: Path) -> None:
 def test_an_endpoint_stays_the_destination_of_everything(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         code = f"agentool_otel.instrument({receiver.endpoint!r}); agentool_otel.instrument()\n"
-        said = printed(tmp_path, f"{code}clerk('?'); print(json.dumps(status()))")
+        said = printed(tmp_path, f"{code}clerk('?'); print(json.dumps(status().to_dict()))")
         assert sorted(receiver.names()) == ["execute_tool add", "invoke_agent clerk"]
         assert set(receiver.paths) == {"/v1/traces", "/v1/metrics"}
     where = f"{receiver.endpoint} (http/protobuf)"
@@ -440,11 +440,11 @@ def test_a_forked_child_goes_on_with_what_was_named(tmp_path: Path) -> None:
 def test_a_child_forked_in_the_middle_of_a_call_does_not_wait_for_it(tmp_path: Path) -> None:
     code = """
 import os, threading
-from agentool_otel.setup import runtime
+from agentool_otel.setup.runtime import runtime
 agentool_otel.instrument()
 held, done = threading.Event(), threading.Event()
 def hold():
-    with runtime._lock: held.set(); done.wait()
+    with runtime.lock: held.set(); done.wait()
 threading.Thread(target=hold).start(); held.wait()
 child = os.fork()
 if not child: agentool_otel.instrument(content=False); os._exit(0)

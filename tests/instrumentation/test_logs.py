@@ -245,6 +245,11 @@ assert agentool_otel.status()["logs"]["exported"] == 1
         run(tmp_path, START + code.replace("ENDPOINT", repr(receiver.endpoint)))
 
 
+def test_after_uninstrument_none_is_recorded(tmp_path: Path) -> None:
+    code = "agentool_otel.instrument(); log('a'); agentool_otel.uninstrument(); log('b')"
+    assert told(tmp_path, code)["created"] == 1
+
+
 def test_what_an_endpoint_that_never_answers_is_owed_is_kept(tmp_path: Path) -> None:
     """It takes the connection and says nothing, for longer than a program waits at its end."""
     code = """

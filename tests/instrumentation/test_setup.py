@@ -13,6 +13,7 @@ import pytest
 
 from agentool_otel.loading import load
 from agentool_otel.model import UNSET
+from agentool_otel.sources.opening import open_source
 from tests.export.receiver import HttpReceiver, spans_in
 
 AGENT = """
@@ -213,21 +214,80 @@ def test_instrumenting_twice_records_once(tmp_path: Path) -> None:
     assert len(trace.steps) == 2
 
 
-def test_after_uninstrument_nothing_more_is_recorded(tmp_path: Path) -> None:
+LIBRARY = """
+from opentelemetry import trace
+def library(name): return trace.get_tracer("library").start_span(name)
+"""
+
+
+@pytest.mark.parametrize("journal", ["on", "off"])
+def test_after_uninstrument_no_span_that_starts_is_recorded(tmp_path: Path, journal: str) -> None:
     code = (
-        f"{AGENT}agentool_otel.instrument(); clerk('a'); agentool_otel.uninstrument(); clerk('b')"
+        f"{AGENT}{LIBRARY}agentool_otel.instrument(); clerk('a'); library('before').end()\n"
+        "open_by_then = library('open by then'); agentool_otel.uninstrument()\n"
+        "clerk('b'); library('after').end(); open_by_then.end()\n"
     )
-    run(tmp_path, code)
-    assert [trace.input for trace in load(tmp_path / ".agentool")] == ["a"]
+    run(tmp_path, code, AGENTOOL_JOURNAL=journal)
+    assert recorded_names(tmp_path) == [
+        *("before", "execute_tool add", "invoke_agent clerk", "open by then")
+    ]
+
+
+def test_uninstrument_takes_no_span_from_the_provider_of_the_application(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = (
+            f"{AGENT}{JOIN}{LIBRARY}agentool_otel.instrument({receiver.endpoint!r})\n"
+            "library('before').end(); open_by_then = library('open by then')\n"
+            "agentool_otel.uninstrument(); library('after').end(); open_by_then.end()\n"
+            "names = [span.name for span in kept.get_finished_spans()]\n"
+            "assert names == ['before', 'after', 'open by then'], names\n"
+        )
+        run(tmp_path, code)
+        assert sorted(receiver.names()) == ["before", "open by then"]
+
+
+def test_uninstrument_ends_the_thread_that_sends(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = (
+            "def threads(): return [it for it in threading.enumerate() if 'export' in it.name]\n"
+            f"{AGENT}import threading; agentool_otel.instrument({receiver.endpoint!r})\n"
+            "clerk('?'); assert threads(); agentool_otel.uninstrument(); assert not threads()\n"
+            "agentool_otel.instrument(); clerk('?'); assert threads()\n"
+        )
+        run(tmp_path, code, OTEL_METRICS_EXPORTER="none", **to(receiver))
+        assert len(receiver.names()) == 4
+
+
+def test_after_uninstrument_no_metric_is_sent(tmp_path: Path) -> None:
+    with HttpReceiver() as receiver:
+        code = (
+            f"{AGENT}from opentelemetry import metrics\n"
+            "def count(name): metrics.get_meter('library').create_counter(name).add(1)\n"
+            "agentool_otel.instrument(); clerk('?'); count('before')\n"
+            "agentool_otel.uninstrument(); count('after')\n"
+        )
+        run(tmp_path, code, **to(receiver))
+        sent = b"".join(receiver.bodies["/v1/metrics"])
+    assert b"before" in sent
+    assert b"after" not in sent
+
+
+def to(receiver: HttpReceiver) -> dict[str, str]:
+    return {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint}
+
+
+def recorded_names(folder: Path) -> list[str]:
+    [recording] = (folder / ".agentool").glob("*.jsonl")
+    return sorted(span.name for span in open_source(str(recording)).spans())
 
 
 def test_instrument_again_after_uninstrument_records_again(tmp_path: Path) -> None:
     code = (
-        f"{AGENT}agentool_otel.instrument(); agentool_otel.uninstrument()\n"
-        "agentool_otel.instrument(); clerk('b')"
+        f"{AGENT}{LIBRARY}agentool_otel.instrument(); agentool_otel.uninstrument()\n"
+        "agentool_otel.instrument(); clerk('b'); library('again').end()"
     )
     run(tmp_path, code)
-    assert [trace.input for trace in load(tmp_path / ".agentool")] == ["b"]
+    assert recorded_names(tmp_path) == ["again", "execute_tool add", "invoke_agent clerk"]
 
 
 def test_redact_changes_content_and_a_raising_one_drops_it(tmp_path: Path) -> None:
@@ -253,7 +313,7 @@ def test_the_sdk_switch_turns_everything_off(tmp_path: Path) -> None:
 def test_status_counts_what_was_made_and_written(tmp_path: Path) -> None:
     code = (
         f"{AGENT}import json; agentool_otel.instrument(); clerk('?'); agentool_otel.flush()\n"
-        "print(json.dumps(agentool_otel.status()))"
+        "print(json.dumps(agentool_otel.status().to_dict()))"
     )
     status: dict[str, Any] = json.loads(run(tmp_path, code).stdout)
     assert status["spans"] == {
@@ -265,6 +325,32 @@ def test_status_counts_what_was_made_and_written(tmp_path: Path) -> None:
     }
     assert status["destination"] == ".agentool"
     assert {"openai", "langchain"} <= set(status["instrumentors"])
+
+
+def test_status_is_a_record_and_reads_as_its_json_object(tmp_path: Path) -> None:
+    code = (
+        f"{AGENT}agentool_otel.instrument(); clerk('?'); status = agentool_otel.status()\n"
+        "assert status.spans.exported == status['spans']['exported'] == 2\n"
+        "assert status.destination == status['destination'] == '.agentool'\n"
+        "assert status.logs.destination == status['logs']['destination']\n"
+        "assert status.instrumentors['openai'].enabled is True\n"
+        "assert status.recording == status.get('recording') and 'recording' in status\n"
+        "assert dict(status) == status.to_dict()\n"
+        "try: status.enabled = False\n"
+        "except AttributeError: pass\n"
+        "else: raise AssertionError\n"
+    )
+    run(tmp_path, code)
+
+
+def test_status_before_anything_has_no_recording_and_counts_nothing(tmp_path: Path) -> None:
+    code = (
+        "import agentool_otel; status = agentool_otel.status()\n"
+        "assert (status.spans, status.recording, status.masking) == (None, None, None)\n"
+        "assert status['spans'] == {} and 'recording' not in status\n"
+        "assert status['logs'] == status['metrics'] == {'destination': None}\n"
+    )
+    run(tmp_path, code)
 
 
 @pytest.mark.parametrize(

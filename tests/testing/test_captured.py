@@ -22,7 +22,8 @@ from opentelemetry.util._once import Once
 import agentool_otel
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import Session, session
-from agentool_otel.setup import runtime
+from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.setup.runtime import runtime
 from agentool_otel.testing.captured import AgentTraces, captured_traces
 from agentool_otel.testing.loopback_model import LoopbackModel
 
@@ -50,13 +51,13 @@ def settings() -> dict[str, Any]:
 def as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Whatever a block does, the program is as it was, and nothing was written."""
     monkeypatch.chdir(tmp_path)
-    before, named, start = settings(), runtime.standing(), threading.Thread.start
-    attached = {name: it.enabled for name, it in runtime.instrumentors().items()}
+    before, named, start = settings(), runtime.standing, threading.Thread.start
+    attached = {name: it.enabled for name, it in instrumentors().items()}
     yield
     assert settings() == before
-    assert runtime.standing() == named
+    assert runtime.standing == named
     assert threading.Thread.start is start
-    assert {name: it.enabled for name, it in runtime.instrumentors().items()} == attached
+    assert {name: it.enabled for name, it in instrumentors().items()} == attached
     assert list(tmp_path.iterdir()) == []
 
 

@@ -121,6 +121,10 @@ class Journal:
         """Forget a span that is kept elsewhere by now. To be called under the lock."""
         self._open.pop(span_id, None)
 
+    def holds(self, span_id: int) -> bool:
+        """True for a span of this process that has started and is open."""
+        return span_id in self._open
+
     def belongs_to_parent(self, span_id: int) -> bool:
         """True for a span that was open when this process was forked: the parent reports it."""
         return span_id in self._of_parent

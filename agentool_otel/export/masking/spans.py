@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -25,6 +25,7 @@ from agentool_otel.content.masking.credentials import (
     names_secret,
 )
 from agentool_otel.content.policy import Policy, encode
+from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import is_marked
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import agentool, core
@@ -44,11 +45,11 @@ class Masking:
     """Gives of each span what may leave: the span itself, or a cleaned copy.
 
     Args:
-        policy: returns the content policy in force.
+        policy: the content policy; by default that of the process, which may change.
     """
 
-    def __init__(self, policy: Callable[[], Policy]):
-        self._policy = policy
+    def __init__(self, policy: Policy | None = None):
+        self._fixed = policy
         self.passed = 0
         """Spans and log records that came by."""
         self.changed = 0
@@ -62,6 +63,19 @@ class Masking:
         """Look at every span whole that has started by now, though it was masked at capture: that
         was done by a policy which let more pass than the one that follows."""
         self._captured_anew_ns = time.time_ns()
+
+    @property
+    def _policy(self) -> Policy:
+        return self._fixed or session.policy
+
+    def counts(self) -> dict[str, int]:
+        """Return how much has passed, and what was changed of it."""
+        return {
+            "passed": self.passed,
+            "changed": self.changed,
+            "masked_values": self.masked,
+            "dropped_attributes": self.dropped,
+        }
 
     @property
     def masked(self) -> int:
@@ -116,7 +130,7 @@ class Masking:
         """
         if not attributes:
             return attributes
-        policy = self._policy()
+        policy = self._policy
         wanted = policy.capture and (policy.on_spans or not on_span)
         changed: dict[str, Any] = {}
         dropped: list[str] = []
@@ -165,7 +179,7 @@ class Masking:
     def shared(self, shared: Any) -> Any:
         """Return a resource or scope; looked at once, as it belongs to thousands of spans."""
         known = self._seen.get(id(shared))
-        if known is not None and known[0] is shared and known[1] is self._policy():
+        if known is not None and known[0] is shared and known[1] is self._policy:
             return known[2]
         if len(self._seen) >= _CACHED:
             self._seen.clear()
@@ -175,7 +189,7 @@ class Masking:
         if after is not before:
             clean = copy.copy(shared)
             clean._attributes = after
-        self._seen[id(shared)] = (shared, self._policy(), clean)
+        self._seen[id(shared)] = (shared, self._policy, clean)
         return clean
 
     def content(self, name: str, value: Any) -> Any:
@@ -185,10 +199,10 @@ class Masking:
 
     @property
     def wants_content(self) -> bool:
-        return self._policy().capture
+        return self._policy.capture
 
     def _redacted(self, name: str, clean: Any) -> Any:
-        policy = self._policy()
+        policy = self._policy
         if policy.redact is None or clean is None:
             return clean
         if isinstance(clean, str):

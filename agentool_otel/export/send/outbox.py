@@ -46,6 +46,8 @@ _BATCH = 4 << 20
 _FULL = 512 << 10
 """Waiting bytes at which a batch is sent before its time."""
 _BACKOFF_S = 60.0
+_REST_S = 1.0
+"""What `flush` waits for a thread that is to end and has nothing left to send."""
 _PATIENCE_S = 10.0
 """How long an endpoint may fail before that is said; a restart of it is nobody's concern."""
 
@@ -90,6 +92,7 @@ class Outbox:
         self._most = batch_size()
         self._delay_s = delay_s()
         self._told = self._told_unreadable = False
+        self._resting = False
         self._begin()
         _OUTBOXES.add(self)
         renew_after_fork(self._forked)
@@ -151,7 +154,19 @@ class Outbox:
         """Send everything that waits; False if it was not taken in that time."""
         if not (self._asked_to_wait and self._waits()):
             self._pass(time.monotonic() + timeout_s)
-        return not self._spool.waiting
+        delivered = not self._spool.waiting
+        if self._resting and delivered and (thread := self._thread) is not None:
+            thread.join(_REST_S)
+        return delivered
+
+    def rest(self, resting: bool) -> None:
+        """Have the thread end once nothing waits to be sent, or stay for what comes.
+
+        While it rests, whatever is put starts a thread for itself.
+        """
+        self._resting = resting
+        if resting:
+            self._wake.set()
 
     def close(self, timeout_s: float) -> None:
         """Send what can be sent in that time and keep the rest in the spool."""
@@ -160,8 +175,8 @@ class Outbox:
             if self._thread is None:
                 self._start()
             self._wake.set()
-            if self._thread is not None:
-                self._thread.join(timeout_s)
+            if (thread := self._thread) is not None:
+                thread.join(timeout_s)
             else:  # the interpreter starts no more threads at its end
                 self._last_pass(deadline)
         self._closed = True
@@ -195,7 +210,17 @@ class Outbox:
             self._wake.clear()
             if not self._closing and self._pass(None) and not self._recovered:
                 self._recover(None)
+            if self._resting and not self._closing and self._let_go():
+                return
         self._last_pass(self._closing_by)
+
+    def _let_go(self) -> bool:
+        """Whether the thread may end: nothing waits, and what comes from here on starts another."""
+        with self._lock:
+            if self._spool.waiting:
+                return False
+            self._thread = None
+            return True
 
     @property
     def _closing(self) -> bool:

@@ -1,0 +1,259 @@
+"""Every environment variable that this package reads: what it does, its default, its source.
+
+Other modules ask the functions here and spell no name. A function takes the environment, that of
+the process by default. What a value may be is checked by whoever uses it, and `named` helps to say
+so; white space around a value never counts, and an empty variable is an unset one.
+
+Variables that the SDK, gRPC or OpenTelemetry's API read by themselves (`OTEL_SERVICE_NAME`,
+`OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_PROPAGATORS`, limits of spans) are not
+here.
+
+Spec of those that begin with `OTEL_`, where nothing else stands: opentelemetry-specification,
+configuration/sdk-environment-variables.md and protocol/exporter.md, with the units of
+opentelemetry-sdk and opentelemetry-exporter-otlp 1.45.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+__all__ = [
+    "ALSO",
+    "BATCH_SIZE",
+    "CAPTURE",
+    "CASE",
+    "COPIES",
+    "DELAY",
+    "DISABLED",
+    "EXCEPTIONS",
+    "EXPORT_TIMEOUT",
+    "FOLDER",
+    "GENERATION",
+    "INSTRUMENTATIONS_DISABLED",
+    "JOURNAL",
+    "LARGEST_ATTRIBUTE",
+    "LARGEST_SPAN",
+    "OFFLOAD",
+    "QUEUE_SIZE",
+    "STRICT",
+    "Signal",
+    "case_id",
+    "copies_wanted",
+    "disabled_instrumentations",
+    "event_limit",
+    "exporter_variable",
+    "folder",
+    "handed_down",
+    "is_set",
+    "journal_wanted",
+    "otlp",
+    "otlp_of_signal",
+    "otlp_variable",
+    "sdk_disabled",
+    "sdk_measures_itself",
+    "strict",
+    "trusted_by_requests",
+    "value",
+]
+
+Signal = Literal["traces", "metrics", "logs"]
+
+_ON = frozenset({"on", "true", "1", "yes"})
+_OFF = frozenset({"off", "false", "0", "no"})
+
+# ------------------------------------------------------------------------------------------ ours
+
+FOLDER: Final = "AGENTOOL_DIR"
+"""The folder of the recordings and of what waits to be sent. Default: `.agentool`."""
+
+JOURNAL: Final = "AGENTOOL_JOURNAL"
+"""`off`, `false`, `0` or `no`: no span is on disk before it is written in a batch, so those of a
+killed process are lost. Default: on."""
+
+GENERATION: Final = "AGENTOOL_SEMCONV"
+"""The generation of the GenAI conventions whose names are written: `2026-08`, `1.41`, `1.36`.
+Default: today's."""
+
+ALSO: Final = "AGENTOOL_ALSO"
+"""The vocabulary whose names are written beside ours on spans that are sent: `openinference`, or
+`none`. Default: none."""
+
+OFFLOAD: Final = "AGENTOOL_OFFLOAD"
+"""Where texts are kept whole that are too large for an attribute: a folder or an fsspec URL such as
+`s3://bucket/prefix`; `none` keeps nothing. Default: `content` beside the recording, if spans are
+recorded."""
+
+LARGEST_ATTRIBUTE: Final = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
+"""Bytes of UTF-8 that the text of an attribute may have. Default: 1 MiB."""
+
+LARGEST_SPAN: Final = "AGENTOOL_MAX_SPAN_BYTES"
+"""Bytes of UTF-8 that all texts of a span may have together. Default: 3 MiB."""
+
+COPIES: Final = "AGENTOOL_SPAN_COPIES"
+"""`on`, `true`, `1` or `yes`: spans repeat times, kind and parent as attributes wherever they go.
+Default: in recordings alone."""
+
+CASE: Final = "AGENTOOL_EVAL_CASE"
+"""The evaluation case that the runs of this process are tries of. Default: none."""
+
+STRICT: Final = "AGENTOOL_OTEL_STRICT"
+"""`1` raises errors of this package, for its own tests. Default: they are logged."""
+
+# ---------------------------------------------------------------------------------- OpenTelemetry
+
+DISABLED: Final = "OTEL_SDK_DISABLED"
+"""`true`: nothing is recorded. Default: false."""
+
+CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+"""Whether content is captured, and on what: `NO_CONTENT`, `SPAN_ONLY`, `EVENT_ONLY`,
+`SPAN_AND_EVENT`; `true` and `false` as the older generation has them. Default: on the spans of a
+local recording, and not of what is sent.
+Spec: GenAI conventions, 2026-08, as opentelemetry-util-genai 1.3b0 reads it."""
+
+EXCEPTIONS: Final = "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN"
+"""`logs`: exceptions are log records; `logs/dup`: on spans as well. Default: on spans.
+Spec: OpenTelemetry semantic conventions, exceptions on spans and in logs."""
+
+INSTRUMENTATIONS_DISABLED: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
+"""Instrumentors to leave out, separated by commas, `*` for all. Default: none.
+Source: opentelemetry-instrumentation 0.66, `opentelemetry-instrument`."""
+
+DELAY: Final = "OTEL_BSP_SCHEDULE_DELAY"
+"""Milliseconds that ended spans wait for others before they are sent. Default: 1000, where the
+specification says 5000; 500 into a recording without a journal."""
+
+BATCH_SIZE: Final = "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"
+"""Spans in a request at most. Default: as many as 4 MiB hold."""
+
+QUEUE_SIZE: Final = "OTEL_BSP_MAX_QUEUE_SIZE"
+"""Spans that wait in memory without a journal. Default: 16384."""
+
+EXPORT_TIMEOUT: Final = "OTEL_BSP_EXPORT_TIMEOUT"
+"""Milliseconds that an attempt to send spans may take. Default: that of the exporter."""
+
+_SDK_METRICS: Final = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
+"""`true`: the SDK counts the spans it starts. Default: false.
+Source: opentelemetry-sdk 1.45, sdk/environment_variables."""
+
+_EVENT_LIMIT: Final = "OTEL_SPAN_EVENT_COUNT_LIMIT"
+"""Events that a span keeps. Default: 128."""
+
+_HANDED_DOWN: Final = {
+    "traceparent": "TRACEPARENT",
+    "tracestate": "TRACESTATE",
+    "baggage": "BAGGAGE",
+}
+"""The context of the parent process, by the key of its propagator. Default: none.
+Spec: OpenTelemetry, environment variables as context propagation carriers."""
+
+_OF_REQUESTS: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+"""Authorities that receivers are trusted by, where `OTEL_EXPORTER_OTLP_CERTIFICATE` names none.
+Default: those of the system.
+Source: requests 2.34, sessions.py, by which OpenTelemetry's exporter sends."""
+
+
+def exporter_variable(signal: Signal) -> str:
+    """Return the variable that says where a signal goes: `otlp`, `console` or `none`.
+
+    Default: spans into a recording, log records and metrics where spans go.
+    """
+    return f"OTEL_{signal.upper()}_EXPORTER"
+
+
+def otlp_variable(setting: str, signal: Signal | None = None) -> str:
+    """Return the variable of an OTLP setting, for all signals or for one, which comes first.
+
+    Default of each setting:
+        ENDPOINT: spans are recorded; `http://localhost:4318` or 4317 if an exporter is named.
+        PROTOCOL: `http/protobuf`; `grpc` is the other one.
+        HEADERS: none; `key=value` pairs, percent-encoded, separated by commas.
+        COMPRESSION: none; `gzip`, and `deflate` over HTTP.
+        TIMEOUT: 5, in seconds as opentelemetry-exporter-otlp reads it.
+        CERTIFICATE, CLIENT_KEY, CLIENT_CERTIFICATE: none; files.
+        INSECURE: false; `true` speaks gRPC without TLS.
+    """
+    return (
+        f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}"
+        if signal
+        else f"OTEL_EXPORTER_OTLP_{setting}"
+    )
+
+
+# ---------------------------------------------------------------------------------------- reading
+
+
+def value(name: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the value of a variable without white space around it, "" if it is unset."""
+    return (os.environ if environ is None else environ).get(name, "").strip()
+
+
+def is_set(name: str, environ: Mapping[str, str] | None = None) -> bool:
+    return bool(value(name, environ))
+
+
+def sdk_disabled(environ: Mapping[str, str] | None = None) -> bool:
+    return value(DISABLED, environ).lower() == "true"
+
+
+def strict(environ: Mapping[str, str] | None = None) -> bool:
+    return value(STRICT, environ) == "1"
+
+
+def folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of the recordings."""
+    return Path((os.environ if environ is None else environ).get(FOLDER) or ".agentool")
+
+
+def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
+    """Tell whether spans are to be on disk before their `end()` returns."""
+    return value(JOURNAL, environ).lower() not in _OFF
+
+
+def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:
+    """Tell whether spans are to repeat their times, kind and parent wherever they go."""
+    return value(COPIES, environ).lower() in _ON
+
+
+def case_id(environ: Mapping[str, str] | None = None) -> str:
+    return value(CASE, environ)
+
+
+def disabled_instrumentations(environ: Mapping[str, str] | None = None) -> frozenset[str]:
+    names = value(INSTRUMENTATIONS_DISABLED, environ).split(",")
+    return frozenset(name.strip() for name in names)
+
+
+def sdk_measures_itself(environ: Mapping[str, str] | None = None) -> bool:
+    """Tell whether the SDK counts the spans that it starts."""
+    return value(_SDK_METRICS, environ).lower() == "true"
+
+
+def event_limit(environ: Mapping[str, str] | None = None) -> int:
+    """Return how many events a span keeps."""
+    text = value(_EVENT_LIMIT, environ)
+    return int(text) if text.isdecimal() else 128
+
+
+def otlp(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
+    """Return an OTLP setting: that of the signal, else the general one, "" if neither is set."""
+    return otlp_of_signal(setting, signal, environ) or value(otlp_variable(setting), environ)
+
+
+def otlp_of_signal(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
+    """Return an OTLP setting that is named for a signal alone, "" if it is not."""
+    return value(otlp_variable(setting, signal), environ)
+
+
+def handed_down(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the context that a parent process has left, as a propagator reads it."""
+    environ = os.environ if environ is None else environ
+    return {key: environ[name] for key, name in _HANDED_DOWN.items() if name in environ}
+
+
+def trusted_by_requests(environ: Mapping[str, str] | None = None) -> str:
+    """Return the file or folder of the authorities that `requests` trusts, "" for the system's."""
+    first, second = (value(name, environ) for name in _OF_REQUESTS)
+    return first or second

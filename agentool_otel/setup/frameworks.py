@@ -1,0 +1,44 @@
+"""The frameworks there are instrumentors for, and attaching to them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Container
+
+from agentool_otel.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.ground import registry
+from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
+
+__all__ = ["attach", "instrumentors"]
+
+_log = logging.getLogger("agentool_otel")
+
+
+def instrumentors() -> dict[str, AgentInstrumentor]:
+    """Return our instrumentors by framework name; one that cannot be loaded is left out, logged."""
+    loaded: dict[str, AgentInstrumentor] = {}
+    # Several tracing packages have one called "openai"; those are none of our business.
+    for name, point in registry.found("opentelemetry_instrumentor", "agentool-").items():
+        try:
+            loaded[name.removeprefix("agentool-")] = point.load()()
+        except Exception:  # a plug-in of a third party may break; the others still load
+            _log.warning("instrumentor %s could not be loaded", name, exc_info=True)
+    return loaded
+
+
+def attach(frameworks: Container[str], threads: bool) -> None:
+    """Attach to some frameworks and detach from all others.
+
+    Args:
+        frameworks: their names.
+        threads: whether threads and pools carry the context.
+    """
+    if threads:
+        carry_into_threads()
+    else:
+        stop_carrying()
+    for name, instrumentor in instrumentors().items():
+        if name in frameworks:
+            instrumentor.instrument()
+        else:
+            instrumentor.uninstrument()
