@@ -51,10 +51,9 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
         SourceError: if the place cannot be read at all.
         DecodeError: if nothing in it is recognised.
     """
-    opened = open_source(source)
-    contents = Contents(opened)
+    contents = Contents(open_source(source))
     yield from contents.leading()
-    for rebuilt in rebuild(contents.spans(), opened.census()):
+    for rebuilt in rebuild(contents.spans(), contents.census):
         yield from contents.documents()
         yield rebuilt.trace
     yield from contents.documents()

@@ -69,7 +69,7 @@ class Exported:
         with Reading(self._source, bar=self._bar) as reading:
             for trace in contents.leading():
                 yield self._replayed(trace)
-            for spans in map(whole, reading.groups(contents.spans())):
+            for spans in map(whole, reading.groups(contents)):
                 if spans:
                     yield [readable(converted(span, self._dialect)) for span in spans]
                 for trace in contents.documents():

@@ -16,6 +16,7 @@ from agentool_otel.cli import _text
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers.log_record import is_fragment
+from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.undecoded import UndecodedSpan, undecoded
 from agentool_otel.sources.grouping.by_trace import grouped
 from agentool_otel.sources.source import Source
@@ -117,19 +118,24 @@ class Reading:
         self._stop()
 
     def groups(
-        self, spans: Iterable[SpanRecord | UndecodedSpan] | None = None
+        self, contents: Contents | None = None
     ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-        """Yield the spans of one trace after another, for `whole`: those of the source, or of it
-        those that are read elsewhere. The bar goes on until the last is done with.
+        """Yield the spans of one trace after another, for `whole`. The bar goes on until the last
+        is done with.
 
         Traces come while the source is read where it can count its spans beforehand. Otherwise all
         is read before the first one comes, and the bar runs twice, by bytes of the input.
+
+        Args:
+            contents: of the source, where documents are wanted too.
         """
         done = 0
         total = self.source.bytes_total
-        census = self.source.census()
-        read = undecoded(self.source) if spans is None else spans
-        for group in grouped(self._counted(read), census=census):
+        if contents is None:
+            census, spans = self.source.census(), undecoded(self.source)
+        else:
+            census, spans = contents.census, contents.spans()
+        for group in grouped(self._counted(spans), census=census):
             if self._bar is not None and census is None:
                 if not done:
                     self._bar.reset(self._task, total=total, description="rebuilding")

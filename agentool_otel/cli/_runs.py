@@ -72,6 +72,7 @@ class Runs:
             ConfigurationError: there are only documents, which have none.
         """
         self._source.document = self._pass_over
+        self._without_spans.clear()
         with self._reading as reading:
             for spans in by_trace(reading.spans()):
                 yield grow(spans)

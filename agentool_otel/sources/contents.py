@@ -16,7 +16,7 @@ __all__ = ["Contents", "in_order"]
 def in_order(
     source: Source, *, decoded: bool = False
 ) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]:
-    """Yield the spans and the documents of a source in their order.
+    """Return the spans and the documents of a source in their order.
 
     Args:
         source: what is read.
@@ -26,9 +26,11 @@ def in_order(
     """
     own: Callable[..., Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]] | None
     own = getattr(source, "in_order", None)
-    if own is not None:
-        yield from own(undecoded=not decoded)
-        return
+    return _beside(source, decoded) if own is None else own(undecoded=not decoded)
+
+
+def _beside(source: Source, decoded: bool) -> Iterator[SpanRecord | UndecodedSpan | ReasoningTrace]:
+    """Yield the same of a source that passes documents to a function."""
     documents: deque[ReasoningTrace] = deque()
     source.document = documents.append
     for span in source.spans() if decoded else undecoded(source):
@@ -47,6 +49,8 @@ class Contents:
     """
 
     def __init__(self, source: Source, *, decoded: bool = False):
+        self.census = None if decoded else source.census()
+        """How many spans each trace has, where that is known and of use."""
         self._items = in_order(source, decoded=decoded)
         self._first: SpanRecord | UndecodedSpan | None = None
         self._documents: deque[ReasoningTrace] = deque()
