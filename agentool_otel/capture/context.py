@@ -18,14 +18,12 @@ from opentelemetry import context as api
 from opentelemetry.context import Context, attach, detach, get_current
 
 from agentool_otel.emit.session import session
+from agentool_otel.ground import environment
 
 __all__ = ["carry", "child_environment", "extract", "inherited", "inject", "restore"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_VARIABLES = {"traceparent": "TRACEPARENT", "tracestate": "TRACESTATE", "baggage": "BAGGAGE"}
-"""Spec: OpenTelemetry, environment variables as context propagation carriers."""
 
 _undo: Callable[[Any], None] = getattr(getattr(api, "_RUNTIME_CONTEXT", None), "detach", detach)
 """The API's `detach` logs what this raises. Source: opentelemetry-api 1.30 to 1.45."""
@@ -82,7 +80,7 @@ def inherited(environ: Mapping[str, str]) -> Context | None:
 
     A value that cannot be read counts as none.
     """
-    carrier = {key: environ[name] for key, name in _VARIABLES.items() if name in environ}
+    carrier = environment.handed_down(environ)
     if not carrier:
         return None
     return extract(carrier) or None

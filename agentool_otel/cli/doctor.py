@@ -27,13 +27,12 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
 from agentool_otel.cli._round_trip import round_trip
-from agentool_otel.content.policy import CAPTURE_VARIABLE, places, requested
-from agentool_otel.emit.exceptions import SIGNAL_VARIABLE
+from agentool_otel.content.policy import places, requested
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.variables import exporter
-from agentool_otel.ground import json_codec
+from agentool_otel.ground import environment, json_codec
 from agentool_otel.ground.recordings import recordings_folder
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
@@ -56,12 +55,12 @@ _EFFECTS = {
     "AGENTOOL_DIR": "folder of the recordings",
     "AGENTOOL_JOURNAL": "off: spans may be lost when the process is killed",
     "AGENTOOL_OTEL_STRICT": "errors of this package are raised (for its own tests)",
-    CAPTURE_VARIABLE: "whether messages, arguments and results are captured, and on what",
+    environment.CAPTURE: "whether messages, arguments and results are captured, and on what",
     "OTEL_SDK_DISABLED": "true: nothing is recorded at all",
     "OTEL_TRACES_EXPORTER": "otlp, console or none instead of a recording",
     "OTEL_LOGS_EXPORTER": "otlp, console or none instead of where the spans go",
     "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "log records go there",
-    SIGNAL_VARIABLE: "logs: exceptions are log records; logs/dup: on spans as well",
+    environment.EXCEPTIONS: "logs: exceptions are log records; logs/dup: on spans as well",
     "OTEL_METRICS_EXPORTER": "otlp, console or none instead of where the spans are sent",
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics go there",
     "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
@@ -268,10 +267,10 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
     capture = not network if asked is None else asked
     on = places(os.environ)
     kept = "on spans and events" if on.spans and on.events else "on events" if on.events else ""
-    reason = f"{CAPTURE_VARIABLE} says so"
+    reason = f"{environment.CAPTURE} says so"
     if asked is None:
         reason = "spans leave this machine" if network else "spans stay on this machine"
-        reason += f"; {CAPTURE_VARIABLE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
+        reason += f"; {environment.CAPTURE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
     return {
         "destination": where,
         "logs": logs.said,

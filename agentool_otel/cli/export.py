@@ -15,12 +15,12 @@ from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import collected, report, say
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
-from agentool_otel.emit.session import copies_wanted
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.copies import without_copies
 from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
+from agentool_otel.ground import environment
 
 __all__ = ["command"]
 
@@ -105,7 +105,7 @@ def _send_with(
     with collected("agentool_otel.export.send.otlp"):
         found = exported.traces()
         for made in found:
-            if not copies_wanted(os.environ):
+            if not environment.copies_wanted():
                 made = [*map(without_copies, made)]
             waiting += made if masking is None else map(masking, made)
             counted += 1

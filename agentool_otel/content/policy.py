@@ -23,11 +23,11 @@ from agentool_otel.content.masking.credentials import (
     masked,
     suspicious,
 )
+from agentool_otel.ground import environment
 from agentool_otel.semconv.agentool import FORMS
 from agentool_otel.semconv.table import CONTENT
 
 __all__ = [
-    "CAPTURE_VARIABLE",
     "MASK",
     "Places",
     "Policy",
@@ -43,9 +43,6 @@ __all__ = [
 ]
 
 _log = logging.getLogger(__name__)
-
-CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-"""Spec: GenAI conventions; the older generation's `true` and `false` are accepted too."""
 
 Redact = Callable[[str, str], "str | None"]
 """A user's hook: attribute name and text in, text out, or None to leave the attribute out."""
@@ -73,14 +70,14 @@ _MODES: dict[str, Places | None] = {
 
 def requested(environ: Mapping[str, str]) -> bool | None:
     """Return whether the environment wants content captured, None where it says nothing."""
-    text = environ.get(CAPTURE_VARIABLE, "").strip()
+    text = environment.value(environment.CAPTURE, environ)
     if not text:
         return None
     if text.upper() not in _MODES:
         _log.warning(
             "%s=%s is not a capture mode: content is not captured; use SPAN_ONLY, EVENT_ONLY, "
             "SPAN_AND_EVENT or NO_CONTENT",
-            CAPTURE_VARIABLE,
+            environment.CAPTURE,
             text,
         )
         return False
@@ -89,7 +86,7 @@ def requested(environ: Mapping[str, str]) -> bool | None:
 
 def places(environ: Mapping[str, str]) -> Places:
     """Return where the environment wants content that is captured: on spans, unless it says so."""
-    return _MODES.get(environ.get(CAPTURE_VARIABLE, "").strip().upper()) or ON_SPANS
+    return _MODES.get(environment.value(environment.CAPTURE, environ).upper()) or ON_SPANS
 
 
 def label(value: Any) -> str:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from opentelemetry import trace
 
-from agentool_otel.content.policy import CAPTURE_VARIABLE
 from agentool_otel.emit.exceptions import exception_attributes
 from agentool_otel.emit.session import SCOPE, guarded, session
+from agentool_otel.ground import environment
 from agentool_otel.semconv import core, gen_ai
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ class Alone(NamedTuple):
 def alone() -> Alone | None:
     """Return what would be lost with the log records of this process."""
     policy = session.policy
-    apart = "OTEL_LOGS_EXPORTER=none"
+    apart = f"{environment.exporter_variable('logs')}=none"
     if policy.capture and not policy.on_spans:
-        instead = f"{CAPTURE_VARIABLE}=SPAN_ONLY"
+        instead = f"{environment.CAPTURE}=SPAN_ONLY"
         if session.tells_messages:
             instead = f"{instead} with {apart}"
         return Alone("message, argument and result content", instead)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from opentelemetry import trace
 
 from agentool_otel.content.policy import mask_text
+from agentool_otel.ground import environment
 from agentool_otel.semconv import core
 
 __all__ = [
-    "SIGNAL_VARIABLE",
     "Signals",
     "error_type_of",
     "exception_attributes",
@@ -26,8 +26,6 @@ __all__ = [
     "signals",
     "str_of",
 ]
-
-SIGNAL_VARIABLE = "OTEL_SEMCONV_EXCEPTION_SIGNAL_OPT_IN"
 
 
 class Signals(NamedTuple):
@@ -39,7 +37,10 @@ class Signals(NamedTuple):
 
 def signals(environ: Mapping[str, str]) -> Signals:
     """Return what the environment opts into: `logs`, `logs/dup`, or spans alone."""
-    asked = {part.strip().lower() for part in environ.get(SIGNAL_VARIABLE, "").split(",")}
+    asked = {
+        part.strip().lower()
+        for part in environment.value(environment.EXCEPTIONS, environ).split(",")
+    }
     return Signals(spans="logs" not in asked or "logs/dup" in asked, logs=not asked.isdisjoint(_IN))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,16 +15,14 @@ from opentelemetry import trace
 from agentool_otel.content.policy import Policy, places, requested
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.exceptions import signals
+from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from opentelemetry._logs import Logger
 
 __all__ = [
-    "CASE_VARIABLE",
-    "COPIES_VARIABLE",
     "SCOPE",
     "Session",
-    "copies_wanted",
     "guarded",
     "session",
     "suppressed",
@@ -33,14 +31,6 @@ __all__ = [
 _log = logging.getLogger(__name__)
 
 SCOPE = "agentool_otel"
-COPIES_VARIABLE = "AGENTOOL_SPAN_COPIES"
-CASE_VARIABLE = "AGENTOOL_EVAL_CASE"
-
-
-def copies_wanted(environ: Mapping[str, str]) -> bool:
-    """Tell whether spans are to repeat their times, kind and parent wherever they go."""
-    said = environ.get(COPIES_VARIABLE, "").strip().lower()
-    return said in ("on", "true", "1", "yes")
 
 
 _SUPPRESS_KEY: str = getattr(
@@ -87,18 +77,18 @@ class Session:
         event is to say the same, or if the names are to be others."""
         self.exceptions = signals(os.environ)
         """Where the exception that ends a span is recorded."""
-        self.enabled = os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() != "true"
+        self.enabled = not environment.sdk_disabled()
         self.inherited: otel_context.Context | None = None
         """What a parent process has told this one; the parent of spans that have no other."""
         self.opened: Callable[[int], None] | None = None
         """Told the id of a span once it holds all that is known before the user's code runs. With
         nobody to tell, nothing is set on a span before its end."""
-        self.copies = copies_wanted(os.environ)
+        self.copies = environment.copies_wanted()
         """Whether a span repeats its times, kind and parent as attributes. Only our own reader asks
         for them, and only where a store rounds or drops what OTLP says: they are in recordings."""
-        self.case_id = os.environ.get(CASE_VARIABLE, "").strip()
+        self.case_id = environment.case_id()
         """The evaluation case that the runs of this process are tries of; empty for none."""
-        self.strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
+        self.strict = environment.strict()
         self.first: Callable[[], None] | None = None
         """Called before the first span starts, so that it holds nothing of what that needs."""
         self.handed_down: dict[str, str] = {}

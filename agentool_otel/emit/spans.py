@@ -10,7 +10,6 @@ Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_spa
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanContext, SpanKind
 from opentelemetry.trace.propagation import _SPAN_KEY
 
+from agentool_otel.ground import environment
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import AT_START, CONTENT, NAMED_BY_US, OURS, RENAMES
 
@@ -228,7 +228,7 @@ def _make_short_way(tracer: Any) -> _Short | None:
         sampler = getattr(sampler, "_local_parent_sampled", None)
     if sampler is not sampling.ALWAYS_ON:
         return None
-    if os.environ.get("OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED", "").lower() == "true":
+    if environment.sdk_measures_itself():
         return None
     most = limits.max_span_attributes
     if limits.max_span_attribute_length is not None or (most is not None and most < 64):

@@ -6,13 +6,13 @@ continues in child spans named `agentool.steps`, each holding as many events as 
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
 
 from agentool_otel.emit.spans import add_events
+from agentool_otel.ground import environment
 from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["Timeline"]
@@ -127,6 +127,5 @@ def _event_limit(tracer: trace.Tracer) -> int:
     limits = getattr(tracer, "_span_limits", None)
     limit = getattr(limits, "max_events", None)
     if not isinstance(limit, int):
-        text = os.environ.get("OTEL_SPAN_EVENT_COUNT_LIMIT", "")
-        limit = int(text) if text.isdecimal() else 128
+        return environment.event_limit()
     return limit

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
+from agentool_otel.ground import environment
+
 __all__ = ["Batched"]
 
 _QUEUE = 16_384
@@ -26,8 +28,8 @@ class Batched:
         self.dropped = 0
         self.spooled = self.refused = 0
         self.exporter = exporter
-        queue = None if os.environ.get("OTEL_BSP_MAX_QUEUE_SIZE") else _QUEUE
-        if os.environ.get("OTEL_BSP_SCHEDULE_DELAY"):
+        queue = None if environment.is_set(environment.QUEUE_SIZE) else _QUEUE
+        if environment.is_set(environment.DELAY):
             delay_ms = None
         self._processor: SpanProcessor = BatchSpanProcessor(_Counting(self), queue, delay_ms)
 

@@ -30,6 +30,7 @@ from agentool_otel.export.incomplete import close_document, close_span
 from agentool_otel.export.masking.logs import mask_log
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
+from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
@@ -109,7 +110,7 @@ class Pipeline(SpanProcessor):
         self._look_ns = 0
         self._paused_ns: int | None = None
         """Since when nothing new is taken, None while it is."""
-        self._strict = os.environ.get("AGENTOOL_OTEL_STRICT") == "1"
+        self._strict = environment.strict()
         self._failed = False
         self._before = self._logs_before = _NONE
         renew_after_fork(self._forked)

@@ -18,6 +18,7 @@ from agentool_otel.content import policy as content_policy
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.send.otlp import target_from_environment
+from agentool_otel.ground import environment
 
 __all__ = ["AgentoolSpanExporter"]
 
@@ -43,7 +44,7 @@ class AgentoolSpanExporter(SpanExporter):
         self._shut_down = False
         self._pipeline = Pipeline()
         self._pipeline.stages.append(Masking(policy))
-        folder = os.environ.get("AGENTOOL_DIR") or ".agentool"
+        folder = environment.folder()
         if target is None:
             self._pipeline.record(folder)
         else:

@@ -8,36 +8,30 @@ configuration/sdk-environment-variables.md; units and header values as opentelem
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from typing import Literal
 
 from opentelemetry.util.re import parse_env_headers
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path
 from agentool_otel.semconv import agentool
 
 __all__ = [
-    "ALSO",
-    "Signal",
     "batch_size",
     "compression",
     "delay_s",
     "endpoint",
     "exporter",
     "headers",
-    "setting",
     "timeout_s",
     "vocabulary_beside",
     "vocabulary_named",
 ]
 
-Signal = Literal["traces", "metrics", "logs"]
 Exporter = Literal["", "otlp", "console", "none"]
-
-ALSO = "AGENTOOL_ALSO"
-"""Names the vocabulary that is written beside ours on what is sent."""
 
 _NONE = "none"
 _TIMEOUT_S = 5.0
@@ -61,7 +55,7 @@ def vocabulary_beside(environ: Mapping[str, str]) -> str | None:
     Raises:
         ConfigurationError: there is none of that name.
     """
-    return vocabulary_named(environ.get(ALSO, "").strip(), ALSO)
+    return vocabulary_named(environment.value(environment.ALSO, environ), environment.ALSO)
 
 
 def vocabulary_named(said: str, where: str) -> str | None:
@@ -88,8 +82,8 @@ def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
     Raises:
         ConfigurationError: it is nothing we have, or several.
     """
-    name = f"OTEL_{signal.upper()}_EXPORTER"
-    value = environ.get(name, "").strip()
+    name = environment.exporter_variable(signal)
+    value = environment.value(name, environ)
     if value == _OURS and signal == "traces":
         return ""
     if value in _EXPORTERS:
@@ -99,25 +93,17 @@ def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
     )
 
 
-def setting(name: str, signal: Signal) -> str:
-    """Return `OTEL_EXPORTER_OTLP_<signal>_<name>` or `OTEL_EXPORTER_OTLP_<name>`, "" if unset."""
-    for middle in (f"{signal.upper()}_", ""):
-        if value := os.environ.get(f"OTEL_EXPORTER_OTLP_{middle}{name}", "").strip():
-            return value
-    return ""
-
-
 def endpoint(signal: Signal) -> str:
     """Return the URL that OTLP/HTTP of a signal goes to: a general endpoint gets a path."""
-    if full := os.environ.get(f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT"):
+    if full := environment.otlp_of_signal("ENDPOINT", signal):
         return full
-    base = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://localhost:4318"
+    base = environment.otlp("ENDPOINT", signal) or "http://localhost:4318"
     return with_path(base, f"/v1/{signal}")
 
 
 def headers(signal: Signal) -> Mapping[str, str]:
     """Return the headers to send along, names in lower case."""
-    return parse_env_headers(setting("HEADERS", signal), liberal=True)
+    return parse_env_headers(environment.otlp("HEADERS", signal), liberal=True)
 
 
 def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> str:
@@ -126,11 +112,11 @@ def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> s
     Raises:
         ConfigurationError: the protocol has no such compression.
     """
-    asked = setting("COMPRESSION", signal).lower() or "none"
+    asked = environment.otlp("COMPRESSION", signal).lower() or "none"
     known = _COMPRESSIONS[protocol]
     if asked not in known:
         raise ConfigurationError(
-            f"OTEL_EXPORTER_OTLP_COMPRESSION={asked} is not supported with {protocol}: "
+            f"{environment.otlp_variable('COMPRESSION')}={asked} is not supported with {protocol}: "
             f"use {', '.join(known[:-1])} or {known[-1]}"
         )
     return asked
@@ -142,10 +128,10 @@ def timeout_s(signal: Signal = "traces") -> float:
     Raises:
         ConfigurationError: that is no such number.
     """
-    value = setting("TIMEOUT", signal)
-    limits = [_seconds("OTEL_EXPORTER_OTLP_TIMEOUT", value)] if value else [_TIMEOUT_S]
-    if signal == "traces" and (millis := os.environ.get("OTEL_BSP_EXPORT_TIMEOUT", "").strip()):
-        limits.append(_seconds("OTEL_BSP_EXPORT_TIMEOUT", millis, per_s=1000))
+    value = environment.otlp("TIMEOUT", signal)
+    limits = [_seconds(environment.otlp_variable("TIMEOUT"), value)] if value else [_TIMEOUT_S]
+    if signal == "traces" and (millis := environment.value(environment.EXPORT_TIMEOUT)):
+        limits.append(_seconds(environment.EXPORT_TIMEOUT, millis, per_s=1000))
     return min(limits)
 
 
@@ -155,8 +141,8 @@ def delay_s() -> float:
     Raises:
         ConfigurationError: `OTEL_BSP_SCHEDULE_DELAY` is no such number, in milliseconds.
     """
-    value = os.environ.get("OTEL_BSP_SCHEDULE_DELAY", "").strip()
-    return _seconds("OTEL_BSP_SCHEDULE_DELAY", value, per_s=1000) if value else _DELAY_S
+    value = environment.value(environment.DELAY)
+    return _seconds(environment.DELAY, value, per_s=1000) if value else _DELAY_S
 
 
 def batch_size() -> int | None:
@@ -165,12 +151,12 @@ def batch_size() -> int | None:
     Raises:
         ConfigurationError: `OTEL_BSP_MAX_EXPORT_BATCH_SIZE` is no such number.
     """
-    value = os.environ.get("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "").strip()
+    value = environment.value(environment.BATCH_SIZE)
     if not value:
         return None
     if not value.isdecimal() or not int(value):
         raise ConfigurationError(
-            f"OTEL_BSP_MAX_EXPORT_BATCH_SIZE={value} is not a number of spans: use 512, or unset it"
+            f"{environment.BATCH_SIZE}={value} is not a number of spans: use 512, or unset it"
         )
     return int(value)
 

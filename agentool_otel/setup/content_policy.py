@@ -12,6 +12,7 @@ import msgspec
 from agentool_otel.content import policy as rules
 from agentool_otel.content.fitting import offload
 from agentool_otel.content.fitting.fitter import Sizes, Store
+from agentool_otel.ground import environment
 
 __all__ = ["Going", "policy", "stricter", "tightens"]
 
@@ -50,9 +51,9 @@ def policy(
     asked = content if content is not None else rules.requested(environ)
     capture = not going.network if asked is None else asked
     if asked is None:
-        how = f"content=True or {rules.CAPTURE_VARIABLE}=SPAN_ONLY"
+        how = f"content=True or {environment.CAPTURE}=SPAN_ONLY"
         if capture:
-            how = f"content=False or {rules.CAPTURE_VARIABLE}=NO_CONTENT"
+            how = f"content=False or {environment.CAPTURE}=NO_CONTENT"
         verb = "is" if capture else "is not"
         say(
             f"content-{capture}",
@@ -67,7 +68,7 @@ def policy(
         )
         say(
             "events",
-            f"{rules.CAPTURE_VARIABLE} asks for events, but log records go {going.logs}: "
+            f"{environment.CAPTURE} asks for events, but log records go {going.logs}: "
             f"content {kept}",
             logging.WARNING,
         )
@@ -75,7 +76,7 @@ def policy(
     if capture and going.logs is not None and going.messages:
         say(
             "messages",
-            "AGENTOOL_SEMCONV=1.36 has messages in log records, but those go "
+            f"{environment.GENERATION}=1.36 has messages in log records, but those go "
             f"{going.logs}: messages are on spans, under names of ours",
             logging.WARNING,
         )
@@ -108,7 +109,7 @@ def tightens(before: rules.Policy, after: rules.Policy) -> bool:
 
 def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
     """Where content that is too large for an attribute is kept: beside a recording by default."""
-    where = environ.get(offload.VARIABLE, "").strip()
+    where = environment.value(environment.OFFLOAD, environ)
     if where.lower() == "none":
         return None
     if where:

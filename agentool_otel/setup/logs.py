@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from agentool_otel.ground import environment
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "foreign_provider", "plan", "put_into_force"]
 
-_EXPORTER = "OTEL_LOGS_EXPORTER"
+_EXPORTER = environment.exporter_variable("logs")
 
 
 class Plan(NamedTuple):
@@ -90,7 +92,8 @@ def plan(
         return Plan("record", "the recording of the spans")
     if spans == "elsewhere":
         return Plan("nowhere", "nowhere (spans are neither recorded nor sent)")
-    return Plan("nowhere", "nowhere (hint: set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT)")
+    hint = environment.otlp_variable("ENDPOINT", "logs")
+    return Plan("nowhere", f"nowhere (hint: set {hint})")
 
 
 def put_into_force(pipeline: Pipeline, made: Plan, folder: Path | None) -> None:

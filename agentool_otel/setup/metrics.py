@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.session import session
+from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import MeterProvider
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "pause", "plan", "provider", "put_into_force"]
 
-_EXPORTER = "OTEL_METRICS_EXPORTER"
+_EXPORTER = environment.exporter_variable("metrics")
 
 
 class Plan(NamedTuple):
@@ -87,7 +88,8 @@ def plan(
     target = target_beside(sent, environ, "metrics", given)
     if target is not None:
         return Plan("send", f"{target} ({target.protocol})", target)
-    return Plan("nowhere", "nowhere (hint: set OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)")
+    hint = environment.otlp_variable("ENDPOINT", "metrics")
+    return Plan("nowhere", f"nowhere (hint: set {hint})")
 
 
 def provider() -> MeterProvider | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["THEIRS", "Plan", "plan", "put_into_force"]
 
+_EXPORTER = environment.exporter_variable("traces")
 THEIRS = "the application's own tracer provider"
 
 
@@ -67,9 +68,9 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
             target.also = vocabulary_named(also, "also")
         return Plan("send", f"{target} ({target.protocol})", target)
     if asked == "none":
-        return Plan("nowhere", "nowhere (OTEL_TRACES_EXPORTER=none)")
+        return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
     if asked == "console":
-        return Plan("print", "the console (OTEL_TRACES_EXPORTER=console)")
+        return Plan("print", f"the console ({_EXPORTER}=console)")
     return Plan("record", str(environment.folder()))
 
 

@@ -10,9 +10,10 @@ import pytest
 import agentool_otel
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.events import Masked
-from agentool_otel.emit.exceptions import SIGNAL_VARIABLE, Signals, signals
+from agentool_otel.emit.exceptions import Signals, signals
 from agentool_otel.emit.live import begin
 from agentool_otel.emit.session import session
+from agentool_otel.ground import environment
 from agentool_otel.model.operations import Inference
 from agentool_otel.semconv import agentool, gen_ai
 from tests.export.logged import Provided
@@ -44,7 +45,7 @@ def failed_call() -> None:
     ],
 )
 def test_the_environment_says_where_exceptions_are_recorded(said: str, wanted: Signals) -> None:
-    assert signals({SIGNAL_VARIABLE: said}) == wanted
+    assert signals({environment.EXCEPTIONS: said}) == wanted
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_the_environment_says_where_exceptions_are_recorded(said: str, wanted: S
 def test_an_exception_is_recorded_where_it_is_asked_for(
     spans: Any, provided: Provided, said: str, on_span: int, logged: int
 ) -> None:
-    session.exceptions = signals({SIGNAL_VARIABLE: said})
+    session.exceptions = signals({environment.EXCEPTIONS: said})
     with pytest.raises(ValueError, match="luck"):
         fail("no luck")
     assert (len(spans.only().events), len(provided.records)) == (on_span, logged)

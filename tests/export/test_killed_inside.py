@@ -19,7 +19,8 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.content.policy import CAPTURE_VARIABLE, MASK
+from agentool_otel.content.policy import MASK
+from agentool_otel.ground import environment
 from agentool_otel.loading import load
 from agentool_otel.model.documents import ToolCall
 from agentool_otel.semconv import agentool, gen_ai
@@ -222,7 +223,7 @@ def test_what_it_was_asked_arrives_at_the_endpoint_after_a_recovery(
 ) -> None:
     with HttpReceiver() as receiver:
         endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint}
-        left = killed(tmp_path, way, **endpoint, **{CAPTURE_VARIABLE: "SPAN_ONLY"})
+        left = killed(tmp_path, way, **endpoint, **{environment.CAPTURE: "SPAN_ONLY"})
         recover(tmp_path / ".agentool")
         check(received(receiver), left)
 
@@ -237,7 +238,7 @@ def test_the_next_start_sends_what_it_was_asked(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         environ = {
             "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint,
-            CAPTURE_VARIABLE: "SPAN_ONLY",
+            environment.CAPTURE: "SPAN_ONLY",
         }
         left = killed(tmp_path, "an agent", **environ)
         run(tmp_path, "agentool_otel.tool(len)(ASKED)", **environ)
@@ -246,7 +247,7 @@ def test_the_next_start_sends_what_it_was_asked(tmp_path: Path) -> None:
 
 @every_way
 def test_with_content_off_not_even_the_journal_holds_it(tmp_path: Path, way: str) -> None:
-    left = killed(tmp_path, way, **{CAPTURE_VARIABLE: "NO_CONTENT"})
+    left = killed(tmp_path, way, **{environment.CAPTURE: "NO_CONTENT"})
     on_disk = written(tmp_path)
     recover(tmp_path / ".agentool")
     for data in (on_disk, written(tmp_path)):

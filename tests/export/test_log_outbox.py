@@ -12,11 +12,12 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.sdk.trace import TracerProvider
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.content.policy import CAPTURE_VARIABLE, Policy
+from agentool_otel.content.policy import Policy
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.session import session
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
+from agentool_otel.ground import environment
 from agentool_otel.sources.opening import open_source
 from tests.export.logged import record
 from tests.export.receiver import GrpcReceiver, HttpReceiver, Reply
@@ -128,7 +129,7 @@ def test_where_records_are_the_content_its_loss_is_said(
         session.reset()
     (said,) = caplog.messages
     _, ending = said.split("dropped, and with them ")
-    assert ending == f"{lost}; hint: {hint.format(CAPTURE_VARIABLE)} keeps that on spans"
+    assert ending == f"{lost}; hint: {hint.format(environment.CAPTURE)} keeps that on spans"
 
 
 def test_a_receiver_without_a_place_for_logs_is_left_alone(

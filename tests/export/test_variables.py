@@ -11,7 +11,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import variables
 from agentool_otel.export.send.otlp import OtlpTarget, sender_of, target_from_environment
 from agentool_otel.export.send.outbox import Outbox
-from agentool_otel.export.variables import Signal
+from agentool_otel.ground.environment import Signal
 from tests.export.receiver import HttpReceiver, names_in
 from tests.export.samples import span_with
 

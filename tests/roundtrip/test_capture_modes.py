@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.conformance import check_all
-from agentool_otel.content.policy import CAPTURE_VARIABLE
+from agentool_otel.ground import environment
 from agentool_otel.loading import load
 from agentool_otel.model.codec import encode
 from agentool_otel.model.spans import SpanRecord
@@ -98,7 +98,7 @@ def rebuilt(folder: Path) -> list[Any]:
 
 def record(folder: Path, mode: str, size: Any = 1, **environ: str) -> Path:
     folder.mkdir()
-    run(folder, PROGRAM.replace("SIZE", str(size)), **{CAPTURE_VARIABLE: mode}, **environ)
+    run(folder, PROGRAM.replace("SIZE", str(size)), **{environment.CAPTURE: mode}, **environ)
     return folder
 
 
@@ -227,10 +227,10 @@ def test_without_content_there_are_no_events(tmp_path: Path) -> None:
 
 def test_where_nobody_takes_events_that_is_said_and_content_stays_off_spans(tmp_path: Path) -> None:
     code = PROGRAM.replace("SIZE", "1")
-    environ = {CAPTURE_VARIABLE: "EVENT_ONLY", "OTEL_LOGS_EXPORTER": "none"}
+    environ = {environment.CAPTURE: "EVENT_ONLY", "OTEL_LOGS_EXPORTER": "none"}
     done = run(tmp_path, code, **environ)
     assert done.stderr == (
-        f"{CAPTURE_VARIABLE} asks for events, but log records go nowhere "
+        f"{environment.CAPTURE} asks for events, but log records go nowhere "
         "(OTEL_LOGS_EXPORTER=none): content is not captured; hint: SPAN_ONLY sets it on spans\n"
     )
     assert check_all(spans_of(tmp_path), content=False) == []
@@ -241,7 +241,7 @@ def test_where_nobody_takes_messages_as_events_they_are_on_spans(
 ) -> None:
     code = PROGRAM.replace("SIZE", "1")
     environ = {
-        CAPTURE_VARIABLE: "SPAN_ONLY",
+        environment.CAPTURE: "SPAN_ONLY",
         "OTEL_LOGS_EXPORTER": "none",
         "AGENTOOL_SEMCONV": "1.36",
     }

@@ -16,24 +16,21 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from agentool_otel.content.fitting.shortening import shorten
+from agentool_otel.ground import environment
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT
 
 __all__ = [
-    "ATTRIBUTE_VARIABLE",
     "NO_CUTS",
     "PREVIEW",
     "SIZES",
-    "SPAN_VARIABLE",
     "Cut",
     "Sizes",
     "Store",
     "fit",
 ]
 
-ATTRIBUTE_VARIABLE = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
-SPAN_VARIABLE = "AGENTOOL_MAX_SPAN_BYTES"
 PREVIEW = 2048
 """Bytes that are left of an attribute when the whole span is too large."""
 
@@ -64,12 +61,9 @@ class Sizes(msgspec.Struct, frozen=True):
     @classmethod
     def requested(cls, environ: Mapping[str, str]) -> Sizes:
         """Return the sizes in force; what is not a positive whole number is ignored."""
-        asked = {
-            name: int(text)
-            for name, variable in (("attribute", ATTRIBUTE_VARIABLE), ("span", SPAN_VARIABLE))
-            if (text := environ.get(variable, "").strip()).isdecimal() and int(text) > 0
-        }
-        sizes = cls(**asked)
+        limits = {"attribute": environment.LARGEST_ATTRIBUTE, "span": environment.LARGEST_SPAN}
+        texts = {name: environment.value(limit, environ) for name, limit in limits.items()}
+        sizes = cls(**{name: int(it) for name, it in texts.items() if it.isdecimal() and int(it)})
         return cls(attribute=min(sizes.attribute, sizes.span), span=sizes.span)
 
 

@@ -14,12 +14,10 @@ from typing import Any
 
 from agentool_otel.errors import MissingDependencyError
 
-__all__ = ["VARIABLE", "Folder", "Remote", "open_store"]
+__all__ = ["Folder", "Remote", "open_store"]
 
 _log = logging.getLogger(__name__)
 
-VARIABLE = "AGENTOOL_OFFLOAD"
-"""A folder or an fsspec URL such as `s3://bucket/prefix`; `none` keeps nothing."""
 _REMEMBERED = 4096
 
 

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from agentool_otel.ground import environment
 from agentool_otel.ground.ownership import create_own, identity, open_own
 
 if sys.platform == "win32":
@@ -49,7 +50,7 @@ class Place:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, kind: str = "traces"):
         self._kind = kind
-        self.folder = Path(folder or os.environ.get("AGENTOOL_DIR") or ".agentool").absolute()
+        self.folder = Path(folder or environment.folder()).absolute()
         self._stem: Path | None = None
         self._made = False
         _make_room()

@@ -23,6 +23,7 @@ import orjson
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export.encoding.otlp_json import Line, started_line
+from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
@@ -241,10 +242,11 @@ class Journal:
             _log.log(
                 logging.WARNING if self._protocol else logging.DEBUG,
                 "there is no journal in %s (%s): spans that are open when this process is killed "
-                "are lost; hint: set AGENTOOL_DIR to a folder with room that can be written, or "
-                "AGENTOOL_JOURNAL=off",
+                "are lost; hint: set %s to a folder with room that can be written, or %s=off",
                 self._place.folder,
                 error.strerror or error,
+                environment.FOLDER,
+                environment.JOURNAL,
             )
 
     def _forked(self) -> None:

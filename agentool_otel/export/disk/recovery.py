@@ -31,7 +31,7 @@ from agentool_otel.export.disk.remains import (
 from agentool_otel.export.disk.spool import SUFFIXES
 from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.send.otlp import Destination, Senders, attempts, batches
-from agentool_otel.export.variables import Signal
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import open_own
 
 __all__ = ["Sent", "complete_recordings", "destinations", "send_remains"]

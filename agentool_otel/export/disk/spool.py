@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place
 from agentool_otel.export.encoding.otlp_proto import is_whole, span_of
-from agentool_otel.export.variables import Signal
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import open_own
 
 __all__ = ["SUFFIXES", "Spool", "Suffixes", "framed", "frames", "read_spool", "span_id_of"]

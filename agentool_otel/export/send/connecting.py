@@ -16,7 +16,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.variables import Signal, setting
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
 
 __all__ = ["Route", "Tls", "basic", "connect", "split"]
 
@@ -35,7 +36,7 @@ class Tls:
 
     def __init__(self, signal: Signal | None):
         self._authority, self._certificate, self._key = (
-            setting(it, signal) if signal else "" for it in _FILES
+            environment.otlp(it, signal) if signal else "" for it in _FILES
         )
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
@@ -43,8 +44,8 @@ class Tls:
                 self._context = self._made()
             except OSError as error:
                 raise ConfigurationError(
-                    f"{error}: OTEL_EXPORTER_OTLP_CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY "
-                    "name PEM files"
+                    f"{error}: {environment.otlp_variable('CERTIFICATE')}, _CLIENT_CERTIFICATE and "
+                    "_CLIENT_KEY name PEM files"
                 ) from error
 
     @property
@@ -66,8 +67,8 @@ class Tls:
     def _made(self) -> ssl.SSLContext:
         authority = self._authority
         if not authority:
-            asked = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-            authority = asked if asked and os.path.exists(asked) else ""
+            bundle = environment.trusted_by_requests()
+            authority = bundle if os.path.exists(bundle) else ""
         folder, file = (authority, None) if os.path.isdir(authority) else (None, authority or None)
         try:
             context = ssl.create_default_context(cafile=file, capath=folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,13 +14,9 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.send.connecting import split
 from agentool_otel.export.send.sending import Answer, GrpcSender, HttpSender, Sender
-from agentool_otel.export.variables import (
-    ALSO,
-    Signal,
-    exporter,
-    timeout_s,
-    vocabulary_beside,
-)
+from agentool_otel.export.variables import exporter, timeout_s, vocabulary_beside
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
 
 if TYPE_CHECKING:
@@ -97,9 +92,7 @@ class OtlpTarget:
 
     def __str__(self) -> str:
         """The endpoint, without credentials that may stand in it."""
-        endpoint = self.endpoint
-        for name in _endpoint_variables(self._signal):
-            endpoint = endpoint or os.environ.get(name)
+        endpoint = self.endpoint or environment.otlp("ENDPOINT", self._signal)
         if not endpoint:
             return "http://localhost:4317" if self.protocol == "grpc" else "http://localhost:4318"
         return without_credentials(endpoint)
@@ -142,14 +135,14 @@ class OtlpTarget:
 
     def as_variables(self) -> dict[str, str]:
         """Return the environment variables that mean this target; none if they gave it."""
-        also = {ALSO: self.also} if self.also else {}
+        also = {environment.ALSO: self.also} if self.also else {}
         if self.endpoint is None:
             return also
-        named = "_TRACES" if self.exact else ""
+        signal: Signal | None = "traces" if self.exact else None
         return {
             **also,
-            f"OTEL_EXPORTER_OTLP{named}_ENDPOINT": self.endpoint,
-            f"OTEL_EXPORTER_OTLP{named}_PROTOCOL": self.protocol,
+            environment.otlp_variable("ENDPOINT", signal): self.endpoint,
+            environment.otlp_variable("PROTOCOL", signal): self.protocol,
         }
 
     def url(self, signal: Signal) -> str | None:
@@ -172,14 +165,14 @@ def target_from_environment(
     Raises:
         ConfigurationError: the protocol, the exporter or the vocabulary is not known.
     """
-    own, general = _endpoint_variables(signal)
     named = exporter(environ, signal)
-    asked = environ.get(own) or environ.get(general) or named == "otlp"
-    if not asked or named in ("none", "console"):
+    wanted = environment.otlp("ENDPOINT", signal, environ) or named == "otlp"
+    if not wanted or named in ("none", "console"):
         return None
     protocol = _protocol(environ, signal) or "http/protobuf"
     also = vocabulary_beside(environ)
-    return OtlpTarget(None, protocol, signal, exact=bool(environ.get(own)), also=also)
+    exact = bool(environment.otlp_of_signal("ENDPOINT", signal, environ))
+    return OtlpTarget(None, protocol, signal, exact=exact, also=also)
 
 
 def target_beside(
@@ -205,18 +198,15 @@ def target_beside(
     return spans if same else own
 
 
-def _endpoint_variables(signal: Signal) -> tuple[str, str]:
-    return f"OTEL_EXPORTER_OTLP_{signal.upper()}_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
-
-
 def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol | None:
-    for name in (f"OTEL_EXPORTER_OTLP_{signal.upper()}_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
-        value = environ.get(name, "").strip()
+    for its in (signal, None):
+        name = environment.otlp_variable("PROTOCOL", its)
+        value = environment.value(name, environ)
         if value in ("grpc", "http/protobuf"):
             return "grpc" if value == "grpc" else "http/protobuf"
         if value:
             raise ConfigurationError(f"{name}={value} is not supported: use http/protobuf or grpc")
-    by_name = environ.get(f"OTEL_{signal.upper()}_EXPORTER", "").strip()
+    by_name = environment.value(environment.exporter_variable(signal), environ)
     return "grpc" if by_name == "otlp_proto_grpc" else None
 
 

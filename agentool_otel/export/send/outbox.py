@@ -25,7 +25,9 @@ from agentool_otel.export.encoding.otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
 from agentool_otel.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.export.send.sending import Answer, Sender
-from agentool_otel.export.variables import Signal, batch_size, delay_s, timeout_s
+from agentool_otel.export.variables import batch_size, delay_s, timeout_s
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -328,7 +330,7 @@ class Outbox:
         with self._lock:
             self._closed = self._given_up = True
             self._spool.give_up()
-        lost, hint = "", f"OTEL_{self._signal.upper()}_EXPORTER=none makes none"
+        lost, hint = "", f"{environment.exporter_variable(self._signal)}=none makes none"
         if self._signal == "logs" and (content := alone()) is not None:
             lost = f", and with them {content.what}"
             hint = f"{content.instead} keeps that on spans"

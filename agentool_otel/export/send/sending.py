@@ -23,7 +23,8 @@ from urllib.parse import SplitResult
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import variables
 from agentool_otel.export.send.connecting import Route, Tls, basic, connect, split
-from agentool_otel.export.variables import Signal
+from agentool_otel.ground import environment
+from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
@@ -169,12 +170,12 @@ class GrpcSender:
 
         self._grpc: Any = grpc
         endpoint = (
-            target.endpoint or variables.setting("ENDPOINT", signal) or "http://localhost:4317"
+            target.endpoint or environment.otlp("ENDPOINT", signal) or "http://localhost:4317"
         )
         parts = split(endpoint) or SplitResult("", "", endpoint, "", "")
         insecure = parts.scheme == "http"
         if parts.scheme not in ("http", "https"):
-            insecure = variables.setting("INSECURE", signal).lower() == "true"
+            insecure = environment.otlp("INSECURE", signal).lower() == "true"
         where = (parts.netloc or endpoint).rpartition("@")[2]
         gzipped = variables.compression(signal, "grpc") == "gzip"
         options: dict[str, Any] = {
