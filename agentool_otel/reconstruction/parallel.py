@@ -22,9 +22,9 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.reconstruction.correlation.duplicate_calls import Answered
 from agentool_otel.reconstruction.correlation.linked_traces import gather
-from agentool_otel.reconstruction.correlation.loose_calls import BareRun
+from agentool_otel.reconstruction.correlation.loose_calls import LooseRun
 from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import Left, Waiting, rebuild_bare, rebuild_trace
+from agentool_otel.reconstruction.runs import Left, Waiting, rebuild_loose, rebuild_trace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.span_files import span_decoder
 from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
@@ -95,8 +95,8 @@ def rebuild_in_processes(
             for spans in done.left:
                 waiting.add_rest(spans, gathered=True)
             yield from done.results
-        calls = _batches(waiting.bare_runs(), lambda run: len(run.calls))
-        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
+        calls = _batches(waiting.loose_runs(), lambda run: len(run.calls))
+        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_loose, calls))
     except BrokenProcessPool as error:
         raise AgentoolError(
             f"one of {jobs} worker processes was killed, perhaps for want of memory; "
@@ -195,5 +195,5 @@ def _left_to(done: _Done[Any]) -> Callable[[Left], None]:
     return aside
 
 
-def _rebuild_bare(batch: list[BareRun]) -> list[Any]:
-    return [_finish(rebuild_bare(run, _prices)) for run in batch]
+def _rebuild_loose(batch: list[LooseRun]) -> list[Any]:
+    return [_finish(rebuild_loose(run, _prices)) for run in batch]

@@ -135,7 +135,9 @@ def test_the_total_of_the_leaves_is_checked_against_the_run() -> None:
     seen.add(Inference(usage=USAGE), parent=root)
     [found] = rebuild(seen.spans)
     assert found.document["metrics"]["total_tokens"] == 7
-    assert "the model calls add up to 7, the run's own total is 18" in {n.rule for n in found.fidelity.notes}
+    assert "the model calls add up to 7, the run's own total is 18" in {
+        n.rule for n in found.fidelity.notes
+    }
 
 
 # ------------------------------------------------------------------------------------- session
