@@ -59,10 +59,10 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
             yield rebuilt.trace
         return
     waiting: deque[ReasoningTrace] = deque()
-    found = opened.read(undecoded=True)
-    for item in found:  # a file of documents alone passes through, whatever its size
+    items = opened.read(undecoded=True)
+    for item in items:  # a file of documents alone passes through, whatever its size
         if not isinstance(item, ReasoningTrace):
-            spans = chain([item], _spans(found, waiting))
+            spans = chain([item], _spans(items, waiting))
             for rebuilt in rebuild(spans, opened.census()):
                 yield from _drained(waiting)
                 yield rebuilt.trace
@@ -72,9 +72,9 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
 
 
 def _spans(
-    found: Iterator[SpanRecord | UndecodedSpan | ReasoningTrace], documents: deque[ReasoningTrace]
+    items: Iterator[SpanRecord | UndecodedSpan | ReasoningTrace], documents: deque[ReasoningTrace]
 ) -> Iterator[SpanRecord | UndecodedSpan]:
-    for item in found:
+    for item in items:
         if isinstance(item, ReasoningTrace):
             documents.append(item)
         else:

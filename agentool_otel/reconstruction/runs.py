@@ -40,7 +40,7 @@ from agentool_otel.reconstruction.wrappers import unwrapped
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping.by_trace import copies_of
 
-__all__ = ["Left", "Waiting", "rebuild_groups", "rebuild_loose", "rebuild_trace"]
+__all__ = ["Remainder", "Waiting", "rebuild_groups", "rebuild_loose", "rebuild_trace"]
 
 
 def rebuild_groups(
@@ -48,8 +48,9 @@ def rebuild_groups(
 ) -> Iterator[Rebuilt]:
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
-    Runs with an agent's span come as their OTel trace does, then those that several traces tell.
-    Bare calls come last. Any later trace may be a part of the former, or continue the latter.
+    Runs with an agent's span come in the order of their OTel traces, then those that span several
+    traces. Loose calls come last. Any later trace may be a part of the former, or continue the
+    latter.
     """
     waiting = Waiting()
     try:
@@ -64,32 +65,32 @@ def rebuild_groups(
 
 
 class Waiting:
-    """What has to wait until all traces have been seen."""
+    """What has to wait until all traces have been read."""
 
     def __init__(self) -> None:
         self.parts = Parts()
         self._loose = LooseCalls()
         self._answered = AnsweredCalls()
 
-    def add(self, left: Left) -> None:
-        if isinstance(left, Part):
-            self.parts.add(left)
-        elif isinstance(left, LooseNodes):
-            self._loose.add(left)
+    def add(self, remainder: Remainder) -> None:
+        if isinstance(remainder, Part):
+            self.parts.add(remainder)
+        elif isinstance(remainder, LooseNodes):
+            self._loose.add(remainder)
         else:
-            self._answered.add(left)
+            self._answered.add(remainder)
 
     def loose_runs(self) -> Iterator[LooseRun]:
-        """Yield the runs of bare calls; nothing can be added any more."""
+        """Yield the runs of loose calls; nothing can be added any more."""
         return self._loose.runs(self._answered)
 
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
-        """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
+        """Add what has to wait of an OTel trace whose runs are rebuilt elsewhere."""
         ordered, judgements = work_of(spans)
         runs, loose = _split(ordered)
         part = None if gathered else _part(spans, ordered, runs)
-        left = _handed_out(judgements, runs, loose)
-        self.add(part or LooseNodes(loose, spans, bool(runs), left))
+        of_loose = _assign(judgements, runs, loose)
+        self.add(part or LooseNodes(loose, spans, bool(runs), of_loose))
         for node in ordered:
             node.unlink()
 
@@ -99,34 +100,35 @@ class Waiting:
         self._answered.close()
 
 
-Left = Part | LooseNodes | Answered
-"""What an OTel trace leaves to be rebuilt later, or tells others of what has been."""
+Remainder = Part | LooseNodes | Answered
+"""What of an OTel trace has to wait: loose nodes and parts of runs, which are rebuilt later, and
+the model calls of its runs, which may have duplicates."""
 
 
 def rebuild_trace(
     spans: list[SpanRecord],
-    aside: Callable[[Left], None],
+    aside: Callable[[Remainder], None],
     prices: Prices | None = None,
     *,
     gathered: bool = False,
 ) -> Iterator[Rebuilt]:
     """Yield the runs of one OTel trace, or of several that have been gathered.
 
-    What has to wait for others goes to `aside`, to be read at once: what belongs to no run, or the
-    whole trace where it is a part of one.
+    What has to wait for other traces goes to `aside`, which must read it at once: loose nodes, or
+    the whole trace if it is a part of a run.
     """
     ordered, judgements = work_of(spans)
     runs, loose = _split(ordered)
     part = None if gathered else _part(spans, ordered, runs)
     if part is None:
-        left = _handed_out(judgements, runs, loose)
+        of_loose = _assign(judgements, runs, loose)
         ids = {run.root: run.trace_id for run in runs if run.root is not None}
         for run in runs:
             for call in answered_in(run):
                 aside(call)
             yield Rebuilt(run, ids, partial(_relinked, spans, run.trace_id), prices, spans)
         if loose:
-            aside(LooseNodes(loose, spans, bool(runs), left))
+            aside(LooseNodes(loose, spans, bool(runs), of_loose))
     else:
         aside(part)
     for node in ordered:
@@ -140,7 +142,7 @@ def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) ->
 
 
 def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
-    """Return a run of bare calls."""
+    """Rebuild a run of loose calls."""
     spans = [unpacked(call) for call in calls.calls]
     run = _relinked_loose(spans, calls.copies)
     run.trace_id = calls.trace_id
@@ -150,24 +152,24 @@ def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
     return rebuilt
 
 
-def _handed_out(
+def _assign(
     judgements: list[Judgement], runs: list[RunSpans], loose: list[Node]
 ) -> list[Judgement]:
-    """Give each run what judges it, and return what judges bare calls. Where it is not said which
-    span is judged, or that one is no part of any, the first run is meant."""
+    """Add each judgement to its run, and return those of loose nodes. A judgement of an unknown
+    span, or of one that is part of no run, counts for the first run."""
     if not judgements:
         return judgements
     of_span = {node.span.span_id: run for run in runs for node in run.nodes}
     of_span |= {run.root.span.span_id: run for run in runs if run.root is not None}
-    bare = {node.span.span_id for node in loose}
-    left: list[Judgement] = []
+    loose_ids = {node.span.span_id for node in loose}
+    of_loose: list[Judgement] = []
     for judgement in judgements:
         about = judgement.about or ""
-        if about in bare or not runs:
-            left.append(judgement)
+        if about in loose_ids or not runs:
+            of_loose.append(judgement)
         else:
             of_span.get(about, runs[0]).judgements.append(judgement)
-    return left
+    return of_loose
 
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
@@ -216,7 +218,7 @@ def _relinked(spans: list[SpanRecord], trace_id: str) -> RunSpans:
 
 
 def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
-    """Link the spans of a bare run again, of every OTel trace by itself."""
+    """Link the spans of a run of loose calls, each OTel trace by itself."""
     traces: dict[str, list[SpanRecord]] = {}
     for span in spans:
         traces.setdefault(span.trace_id, []).append(span)
@@ -231,9 +233,9 @@ def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
 
 
 def _makes_step(node: Node) -> bool:
-    """True for a span that a trace can be made of; plumbing and noise are not.
+    """True for a span that can become a step; plumbing and noise cannot.
 
-    Nor is what an MCP client asks a server beside calls of its tools: what it has, a resource.
+    Neither can MCP requests other than tool calls, such as listing tools or reading a resource.
     """
     operation = node.operation
     if isinstance(operation, (Unclassified, Embeddings, AgentCreation)):
@@ -244,7 +246,7 @@ def _makes_step(node: Node) -> bool:
 
 
 def _trace_id(root: Node, several: bool) -> str:
-    said: Any = root.span.attributes.get(agentool.TRACE_ID)
-    if isinstance(said, str):
-        return said
+    trace_id: Any = root.span.attributes.get(agentool.TRACE_ID)
+    if isinstance(trace_id, str):
+        return trace_id
     return f"{root.span.trace_id}:{root.span.span_id}" if several else root.span.trace_id

@@ -25,7 +25,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
 from agentool_otel.reconstruction.correlation.loose_calls import LooseNodes
-from agentool_otel.reconstruction.runs import Left, Waiting, rebuild_loose, rebuild_trace
+from agentool_otel.reconstruction.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.semconv import agentool
 from tests.reconstruction.trees import DIALECTS, SECOND, span_trees
@@ -184,7 +184,7 @@ def test_a_verdict_is_in_one_run_though_what_is_left_of_its_trace_is_rebuilt_els
     assert rebuilt[0].anchor.span_id == root.span_id
 
 
-def loose_spans(left: Left) -> list[SpanRecord]:
+def loose_spans(left: Remainder) -> list[SpanRecord]:
     assert isinstance(left, LooseNodes)
     return left.spans
 
