@@ -1,7 +1,7 @@
-"""A recorded span in the words of another vocabulary; the rest of it stays as it is.
+"""Conversion of recorded spans to another dialect.
 
-The laws: a span reads the same before and after, less what the dialect says that it cannot carry,
-and what nobody understands passes unchanged.
+The laws: a span has the same operation before and after, except for what the dialect declares that
+it cannot carry, and a span of no known dialect passes unchanged.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ __all__ = ["converted"]
 def converted(span: SpanRecord, dialect: WritingDialect) -> SpanRecord:
     """Return a span as another dialect writes it.
 
-    Its ids, parent, times, status, events, links, scope and resource stay. Content that stands on
-    an event beside the span, or in a file of its own, is on the span afterwards. A span that is no
-    operation, or in that dialect already, is returned as it is, and so is a log record of a span
-    that is not there.
+    Its ids, parent, times, status, events, links, scope and resource stay. Content in an event of
+    the span, or in a file of its own, is on the span afterwards. A span that is no operation, or in
+    that dialect already, is returned unchanged, and so is a log record whose span is missing.
     """
     if is_fragment(span):
         return span
@@ -34,10 +33,10 @@ def converted(span: SpanRecord, dialect: WritingDialect) -> SpanRecord:
     operation = node.operation
     name, kind, attributes = dialect.write(operation)
     attributes.pop(agentool.DIALECT, None)
-    made = structs.replace(span, name=name, kind=kind, attributes=attributes)
-    if operation.error_type is not None:  # some say it by an event or a name of their own
-        made.status = STATUS_ERROR
-        made.status_message = operation.error_message or span.status_message
-    if (read := match_dialect(made).dialect) is None or read.name != dialect.name:
+    copy = structs.replace(span, name=name, kind=kind, attributes=attributes)
+    if operation.error_type is not None:  # some dialects have an event or an attribute for it
+        copy.status = STATUS_ERROR
+        copy.status_message = operation.error_message or span.status_message
+    if (read := match_dialect(copy).dialect) is None or read.name != dialect.name:
         attributes[agentool.DIALECT] = dialect.name
-    return made
+    return copy

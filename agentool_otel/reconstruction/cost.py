@@ -1,8 +1,8 @@
-"""What a run cost, computed where its spans do not say it.
+"""The cost of a run, computed where its spans do not have it.
 
-Prices are those of the package `genai-prices` (extra `cost`) as it was installed: it is not asked
-to update itself and nothing is fetched. A price is of a model at a time, in US dollars per token;
-subscriptions and other units (premium requests, credits) are no price here.
+Prices are those of the installed package `genai-prices` (extra `cost`), which is not updated: there
+is no network access. A price is that of a model at a time, in US dollars per token; subscriptions
+and other units (premium requests, credits) are not supported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agentool_otel.semconv import gen_ai
 __all__ = ["COMPUTED_BY", "Prices", "add_cost"]
 
 COMPUTED_BY = "total_cost_usd_computed_by"
-"""Member of a trace's metadata that says that its cost was computed, and with which prices."""
+"""Member of a trace's metadata: the prices that its cost was computed with."""
 _FIELD = "metrics.total_cost_usd"
 _NOT_BY_TOKEN = frozenset({"github-copilot"})
 """Providers that bill in units of their own."""
@@ -70,34 +70,35 @@ class Prices:
         at = datetime.fromtimestamp(start_ns / 1e9, timezone.utc)
         for model in dict.fromkeys(models):
             try:
-                found = self._table.calc_price(
+                price = self._table.calc_price(
                     counts, model, provider_id=provider, genai_request_timestamp=at
                 )
             except LookupError:
                 continue
             except ValueError as error:  # a part that is larger than the whole
                 raise _Unpriced(str(error)) from error
-            if found.provider.id not in _NOT_BY_TOKEN:
-                total: Decimal = found.total_price
+            if price.provider.id not in _NOT_BY_TOKEN:
+                total: Decimal = price.total_price
                 return total
         of = f" of {provider!r}" if provider is not None else ""
         raise _Unpriced(f"{self.name} has no price for {models[0]!r}{of}")
 
 
 def add_cost(nodes: list[Node], document: dict[str, Any], prices: Prices) -> list[Note]:
-    """Add the computed cost of a run to its document, and return what the report says of it.
+    """Add the computed cost of a run to its document, and return the notes for its report.
 
-    What the spans say stands. A sum needs every call: if one has no price, none is added.
+    A cost on the spans is kept. The sum needs the price of every call: if one has none, nothing is
+    added.
     """
     metrics = document.get("metrics")
-    made: dict[str, Any] = dict(metrics) if isinstance(metrics, dict) else {}
+    totals: dict[str, Any] = dict(metrics) if isinstance(metrics, dict) else {}
     calls = [*leaf_inferences(nodes), *(n for n in nodes if isinstance(n.operation, Embeddings))]
-    unsaid = [node for node in calls if _said(node) is None and not _failed(node)]
-    if not unsaid or (len(unsaid) == len(calls) and made.get("total_cost_usd") is not None):
+    unpriced = [node for node in calls if _own_cost(node) is None and not _failed(node)]
+    if not unpriced or (len(unpriced) == len(calls) and totals.get("total_cost_usd") is not None):
         return []
-    total = sum((Decimal(str(_said(node) or 0)) for node in calls), Decimal(0))
+    total = sum((Decimal(str(_own_cost(node) or 0)) for node in calls), Decimal(0))
     missing: list[Note] = []
-    for node in unsaid:
+    for node in unpriced:
         assert isinstance(node.operation, _Call)
         try:
             total += prices.of(node.operation, node.start_ns)
@@ -108,8 +109,8 @@ def add_cost(nodes: list[Node], document: dict[str, Any], prices: Prices) -> lis
             )
     if missing:
         return missing
-    made["total_cost_usd"] = float(total)
-    document["metrics"] = made
+    totals["total_cost_usd"] = float(total)
+    document["metrics"] = totals
     metadata = document.get("metadata")
     document["metadata"] = {
         **(metadata if isinstance(metadata, dict) else {}),
@@ -118,11 +119,11 @@ def add_cost(nodes: list[Node], document: dict[str, Any], prices: Prices) -> lis
     return [Note("inferred", _FIELD, None, None, None, prices.name)]
 
 
-def _said(node: Node) -> float | None:
+def _own_cost(node: Node) -> float | None:
     return node.operation.cost_usd if isinstance(node.operation, _Call) else None
 
 
 def _failed(node: Node) -> bool:
-    """True for a call that was refused before it used anything."""
+    """True for a call that was rejected before it used any tokens."""
     operation = node.operation
     return isinstance(operation, _Call) and operation.error_type is not None and not operation.usage

@@ -1,8 +1,9 @@
-"""What ended a run that did not succeed, and the span where it arose.
+"""The failure that ended a run, and the span where it arose.
 
-The run's own span says it, or that of a bare model call. Where the same error passed through spans
-further down, it arose in the innermost of them. Where the run says no more than that it failed, the
-failure inside with which it ended is taken. What a run lived through did not end it.
+It is the error of the run's own span, or that of a loose model call. If spans further down have the
+same error, it arose in the innermost of them. If the run has no more than the fact that it failed,
+the failure inside with which it ended is taken. A failure that the run continued after did not end
+it.
 """
 
 from __future__ import annotations
@@ -24,41 +25,41 @@ __all__ = ["Failure", "ended_well", "failure_of", "notes_on"]
 _STATUS = "status.message"
 _ON_SPAN = ("error.message", core.EXCEPTION_MESSAGE)
 _Places = Callable[[SpanRecord], Iterable[tuple[str, Any]]]
-"""Where spans say something: names and values, the likeliest place first."""
-_Words = tuple[str | None, str | None]
-"""Type and message of an error; None for what is not said, never empty."""
+"""Gives the names and values of a span that may hold a text, the likeliest first."""
+_Error = tuple[str | None, str | None]
+"""Type and message of an error; None where unknown, never empty."""
 
 
 class Failure(NamedTuple):
-    """What ended a run: of type and message one is known at least."""
+    """The failure that ended a run: its type or its message is known, or both."""
 
     type: str | None
     message: str | None
     arose_in: Node
-    """The innermost span that says so."""
-    told_by: Node
-    """The span whose words these are."""
+    """The innermost span with the error."""
+    source: Node
+    """The span that type and message are from."""
     rule: str | None = None
-    """Why it is taken for the run's, where the run does not say it itself."""
+    """Why it is taken for the run's, where the run's own span does not have it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as `metadata.error` of a trace."""
-        made: dict[str, Any] = {}
-        set_known(made, "type", self.type)
-        set_known(made, "message", self.message)
-        set_known(made, "span_id", self.arose_in.span.span_id or None)
-        return made
+        error: dict[str, Any] = {}
+        set_known(error, "type", self.type)
+        set_known(error, "message", self.message)
+        set_known(error, "span_id", self.arose_in.span.span_id or None)
+        return error
 
 
 def ended_well(status: Any) -> bool:
-    """Whether a status is one of a run that nothing went wrong in, or that has not ended."""
+    """Whether a status is that of a run without a failure, or of one that has not ended."""
     return status in ("success", "in_progress")
 
 
 def failure_of(
     status: Status, root: Node | None, nodes: list[Node], inferences: list[Node]
 ) -> Failure | None:
-    """Return what ended a run; None where it went well, or nothing is known beyond its status."""
+    """Return the failure that ended a run; None if it went well or only its status is known."""
     if ended_well(status.value):
         return None
     if status.node is not None and status.reason is not None:
@@ -66,66 +67,67 @@ def failure_of(
         return _failure((reason, None), status.node, status.node)
     for node in (status.node, deciding_span(root, nodes, inferences)):
         if node is not None and node.operation.error_type is not None:
-            return _of_error(node, status.value, nodes)
+            return _failure_at(node, status.value, nodes)
     return None
 
 
-def _of_error(node: Node, status: str, nodes: list[Node]) -> Failure | None:
-    kind, message = words = _words_of(node)
+def _failure_at(node: Node, status: str, nodes: list[Node]) -> Failure | None:
+    kind, message = error = _error_of(node)
     if message is not None:
-        return _failure(words, _origin(node), node)
+        return _failure(error, _origin(node), node)
     specific = kind if kind != status else None
     inside = _last_failure(node, nodes)
-    if inside is not None and (specific is None or _same_class(specific, _words_of(inside)[0])):
-        said = f"the run says no more than {node.operation.error_type!r}"
-        rule = f"{said}: the failure inside that it ended with"
-        return _failure(_words_of(inside), _origin(inside), inside, rule)
+    if inside is not None and (specific is None or _same_class(specific, _error_of(inside)[0])):
+        rule = (
+            f"the run says no more than {node.operation.error_type!r}: "
+            "the failure inside that it ended with"
+        )
+        return _failure(_error_of(inside), _origin(inside), inside, rule)
     return _failure((specific, None), _origin(node), node)
 
 
 def _failure(
-    words: _Words, arose_in: Node, told_by: Node, rule: str | None = None
+    error: _Error, arose_in: Node, source: Node, rule: str | None = None
 ) -> Failure | None:
-    return None if words == (None, None) else Failure(*words, arose_in, told_by, rule)
+    return None if error == (None, None) else Failure(*error, arose_in, source, rule)
 
 
-def _words_of(node: Node) -> _Words:
+def _error_of(node: Node) -> _Error:
     """Return the type and the message of a failed span.
 
-    OpenTelemetry's SDK puts the class before the message where it describes the status, some
-    describe none: the exception event then says it better.
+    The status description of OpenTelemetry's SDK has the class before the message, and that of some
+    SDKs is empty: the message of the exception event is then preferred.
     """
     kind = text(node.operation.error_type) or None
     if kind == core.ERROR_TYPE_OTHER:
         kind = None
-    said = text(node.operation.error_message)
-    beside = _said_beside(node.span, kind)
-    if beside is not None and (not said or said == f"{_class_of(kind)}: {beside}"):
-        said = beside
-    return kind, said or None
+    message = text(node.operation.error_message)
+    raised = _exception_message(node.span, kind)
+    if raised is not None and (not message or message == f"{_class_of(kind)}: {raised}"):
+        message = raised
+    return kind, message or None
 
 
-def _said_beside(span: SpanRecord, kind: str | None) -> str | None:
-    """Return the message that an exception event of a failed span has, the last one of its class
-    first, or else an attribute."""
-    found: list[str] = []
+def _exception_message(span: SpanRecord, kind: str | None) -> str | None:
+    """Return the message of a failed span's last exception event of a class, else of its last one,
+    else that of an attribute."""
+    messages: list[str] = []
     for event in reversed(span.events):
-        if said := text(event.attributes.get(core.EXCEPTION_MESSAGE)):
+        if message := text(event.attributes.get(core.EXCEPTION_MESSAGE)):
             if _same_class(text(event.attributes.get(core.EXCEPTION_TYPE)), kind):
-                return said
-            found.append(said)
-    found += [said for name in _ON_SPAN if (said := text(span.attributes.get(name)))]
-    return found[0] if found else None
+                return message
+            messages.append(message)
+    messages += [it for name in _ON_SPAN if (it := text(span.attributes.get(name)))]
+    return messages[0] if messages else None
 
 
 # ------------------------------------------------------------------------------ the way it came
 
 
 def _origin(node: Node) -> Node:
-    """Return the innermost span below a failed one that says the same, the last one of several.
+    """Return the innermost span with the same error below a failed one, the last one of several.
 
-    It is remembered for all spans on the way: runs can be nested by the thousand, each of which
-    asks for it.
+    All spans on the way keep it: thousands of runs may be nested, and each of them looks it up.
     """
     way: list[Node] = []
     while node.origin is None:
@@ -134,15 +136,15 @@ def _origin(node: Node) -> Node:
             break
         way.append(node)
         node = inner
-    found = node.origin or node
+    origin = node.origin or node
     for passed in way:
-        passed.origin = found
-    return found
+        passed.origin = origin
+    return origin
 
 
 def _failed_below(node: Node) -> Iterator[Node]:
-    """Yield the nearest failed spans below one. An operation that did not fail has dealt with what
-    failed inside it; plumbing may keep no errors at all."""
+    """Yield the nearest failed spans below one. An operation that did not fail has handled the
+    failures inside it; plumbing may record no errors at all."""
     waiting = list(node.children)
     while waiting:
         inside = waiting.pop()
@@ -175,9 +177,9 @@ def _last(nodes: Iterable[Node]) -> Node | None:
 
 
 def _same(one: Node, other: Node) -> bool:
-    """Whether two failed spans say the same; SDKs give the class with or without its module, and
-    the message with or without the class."""
-    (kind, message), (other_kind, other_message) = _words_of(one), _words_of(other)
+    """Whether two failed spans have the same error. SDKs write the class with or without its
+    module, and the message with or without the class."""
+    (kind, message), (other_kind, other_message) = _error_of(one), _error_of(other)
     if message is None or other_message is None:
         return message is other_message and kind is not None and _same_class(kind, other_kind)
     unknown = kind is None or other_kind is None
@@ -203,7 +205,6 @@ def _bare(message: str, kind: str | None) -> str:
 
 def notes_on(failure: Failure) -> Iterator[Note]:
     """Yield where each member of `metadata.error` came from."""
-    told_by = failure.told_by
     for member, value, places in (
         ("type", failure.type, _types),
         ("message", failure.message, _messages),
@@ -211,7 +212,7 @@ def notes_on(failure: Failure) -> Iterator[Note]:
         if value is None:
             continue
         field = f"metadata.error.{member}"
-        node, name, exact = _found(value, told_by, places)
+        node, name, exact = _location(value, failure.source, places)
         if failure.rule is not None:
             yield Note("inferred", field, None, node.span.span_id, name, failure.rule)
         elif exact:
@@ -221,19 +222,21 @@ def notes_on(failure: Failure) -> Iterator[Note]:
                 "normalised", field, None, node.span.span_id, name, "as its dialect reads it"
             )
     origin = failure.arose_in
-    passed = "the innermost span that says the same" if origin is not told_by else failure.rule
+    passed = (
+        "the innermost span that says the same" if origin is not failure.source else failure.rule
+    )
     outcome: Any = "kept" if passed is None else "inferred"
     yield Note(outcome, "metadata.error.span_id", None, origin.span.span_id, None, passed)
 
 
-def _found(value: str, node: Node, places: _Places) -> tuple[Node, str | None, bool]:
-    """Return the span and the attribute that hold a text as it is, else where it was read from: one
-    call is often told by two spans, the one around the other."""
+def _location(value: str, node: Node, places: _Places) -> tuple[Node, str | None, bool]:
+    """Return the span and the attribute that hold exactly this text, which may be a span around the
+    node, since a call often has two; else the attribute of the node that it was read from."""
     for holder in (node, *node.ancestors()):
-        for name, said in (*places(holder.span), *holder.span.attributes.items()):
-            if said == value:
+        for name, stored in (*places(holder.span), *holder.span.attributes.items()):
+            if stored == value:
                 return holder, name, True
-    return node, next((name for name, said in places(node.span) if said), None), False
+    return node, next((name for name, stored in places(node.span) if stored), None), False
 
 
 def _types(span: SpanRecord) -> Iterator[tuple[str, Any]]:
@@ -249,7 +252,7 @@ def _messages(span: SpanRecord) -> Iterator[tuple[str, Any]]:
 
 
 def _of_exceptions(span: SpanRecord, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield an attribute of the exception events, the last one first: those before were caught."""
+    """Yield an attribute of the exception events, the last first: earlier ones were caught."""
     for event in reversed(span.events):
         if name in event.attributes:
             yield name, event.attributes[name]

@@ -1,9 +1,9 @@
-"""What judges a run stands in its trace, and is no part of what the run did.
+"""Judgements of a run in its OTel trace, which are not part of what the run did.
 
-A judgement is a span of an evaluation, in whatever vocabulary, or the conventions' event
-`gen_ai.evaluation.result`. What lies below such a span, the calls of a judge, is the evaluator's
-own work. All of it is taken out before anything is made of a trace, so that a trace is the same
-whether it was judged or not; `results` says what it was judged to be.
+A judgement is the span of an evaluation, in any dialect, or the conventions' event
+`gen_ai.evaluation.result`. The spans below it, such as the calls of a judge, are the evaluator's
+own work. All of that is removed before a trace is rebuilt, so that the trace is the same whether it
+was judged or not; `results` reads the judgements.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["Anchor", "Judgement", "Work", "anchor_of", "work_of"]
 
 
 class Judgement(NamedTuple):
-    """A span or an event that judges."""
+    """The span or the event of an evaluation."""
 
     record: SpanRecord
     """The span; or for an event, the span that has it with nothing but its ids and this event."""
     about: str | None
-    """Id of the span that is judged; None where that is not said."""
+    """Id of the span that is judged; None where unknown."""
 
 
 class Anchor(NamedTuple):
@@ -42,7 +42,7 @@ class Anchor(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An OTel trace, apart from what judges it."""
+    """An OTel trace without its judgements."""
 
     nodes: list[Node]
     """Linked, in order of start."""
@@ -50,7 +50,7 @@ class Work(NamedTuple):
 
 
 def work_of(spans: list[SpanRecord]) -> Work:
-    """Return the spans of an OTel trace that do something, and what judges them."""
+    """Separate an OTel trace from its judgements."""
     judgements: list[Judgement] = []
     nodes = grow(_without_events(spans, judgements))
     judging = [node for node in nodes if node.operation.__class__ is EvaluationResult]
@@ -74,17 +74,17 @@ def _without_events(spans: list[SpanRecord], judgements: list[Judgement]) -> lis
     """Return the spans without the events that judge them; the same list where there are none."""
     if not any(span.events and _is_judged(span) for span in spans):
         return spans
-    left: list[SpanRecord] = []
+    others: list[SpanRecord] = []
     for span in spans:
         if _is_judged(span):
             judgements += _of_events(span)
-            others = [event for event in span.events if not _judges(event)]
+            events = [event for event in span.events if not _judges(event)]
             fragment = is_fragment(span)
-            span = msgspec.structs.replace(span, events=others)
-            if fragment and not others:
+            span = msgspec.structs.replace(span, events=events)
+            if fragment and not events:
                 continue
-        left.append(span)
-    return left
+        others.append(span)
+    return others
 
 
 def _of_events(span: SpanRecord) -> Iterable[Judgement]:
@@ -104,25 +104,25 @@ def _judges(event: SpanEvent) -> bool:
 def _without_evaluations(
     nodes: list[Node], judging: list[Node], judgements: list[Judgement]
 ) -> list[Node]:
-    """Return the nodes that are left, linked anew: without the evaluations, a root may be the only
-    one, and take in what has lost its parent."""
-    ids = {id(node) for node in judging}
+    """Return the other nodes, linked again: without the evaluations a root may be the only one, and
+    then spans without their parent go below it."""
+    evaluations = set(judging)
     for node in judging:
-        above = next((up for up in node.ancestors() if id(up) not in ids), None)
+        above = next((up for up in node.ancestors() if up not in evaluations), None)
         about = above.span.span_id if above is not None else node.span.parent_id
         judgements.append(Judgement(node.span, about))
-    left = [node for node in nodes if id(node) not in ids and not _is_inside(node, ids)]
+    others = [it for it in nodes if it not in evaluations and not _is_inside(it, evaluations)]
     for node in nodes:
         node.unlink()
-    return link(left)
+    return link(others)
 
 
-def _is_inside(node: Node, judging: set[int]) -> bool:
+def _is_inside(node: Node, judging: set[Node]) -> bool:
     """Whether a span is part of an evaluation. An agent's run is not, unless it lies in another
-    run: what holds it may be an experiment, which evaluates by running."""
+    run: the evaluation around it may be an experiment, which runs the agent."""
     run, inside = node if node.is_run else None, False
     for up in node.ancestors():
-        if id(up) in judging:
+        if up in judging:
             inside = True
         elif up.is_run:
             if inside:

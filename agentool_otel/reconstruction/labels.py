@@ -1,4 +1,4 @@
-"""What names a run beside its agent and its session: user, case and tags, kept in its metadata."""
+"""The labels of a run in its metadata: user, case and tags."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _NAMES = {"user_id": core.USER_ID, "case_id": agentool.CASE_ID}
 
 
 def labels_of(root: Node | None, nodes: Iterable[Node]) -> dict[str, Any]:
-    """Return the members that the spans of a run give its metadata.
+    """Return the labels of a run, as members of its metadata.
 
-    The user is named by the run's own span or, where that does not name one, by any of its spans;
-    the case by its own span or, where it has none, by any of its spans; tags by its own alone.
+    The user is that of the run's own span, else of any span inside; the case that of its own span,
+    or of any where it has none; tags are those of its own span alone.
     """
-    said = {} if root is None else root.span.attributes
-    made: dict[str, Any] = {}
+    attributes = {} if root is None else root.span.attributes
+    labels: dict[str, Any] = {}
     for member, attribute in _NAMES.items():
-        value = said.get(attribute)
+        value = attributes.get(attribute)
         if not isinstance(value, str) and (root is None or member == "user_id"):
             value = _first(nodes, attribute)
         if isinstance(value, str):
-            made[member] = value
-    tags = said.get(agentool.TAGS)
+            labels[member] = value
+    tags = attributes.get(agentool.TAGS)
     if isinstance(tags, (list, tuple)) and tags:
-        made["tags"] = list(tags)
-    return made
+        labels["tags"] = list(tags)
+    return labels
 
 
 def _first(nodes: Iterable[Node], attribute: str) -> str | None:
@@ -42,19 +42,19 @@ def _first(nodes: Iterable[Node], attribute: str) -> str | None:
 
 
 def attributes_of(metadata: Any) -> dict[str, Any]:
-    """Return the attributes for what a trace's metadata says of user, case and tags: texts that are
-    not empty, and lists of such."""
+    """Return the attributes for the labels in a trace's metadata: texts that are not empty, and
+    lists of such texts."""
     if not isinstance(metadata, Mapping):
         return {}
-    made: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         attribute: value
         for member, attribute in _NAMES.items()
         if _is_name(value := metadata.get(member))
     }
     tags = metadata.get("tags")
     if isinstance(tags, list) and tags and all(map(_is_name, tags)):
-        made[agentool.TAGS] = tags
-    return made
+        attributes[agentool.TAGS] = tags
+    return attributes
 
 
 def _is_name(value: Any) -> bool:

@@ -1,9 +1,8 @@
 """Rebuilding in several processes.
 
-Traces are handed out whole and undecoded, which is what reading them costs least as; decoding them
-and all that follows happens in the workers. Bare calls and parts of runs come back: any later trace
-may continue them, so one process has to see all of them. They go out again when it is known what
-belongs together.
+Workers receive whole traces undecoded, the cheapest form to read them in, and do the decoding and
+all that follows. Loose calls and parts of runs come back: any later trace may continue them, so one
+process has to see all of them. They are sent out again once it is known which belong together.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.reconstruction.correlation.duplicate_calls import Answered
 from agentool_otel.reconstruction.correlation.linked_traces import gather
-from agentool_otel.reconstruction.correlation.loose_calls import BareRun
+from agentool_otel.reconstruction.correlation.loose_calls import LooseRun
 from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.runs import Left, Waiting, rebuild_bare, rebuild_trace
+from agentool_otel.reconstruction.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.span_files import span_decoder
 from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
@@ -47,15 +46,15 @@ _Trace = list[SpanRecord | _Row]
 
 @dataclass
 class _Done(Generic[T]):
-    """What a worker has made of a batch."""
+    """The results of a worker for a batch."""
 
     results: list[T] = field(default_factory=list)
-    left: list[list[SpanRecord]] = field(default_factory=list)
+    waiting: list[list[SpanRecord]] = field(default_factory=list)
     """Traces of which something has to wait for others."""
-    told: list[Answered] = field(default_factory=list)
-    """Model calls that are told of, for others that tell of them, too."""
+    answered: list[Answered] = field(default_factory=list)
+    """Model calls of runs, which may have duplicates in other traces."""
     problems: list[tuple[int, str, str]] = field(default_factory=list)
-    """By the number of the decoder: where, and what."""
+    """Number of the decoder, place and description of each problem."""
 
 
 def rebuild_in_processes(
@@ -84,19 +83,19 @@ def rebuild_in_processes(
         for done in _ahead(pool, jobs, _rebuild, traces):
             for number, where, what in done.problems:
                 list(decoders)[number].report(where, what)
-            for call in done.told:
+            for call in done.answered:
                 waiting.add(call)
-            for spans in done.left:
+            for spans in done.waiting:
                 waiting.add_rest(spans)
             yield from done.results
         for done in _ahead(pool, jobs, _rebuild_parts, _batches(waiting.parts.runs(), len)):
-            for call in done.told:
+            for call in done.answered:
                 waiting.add(call)
-            for spans in done.left:
+            for spans in done.waiting:
                 waiting.add_rest(spans, gathered=True)
             yield from done.results
-        calls = _batches(waiting.bare_runs(), lambda run: len(run.calls))
-        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_bare, calls))
+        calls = _batches(waiting.loose_runs(), lambda run: len(run.calls))
+        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_loose, calls))
     except BrokenProcessPool as error:
         raise AgentoolError(
             f"one of {jobs} worker processes was killed, perhaps for want of memory; "
@@ -172,7 +171,7 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
         return UndecodedSpan(*fields, decoders[number])
 
     for trace in batch:
-        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _left_to(done), _prices):
+        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _aside_to(done), _prices):
             done.results.append(_finish(rebuilt))
     return done
 
@@ -180,20 +179,20 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
 def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
     done: _Done[Any] = _Done()
     for spans in batch:
-        for rebuilt in rebuild_trace(gather(spans), _left_to(done), _prices, gathered=True):
+        for rebuilt in rebuild_trace(gather(spans), _aside_to(done), _prices, gathered=True):
             done.results.append(_finish(rebuilt))
     return done
 
 
-def _left_to(done: _Done[Any]) -> Callable[[Left], None]:
-    def aside(left: Left) -> None:
-        if isinstance(left, Answered):
-            done.told.append(left)
+def _aside_to(done: _Done[Any]) -> Callable[[Remainder], None]:
+    def aside(remainder: Remainder) -> None:
+        if isinstance(remainder, Answered):
+            done.answered.append(remainder)
         else:
-            done.left.append(left.spans)
+            done.waiting.append(remainder.spans)
 
     return aside
 
 
-def _rebuild_bare(batch: list[BareRun]) -> list[Any]:
-    return [_finish(rebuild_bare(run, _prices)) for run in batch]
+def _rebuild_loose(batch: list[LooseRun]) -> list[Any]:
+    return [_finish(rebuild_loose(run, _prices)) for run in batch]

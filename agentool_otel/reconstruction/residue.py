@@ -1,9 +1,9 @@
-"""What spans cannot say naturally: the difference between a document and its reading.
+"""Residues: what ordinary attributes of spans cannot carry of a document.
 
-A replayed trace is read back from ordinary attributes: names, ids, times, messages. Where that
-reading would differ from the document (a time written with `+00:00`, an unknown member, a null),
-the difference travels beside it as a *residue*, and the rebuild applies it. What reads back by
-itself leaves no residue, so spans of ordinary traces carry none.
+A replayed trace is read back from ordinary attributes: names, ids, times, messages. Where the
+result would differ from the document (a time written with `+00:00`, an unknown member, a null), the
+difference is stored beside them as a *residue*, and the rebuild applies it. Spans of ordinary
+traces need none.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ def apply(natural: dict[str, Any], residue: Any) -> dict[str, Any]:
     """Return `natural` with a residue applied; anything that is not a residue changes nothing."""
     if not isinstance(residue, dict):
         return natural
-    made = dict(natural)
+    document = dict(natural)
     for key in residue.get("absent") or ():
-        made.pop(key, None)
+        document.pop(key, None)
     changed = residue.get("set")
     if isinstance(changed, dict):
-        made.update(changed)
+        document.update(changed)
     inner = residue.get("in")
     if isinstance(inner, dict):
         for key, nested in inner.items():
-            if isinstance(made.get(key), dict):
-                made[key] = apply(made[key], nested)
-    return made
+            if isinstance(document.get(key), dict):
+                document[key] = apply(document[key], nested)
+    return document
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -1,9 +1,9 @@
 """EvalResults as evaluation results of spans, and back.
 
 A result becomes one judgement for all of it and one for each of its assertions, each the attributes
-of a span and of the conventions' event alike. What has no attribute, or would not come back as it
-was, travels as a residue, as in `replay`; so with their content results come back exactly. Without,
-what a judge said and what nobody knows is left out.
+of a span and of the conventions' event alike. What has no attribute, or would not be read back
+unchanged, is stored as a residue, as in `replay`; so results with their content come back exactly.
+Without content, the texts of a judge and unknown members are left out.
 
 Spec: agentool interoperability spec v0.1; GenAI conventions, event `gen_ai.evaluation.result`.
 """
@@ -32,9 +32,9 @@ from agentool_otel.sources.containers.log_record import is_fragment
 __all__ = ["Verdicts", "attributes_of", "verdicts_in"]
 
 _COMPOSITE = "composite_score"
-"""The name of the judgement that a whole result is."""
+"""The name of the judgement for a whole result."""
 _LONGEST = 2048
-"""Characters of an explanation that others are shown."""
+"""The most characters of an explanation outside the residue."""
 _LABELS = {True: "pass", False: "fail", None: "not_evaluated"}
 _PASSED = {"pass": True, "passed": True, "fail": False, "failed": False}
 _MEMBERS = {
@@ -44,13 +44,13 @@ _MEMBERS = {
     "judge_model": agentool.EVAL_JUDGE_MODEL,
     "evaluated_at": agentool.EVAL_EVALUATED_AT,
 }
-"""Members of a result that each of its judgements says."""
+"""Members of a result that each of its judgements has."""
 _COUNTS = {"evaluated": agentool.EVAL_EVALUATED, "total": agentool.EVAL_TOTAL}
 _CONTENT = frozenset({"reason", "notes"})
 
 
 class Verdicts(NamedTuple):
-    """What a trace was judged to be."""
+    """The verdicts on a trace."""
 
     results: list[EvalResult]
     """In order of time."""
@@ -62,13 +62,13 @@ class Verdicts(NamedTuple):
 
 
 def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attributes]:
-    """Return the attributes that say a result: those of the whole first, then each assertion's.
+    """Return the attributes of a result: those of the whole first, then each assertion's.
 
     Args:
         result: the result.
-        about: what is judged, in any words; the ids of a result are made from it and from what is
-            no content in the result.
-        content: whether reasons, notes and members that nobody knows are said.
+        about: any description of what is judged; the ids of a result are derived from it and from
+            the result without its content.
+        content: whether to include reasons, notes and unknown members.
     """
     bare = _without_content(result.to_dict())
     wanted = result.to_dict() if content else bare
@@ -79,25 +79,25 @@ def attributes_of(result: EvalResult, about: str, content: bool) -> list[Attribu
             shared[attribute] = text
     held: list[dict[str, Any]] = wanted["assertion_results"]
     outer = {key: value for key, value in wanted.items() if key != "assertion_results"}
-    made = [_of_result(outer, shared)]
-    made += [_of_assertion(it, {**shared, agentool.EVAL_INDEX: n}) for n, it in enumerate(held)]
+    whole = _of_result(outer, shared)
+    parts = [_of_assertion(it, {**shared, agentool.EVAL_INDEX: n}) for n, it in enumerate(held)]
     if content:
-        _add_residue(made[0], _result_in(_read(made[0])), outer)
-        for said, it in zip(made[1:], held, strict=True):
-            _add_residue(said, _assertion_in(_read(said)), it)
-    return made
+        _add_residue(whole, _result_in(_read(whole)), outer)
+        for part, it in zip(parts, held, strict=True):
+            _add_residue(part, _assertion_in(_read(part)), it)
+    return [whole, *parts]
 
 
 def _without_content(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result without what a judge said in words, and without members that nobody knows."""
+    """Return a result without the texts of a judge, and without unknown members."""
     known = {*EvalResult.__struct_fields__, *_COUNTS} - _CONTENT
     of_one = {*AssertionResult.__struct_fields__, "step_ids"} - _CONTENT
-    made = {key: value for key, value in result.items() if key in known}
-    made["assertion_results"] = [
+    bare = {key: value for key, value in result.items() if key in known}
+    bare["assertion_results"] = [
         {key: value for key, value in it.items() if key in of_one}
         for it in result["assertion_results"]
     ]
-    return made
+    return bare
 
 
 def _of_result(result: dict[str, Any], shared: Attributes) -> Attributes:
@@ -138,10 +138,10 @@ def _judgement(
     return GenAI().write(operation).attributes
 
 
-def _add_residue(said: Attributes, natural: dict[str, Any], wanted: dict[str, Any]) -> None:
+def _add_residue(attributes: Attributes, natural: dict[str, Any], wanted: dict[str, Any]) -> None:
     rest = residue.difference(natural, wanted)
     if rest is not None:
-        said[agentool.EVAL_EXTRA] = dumps(rest)
+        attributes[agentool.EVAL_EXTRA] = dumps(rest)
 
 
 def _text(value: Any) -> str | None:
@@ -167,8 +167,8 @@ def _double(value: Any) -> float | None:
 # ------------------------------------------------------------------------------------- reading
 
 
-class _Said(NamedTuple):
-    """What a judgement says, under today's names."""
+class _Reading(NamedTuple):
+    """A judgement, with attributes in the names of the baseline."""
 
     attributes: Attributes
     time_ns: int
@@ -176,10 +176,10 @@ class _Said(NamedTuple):
 
 
 def verdicts_in(judgements: Iterable[Judgement]) -> Verdicts:
-    """Return what judgements say. A span and an event that say the same are one, and so is what was
-    written twice; neither order nor place counts."""
-    of_results: dict[str, list[_Said]] = {}
-    alone: list[_Said] = []
+    """Return the verdicts in judgements. A span and an event of the same judgement count as one, as
+    do repetitions; neither order nor place matters."""
+    of_results: dict[str, list[_Reading]] = {}
+    alone: list[_Reading] = []
     for it in _each_once(judgements):
         result_id = it.attributes.get(agentool.EVAL_RESULT_ID)
         (of_results.setdefault(result_id, []) if isinstance(result_id, str) else alone).append(it)
@@ -192,29 +192,29 @@ def verdicts_in(judgements: Iterable[Judgement]) -> Verdicts:
     return Verdicts(results, [_score(it) for it in alone])
 
 
-def _each_once(judgements: Iterable[Judgement]) -> list[_Said]:
-    """Return what is said, in order of time."""
-    said: dict[str, _Said] = {}
+def _each_once(judgements: Iterable[Judgement]) -> list[_Reading]:
+    """Return the judgements in order of time, without repetitions."""
+    readings: dict[str, _Reading] = {}
     for judgement in sorted(judgements, key=lambda it: is_fragment(it.record)):  # spans first
-        attributes, time_ns = _said_by(judgement.record)
+        attributes, time_ns = _read_judgement(judgement.record)
         key = _key(judgement, attributes, time_ns)
-        if (before := said.get(key)) is not None:
+        if (before := readings.get(key)) is not None:
             attributes = {**attributes, **before.attributes}
             time_ns = time_ns or before.time_ns
-        said[key] = _Said(attributes, time_ns, judgement.about)
-    return [said[key] for key in sorted(said, key=lambda key: (said[key].time_ns, key))]
+        readings[key] = _Reading(attributes, time_ns, judgement.about)
+    return [it for _, it in sorted(readings.items(), key=lambda item: (item[1].time_ns, item[0]))]
 
 
-def _said_by(record: SpanRecord) -> tuple[Attributes, int]:
-    """Return what a judgement says, and when it was made: a span of ours stands where the run
-    ended, and says itself."""
+def _read_judgement(record: SpanRecord) -> tuple[Attributes, int]:
+    """Return the attributes of a judgement and its time. One of our own spans starts where the run
+    ended, and has the time as an attribute."""
     if is_fragment(record):
         event = record.events[0]
-        said, time_ns = _read(event.attributes), event.time_ns
+        attributes, time_ns = _read(event.attributes), event.time_ns
     else:
-        said, time_ns = _read(record.attributes, record), record.start_ns
-    at = said.get(agentool.EVAL_EVALUATED_AT)
-    return said, (to_ns(at) if isinstance(at, str) else None) or time_ns or 0
+        attributes, time_ns = _read(record.attributes, record), record.start_ns
+    at = attributes.get(agentool.EVAL_EVALUATED_AT)
+    return attributes, (to_ns(at) if isinstance(at, str) else None) or time_ns or 0
 
 
 def _read(attributes: Attributes, record: SpanRecord | None = None) -> Attributes:
@@ -229,11 +229,11 @@ def _read(attributes: Attributes, record: SpanRecord | None = None) -> Attribute
 def _key(judgement: Judgement, attributes: Attributes, time_ns: int) -> str:
     if not is_fragment(judgement.record):
         return judgement.record.span_id
-    told = attributes.get(agentool.EVAL_SPAN_ID)
-    return told if isinstance(told, str) else repr((judgement.about, time_ns, attributes))
+    span_id = attributes.get(agentool.EVAL_SPAN_ID)
+    return span_id if isinstance(span_id, str) else repr((judgement.about, time_ns, attributes))
 
 
-def _joined(parts: list[_Said]) -> EvalResult | None:
+def _joined(parts: list[_Reading]) -> EvalResult | None:
     """Return the result that judgements are of; None where they do not make one."""
     whole = [it.attributes for it in parts if agentool.EVAL_INDEX not in it.attributes]
     held = [it.attributes for it in parts if agentool.EVAL_INDEX in it.attributes]
@@ -254,51 +254,60 @@ def _number(value: Any) -> float:
     return value if isinstance(value, (int, float)) else 0
 
 
-def _result_in(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the judgement of a whole result says naturally."""
-    made = {key: said[name] for key, name in _MEMBERS.items() if isinstance(said.get(name), str)}
-    made["passed"] = None
-    if agentool.EVAL_INDEX not in said:
-        made["passed"] = _passed(said)
-        made |= {key: said[name] for key, name in _COUNTS.items() if name in said}
-        if gen_ai.EVALUATION_SCORE_VALUE in said:
-            made["composite_score"] = said[gen_ai.EVALUATION_SCORE_VALUE]
-        if agentool.EVAL_NOTES in said:
-            made["notes"] = said[agentool.EVAL_NOTES]
-    return made
+def _result_in(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result as its judgement reads without a residue."""
+    result = {
+        key: attributes[name]
+        for key, name in _MEMBERS.items()
+        if isinstance(attributes.get(name), str)
+    }
+    result["passed"] = None
+    if agentool.EVAL_INDEX not in attributes:
+        result["passed"] = _passed(attributes)
+        result |= {key: attributes[name] for key, name in _COUNTS.items() if name in attributes}
+        if gen_ai.EVALUATION_SCORE_VALUE in attributes:
+            result["composite_score"] = attributes[gen_ai.EVALUATION_SCORE_VALUE]
+        if agentool.EVAL_NOTES in attributes:
+            result["notes"] = attributes[agentool.EVAL_NOTES]
+    return result
 
 
-def _assertion_in(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the judgement of one assertion says naturally."""
-    made = {"assertion_type": said.get(gen_ai.EVALUATION_NAME), "passed": _passed(said)}
+def _assertion_in(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an assertion's result as its judgement reads without a residue."""
+    assertion = {
+        "assertion_type": attributes.get(gen_ai.EVALUATION_NAME),
+        "passed": _passed(attributes),
+    }
     for member, name in (
         ("score", gen_ai.EVALUATION_SCORE_VALUE),
         ("reason", gen_ai.EVALUATION_EXPLANATION),
     ):
-        if name in said:
-            made[member] = said[name]
-    if isinstance(steps := said.get(agentool.EVAL_STEP_IDS), (list, tuple)):
-        made["step_ids"] = list(steps)
-    return made
+        if name in attributes:
+            assertion[member] = attributes[name]
+    if isinstance(steps := attributes.get(agentool.EVAL_STEP_IDS), (list, tuple)):
+        assertion["step_ids"] = list(steps)
+    return assertion
 
 
-def _passed(said: Mapping[str, Any]) -> bool | None:
-    passed = said.get(agentool.EVAL_PASSED)
+def _passed(attributes: Mapping[str, Any]) -> bool | None:
+    passed = attributes.get(agentool.EVAL_PASSED)
     if isinstance(passed, bool):
         return passed
-    return _PASSED.get(str(said.get(gen_ai.EVALUATION_SCORE_LABEL)).lower())
+    return _PASSED.get(str(attributes.get(gen_ai.EVALUATION_SCORE_LABEL)).lower())
 
 
-def _score(said: _Said) -> AssertionResult:
-    """Return a judgement that is no part of a result: its name as the type, and beside the members
-    of one its `label`, the `span_id` it is about and when it was made."""
-    attributes = said.attributes
+def _score(judgement: _Reading) -> AssertionResult:
+    """Return a judgement that is not part of a result. The type is its name; `label`, `span_id` and
+    `evaluated_at` are extra members."""
+    attributes = judgement.attributes
     score = attributes.get(gen_ai.EVALUATION_SCORE_VALUE)
     reason = attributes.get(gen_ai.EVALUATION_EXPLANATION)
-    at = attributes.get(agentool.EVAL_EVALUATED_AT) or (said.time_ns and from_ns(said.time_ns))
+    at = attributes.get(agentool.EVAL_EVALUATED_AT) or (
+        judgement.time_ns and from_ns(judgement.time_ns)
+    )
     beside = {
         "label": attributes.get(gen_ai.EVALUATION_SCORE_LABEL),
-        "span_id": said.about,
+        "span_id": judgement.about,
         "evaluated_at": at,
     }
     return AssertionResult(

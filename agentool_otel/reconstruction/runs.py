@@ -1,9 +1,9 @@
 """Which spans make which run.
 
-An agent's or a workflow's span is a run and holds everything below it, down to the next such span,
-which is a run of its own. What is below none of them is bare: calls of a provider SDK without an
-agent around them, which `conversations` ties together. Runs that several OTel traces tell are put
-together by `gathering`.
+The span of an agent or a workflow is a run and holds everything below it, down to the next such
+span, which is a run of its own. Spans below none of them are loose: calls of a provider SDK without
+an agent around them, which `correlation.keys` ties together. `correlation.linked_traces` puts
+together the runs that span several OTel traces.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ from agentool_otel.reconstruction.correlation.duplicate_calls import (
     answered_in,
 )
 from agentool_otel.reconstruction.correlation.linked_traces import Part, Parts, gather, part_of
-from agentool_otel.reconstruction.correlation.loose_calls import BareCalls, BareRun, Loose, order_of
+from agentool_otel.reconstruction.correlation.loose_calls import (
+    LooseCalls,
+    LooseNodes,
+    LooseRun,
+    order_of,
+)
 from agentool_otel.reconstruction.correlation.spooled import unpacked
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
@@ -35,7 +40,7 @@ from agentool_otel.reconstruction.wrappers import unwrapped
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping.by_trace import copies_of
 
-__all__ = ["Left", "Waiting", "rebuild_bare", "rebuild_groups", "rebuild_trace"]
+__all__ = ["Remainder", "Waiting", "rebuild_groups", "rebuild_loose", "rebuild_trace"]
 
 
 def rebuild_groups(
@@ -43,8 +48,9 @@ def rebuild_groups(
 ) -> Iterator[Rebuilt]:
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
-    Runs with an agent's span come as their OTel trace does, then those that several traces tell.
-    Bare calls come last. Any later trace may be a part of the former, or continue the latter.
+    Runs with an agent's span come in the order of their OTel traces, then those that span several
+    traces. Loose calls come last. Any later trace may be a part of the former, or continue the
+    latter.
     """
     waiting = Waiting()
     try:
@@ -52,76 +58,77 @@ def rebuild_groups(
             yield from rebuild_trace(spans, waiting.add, prices)
         for spans in waiting.parts.runs():
             yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
-        for run in waiting.bare_runs():
-            yield rebuild_bare(run, prices)
+        for run in waiting.loose_runs():
+            yield rebuild_loose(run, prices)
     finally:
         waiting.close()
 
 
 class Waiting:
-    """What has to wait until all traces have been seen."""
+    """What has to wait until all traces have been read."""
 
     def __init__(self) -> None:
         self.parts = Parts()
-        self._bare = BareCalls()
-        self._told = AnsweredCalls()
+        self._loose = LooseCalls()
+        self._answered = AnsweredCalls()
 
-    def add(self, left: Left) -> None:
-        if isinstance(left, Part):
-            self.parts.add(left)
-        elif isinstance(left, Loose):
-            self._bare.add(left)
+    def add(self, remainder: Remainder) -> None:
+        if isinstance(remainder, Part):
+            self.parts.add(remainder)
+        elif isinstance(remainder, LooseNodes):
+            self._loose.add(remainder)
         else:
-            self._told.add(left)
+            self._answered.add(remainder)
 
-    def bare_runs(self) -> Iterator[BareRun]:
-        """Yield the runs of bare calls; nothing can be added any more."""
-        return self._bare.runs(self._told)
+    def loose_runs(self) -> Iterator[LooseRun]:
+        """Yield the runs of loose calls; nothing can be added any more."""
+        return self._loose.runs(self._answered)
 
     def add_rest(self, spans: list[SpanRecord], *, gathered: bool = False) -> None:
-        """Add what of an OTel trace has to wait, where its runs are rebuilt elsewhere."""
+        """Add what has to wait of an OTel trace whose runs are rebuilt elsewhere."""
         ordered, judgements = work_of(spans)
         runs, loose = _split(ordered)
         part = None if gathered else _part(spans, ordered, runs)
-        left = _handed_out(judgements, runs, loose)
-        self.add(part or Loose(loose, spans, bool(runs), left))
+        of_loose = _assign(judgements, runs, loose)
+        self.add(part or LooseNodes(loose, spans, bool(runs), of_loose))
         for node in ordered:
             node.unlink()
 
     def close(self) -> None:
         self.parts.close()
-        self._bare.close()
-        self._told.close()
+        self._loose.close()
+        self._answered.close()
 
 
-Left = Part | Loose | Answered
-"""What an OTel trace leaves to be rebuilt later, or tells others of what has been."""
+Remainder = Part | LooseNodes | Answered
+"""What of an OTel trace has to wait: loose nodes and parts of runs, which are rebuilt later, and
+the model calls of its runs, which may have duplicates."""
 
 
 def rebuild_trace(
     spans: list[SpanRecord],
-    aside: Callable[[Left], None],
+    aside: Callable[[Remainder], None],
     prices: Prices | None = None,
     *,
     gathered: bool = False,
 ) -> Iterator[Rebuilt]:
     """Yield the runs of one OTel trace, or of several that have been gathered.
 
-    What has to wait for others goes to `aside`, to be read at once: what belongs to no run, or the
-    whole trace where it is a part of one.
+    What has to wait for other traces goes to `aside`, which must read it at once: loose nodes, or
+    the whole trace if it is a part of a run.
     """
     ordered, judgements = work_of(spans)
     runs, loose = _split(ordered)
     part = None if gathered else _part(spans, ordered, runs)
     if part is None:
-        left = _handed_out(judgements, runs, loose)
+        of_loose = _assign(judgements, runs, loose)
         ids = {run.root: run.trace_id for run in runs if run.root is not None}
         for run in runs:
             for call in answered_in(run):
                 aside(call)
-            yield Rebuilt(run, ids, partial(_again, spans, run.trace_id), prices, spans)
+            yield Rebuilt(run, ids, partial(_relinked, spans, run.trace_id), prices, spans)
         if loose:
-            aside(Loose(loose, spans, bool(runs), left))
+            aside(LooseNodes(loose, spans, bool(runs), of_loose))
     else:
         aside(part)
     for node in ordered:
@@ -134,73 +141,75 @@ def _part(spans: list[SpanRecord], ordered: list[Node], runs: list[RunSpans]) ->
     return part_of(spans, ordered[0], [run.root for run in runs if run.root is not None])
 
 
-def rebuild_bare(calls: BareRun, prices: Prices | None = None) -> Rebuilt:
-    """Return a run of bare calls."""
+def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
+    """Rebuild a run of loose calls."""
     spans = [unpacked(call) for call in calls.calls]
-    run = _bare_again(spans, calls.copies)
+    run = _relinked_loose(spans, calls.copies)
     run.trace_id = calls.trace_id
-    rebuilt = Rebuilt(run, {}, partial(_bare_again, spans, calls.copies), prices, spans)
+    rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices, spans)
     for node in run.nodes:
         node.unlink()
     return rebuilt
 
 
-def _handed_out(
+def _assign(
     judgements: list[Judgement], runs: list[RunSpans], loose: list[Node]
 ) -> list[Judgement]:
-    """Give each run what judges it, and return what judges bare calls. Where it is not said which
-    span is judged, or that one is no part of any, the first run is meant."""
+    """Add each judgement to its run, and return those of loose nodes. A judgement of an unknown
+    span, or of one that is part of no run, counts for the first run."""
     if not judgements:
         return judgements
     of_span = {node.span.span_id: run for run in runs for node in run.nodes}
     of_span |= {run.root.span.span_id: run for run in runs if run.root is not None}
-    bare = {node.span.span_id for node in loose}
-    left: list[Judgement] = []
+    loose_ids = {node.span.span_id for node in loose}
+    of_loose: list[Judgement] = []
     for judgement in judgements:
         about = judgement.about or ""
-        if about in bare or not runs:
-            left.append(judgement)
+        if about in loose_ids or not runs:
+            of_loose.append(judgement)
         else:
             of_span.get(about, runs[0]).judgements.append(judgement)
-    return left
+    return of_loose
 
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     """Return the runs of an OTel trace and the nodes that belong to none of them."""
-    bodies: dict[int, list[Node]] = {id(node): [] for node in ordered if node.is_run}
-    roots: list[Node] = []
-    loose: list[Node] = []
+    bodies: dict[Node, list[Node]] = {node: [] for node in ordered if node.is_run}
     if not bodies:
-        return [], [node for node in ordered if _tells(node)]
-    held_by: dict[int, Node | None] = {}
+        return [], [node for node in ordered if _makes_step(node)]
+    roots = list(bodies)
+    loose: list[Node] = []
+    run_around: dict[Node, Node | None] = {}
     for node in ordered:
-        run = node.parent
-        while run is not None and not run.is_run:
-            if id(run) in held_by:
-                run = held_by[id(run)]
-                break
-            run = run.parent
-        held_by[id(node)] = run
+        run = run_around[node] = _run_around(node, run_around)
         if run is not None:
-            bodies[id(run)].append(node)
-        elif not node.is_run and _tells(node):
+            bodies[run].append(node)
+        elif not node.is_run and _makes_step(node):
             loose.append(node)
-        if node.is_run:
-            roots.append(node)
-    roots = unwrapped(roots, bodies, held_by, _tells)
+    roots = unwrapped(roots, bodies, run_around, _makes_step)
     several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
-    ids = {id(root): _trace_id(root, several) for root in roots}
+    ids = {root: _trace_id(root, several) for root in roots}
     runs: list[RunSpans] = []
     for root in roots:
-        spans = RunSpans(ids[id(root)], root, bodies[id(root)])
-        above = held_by[id(root)]
+        spans = RunSpans(ids[root], root, bodies[root])
+        above = run_around[root]
         if above is not None:
-            spans.link["parent_trace_id"] = ids[id(above)]
+            spans.link["parent_trace_id"] = ids[above]
         runs.append(spans)
     return runs, loose
 
 
-def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
+def _run_around(node: Node, known: dict[Node, Node | None]) -> Node | None:
+    """Return the nearest run around a node, given that of earlier nodes."""
+    for up in node.ancestors():
+        if up.is_run:
+            return up
+        if up in known:
+            return known[up]
+    return None
+
+
+def _relinked(spans: list[SpanRecord], trace_id: str) -> RunSpans:
     """Link the spans of an OTel trace again and return one of its runs."""
     runs, _ = _split(work_of(spans).nodes)
     run = next(run for run in runs if run.trace_id == trace_id)
@@ -208,8 +217,8 @@ def _again(spans: list[SpanRecord], trace_id: str) -> RunSpans:
     return run
 
 
-def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
-    """Link the spans of a bare run again, of every OTel trace by itself."""
+def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
+    """Link the spans of a run of loose calls, each OTel trace by itself."""
     traces: dict[str, list[SpanRecord]] = {}
     for span in spans:
         traces.setdefault(span.trace_id, []).append(span)
@@ -223,10 +232,10 @@ def _bare_again(spans: list[SpanRecord], copies: int) -> RunSpans:
     return run
 
 
-def _tells(node: Node) -> bool:
-    """True for a span that a trace can be made of; plumbing and noise are not.
+def _makes_step(node: Node) -> bool:
+    """True for a span that can become a step; plumbing and noise cannot.
 
-    Nor is what an MCP client asks a server beside calls of its tools: what it has, a resource.
+    Neither can MCP requests other than tool calls, such as listing tools or reading a resource.
     """
     operation = node.operation
     if isinstance(operation, (Unclassified, Embeddings, AgentCreation)):
@@ -237,7 +246,7 @@ def _tells(node: Node) -> bool:
 
 
 def _trace_id(root: Node, several: bool) -> str:
-    said: Any = root.span.attributes.get(agentool.TRACE_ID)
-    if isinstance(said, str):
-        return said
+    trace_id: Any = root.span.attributes.get(agentool.TRACE_ID)
+    if isinstance(trace_id, str):
+        return trace_id
     return f"{root.span.trace_id}:{root.span.span_id}" if several else root.span.trace_id

@@ -1,4 +1,4 @@
-"""How a run ended, and the signal that says so."""
+"""The status of a run, and the signal it was concluded from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Status(NamedTuple):
     signal: str | None = None
     """None where the span states the status itself."""
     reason: str | None = None
-    """The model's reason to stop, where that decides it."""
+    """The model's finish reason, where that decides it."""
 
 
 def status_of(
@@ -44,9 +44,9 @@ def status_of(
 ) -> Status:
     """Return how a run ended."""
     if root is not None:
-        said = root.span.attributes.get(agentool.STATUS)
-        if isinstance(said, str):
-            return Status(said, root, agentool.STATUS)
+        value = root.span.attributes.get(agentool.STATUS)
+        if isinstance(value, str):
+            return Status(value, root, agentool.STATUS)
         if root.end_ns is None:
             return Status("in_progress", root, None, "the span has no end")
     for node in nodes:
@@ -54,11 +54,11 @@ def status_of(
             return Status("loop_detected", node, "error.type", "the agent reports a loop")
     last = inferences[-1] if inferences else None
     failed = deciding_span(root, nodes, inferences)
-    found = _of_error(failed, inferences) if failed is not None else None
-    if (found is None or found.value == "error") and (count := _repeated(steps)) >= REPEATED:
+    status = _of_error(failed, inferences) if failed is not None else None
+    if (status is None or status.value == "error") and (count := _repeated(steps)) >= REPEATED:
         return Status("loop_detected", root, None, f"{count} equal calls with equal results")
-    if found is not None:
-        return found
+    if status is not None:
+        return status
     if last is not None:
         return _of_answer(last)
     return Status("success", root, None, "no error")
@@ -76,15 +76,15 @@ def _of_error(node: Node, inferences: list[Node]) -> Status | None:
     error = node.operation.error_type
     if error is None:
         return None
-    said = f"{error} {node.operation.error_message or ''}"
+    error_text = f"{error} {node.operation.error_message or ''}"
     value = "error"
     if error in STATUSES:
         value = error
-    elif _TIMEOUT.search(said):
+    elif _TIMEOUT.search(error_text):
         value = "timeout"
-    elif _CONTEXT.search(said):
+    elif _CONTEXT.search(error_text):
         value = "context_overflow"
-    elif _LOOP.search(said):
+    elif _LOOP.search(error_text):
         value = "loop_detected"
     elif any(isinstance(it.operation, Inference) and it.operation.compacted for it in inferences):
         return Status("context_overflow", node, "error.type", f"{error!r} after a compaction")
@@ -108,16 +108,17 @@ def _of_answer(node: Node) -> Status:
 def _repeated(steps: list[dict[str, Any]]) -> int:
     """Return the longest row of calls of one tool with equal arguments and equal results."""
     calls = [call for step in steps if isinstance(call := step.get("tool_call"), dict)]
-    asked = [(call.get("name"), _key(call.get("arguments"))) for call in calls]
-    if not any(map(eq, asked, asked[REPEATED - 1 :])):
-        return 0  # most runs end here, without a look at a result
+    requests = [(call.get("name"), _key(call.get("arguments"))) for call in calls]
+    if not any(map(eq, requests, requests[REPEATED - 1 :])):
+        return 0  # most runs end here, before results are compared
     results = {
         result.get("call_id"): (_key(result.get("output")), _key(result.get("error")))
         for step in steps
         if isinstance(result := step.get("tool_result"), dict)
     }
-    told = [(said, results.get(call.get("id"))) for said, call in zip(asked, calls, strict=True)]
-    return _longest_row(told)
+    return _longest_row(
+        [(it, results.get(call.get("id"))) for it, call in zip(requests, calls, strict=True)]
+    )
 
 
 def _longest_row(values: list[Any]) -> int:
@@ -129,8 +130,8 @@ def _longest_row(values: list[Any]) -> int:
 
 
 def _key(value: Any) -> str | None:
-    """What a value is compared by: its own text where nobody has parsed it yet, for one program
-    spells equal values alike."""
+    """Return the text by which a value is compared: its own where it has not been parsed, since one
+    program writes equal values alike."""
     if value is None or isinstance(value, str):
         return value
     return value.text if isinstance(value, LazyJson) else canonical(value)

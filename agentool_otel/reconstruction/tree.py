@@ -1,4 +1,4 @@
-"""The tree of one OTel trace: every span with what it says, its parent and its children."""
+"""The tree of one OTel trace: every span with its operation, its parent and its children."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Node:
         self.is_run = self.operation.__class__ in _RUNS
         self.order = (start_ns or 0, span.span_id)
         self.origin: Node | None = None
-        """The span below it where its error arose, once somebody has looked for that."""
+        """The span below it where its error arose; None until it has been looked up."""
 
     def saying(self, operation: Operation) -> Node:
         """Return this node with another operation, its place in the tree the same."""
@@ -84,8 +84,8 @@ class Node:
         return other
 
     def unlink(self) -> None:
-        """Let go of other nodes: a tree holds itself alive until the garbage collector finds it,
-        and finding trees by the thousand is dear."""
+        """Drop the references to other nodes: the cycles of thousands of trees are expensive to
+        leave to the garbage collector."""
         self.parent = self.origin = None
         self.children = []
 
@@ -101,27 +101,25 @@ def grow(spans: list[SpanRecord]) -> list[Node]:
     return link([Node(span) for span in spans])
 
 
-def link(found: list[Node]) -> list[Node]:
-    """Link the nodes of a trace, which are not yet, and return them in order of start.
+def link(nodes: list[Node]) -> list[Node]:
+    """Link the nodes of a trace and return them in order of start.
 
-    A parent that is not among the spans makes its child a root, as does a circle of parents; unless
-    the trace has one span that never had a parent, and that is a run: all others are below it.
+    A node whose parent is missing becomes a root, as does one in a circle of parents. But if only
+    one span of the trace has no parent id, and that is a run, the others go below it.
     """
-    nodes = {node.span.span_id: node for node in found}
-    ordered = sorted(nodes.values(), key=_ORDER)
+    by_id = {node.span.span_id: node for node in nodes}
+    ordered = sorted(by_id.values(), key=_ORDER)
     early: list[Node] = []  # what does not start after its parent: in every circle there is some
     roots: list[Node] = []
     lost: list[Node] = []
-    prompted = False
     for node in ordered:
         parent_id = node.span.parent_id
         if parent_id is None:
             parent_id = node.span.attributes.get(_PARENT_ID)
             if not isinstance(parent_id, str):
-                prompted = prompted or (node.is_run and is_record(node))
                 roots.append(node)
                 continue
-        parent = nodes.get(parent_id)
+        parent = by_id.get(parent_id)
         if parent is None:
             lost.append(node)
             continue
@@ -133,8 +131,9 @@ def link(found: list[Node]) -> list[Node]:
     if lost and len(roots) == 1 and roots[0].is_run:
         for node in lost:
             node.parent = roots[0]
-    if prompted and len(ordered) > 1:
-        _put_under_prompts(ordered)
+    prompts = [node for node in roots if node.is_run and is_record(node)]
+    if prompts:
+        _put_under_prompts(ordered, prompts)
     for node in ordered:
         if node.parent is not None:
             node.parent.children.append(node)
@@ -142,20 +141,20 @@ def link(found: list[Node]) -> list[Node]:
 
 
 def is_record(node: Node) -> bool:
-    """True for a log record that no span holds: an instant without a parent."""
+    """True for a log record outside any span: an instant without a parent."""
     return node.parent is None and node.span.parent_id is None and node.start_ns == node.end_ns
 
 
 def is_adopted(node: Node) -> bool:
-    """True for a span that hangs below the root because its own parent is missing."""
+    """True for a span that was put below the root because its own parent is missing."""
     above, parent_id = node.parent, node.span.parent_id
     return above is not None and parent_id is not None and parent_id != above.span.span_id
 
 
-def _put_under_prompts(ordered: list[Node]) -> None:
-    """Hang the log records of a session below the user's prompt that they are part of: the one
-    whose id they name, else the latest before them, else the first."""
-    prompts = sorted((node for node in ordered if node.is_run and is_record(node)), key=_sequence)
+def _put_under_prompts(ordered: list[Node], prompts: list[Node]) -> None:
+    """Put the log records of a session below the user's prompt that they are part of: the one whose
+    id they have, else the latest before them, else the first."""
+    prompts = sorted(prompts, key=_sequence)
     times = [_sequence(node) for node in prompts]
     by_id = {prompt_id: node for node in prompts if (prompt_id := _prompt_id(node)) is not None}
     for node in ordered:
@@ -180,19 +179,19 @@ def _sequence(node: Node) -> tuple[int, int, str]:
 
 
 def _break_circles(nodes: list[Node]) -> None:
-    """Make a root of one node of every circle of parents, the same one however they come."""
-    done: set[int] = set()
+    """Make one node of every circle of parents a root: the same one in any order of the nodes."""
+    done: set[Node] = set()
     for start in nodes:
         path: list[Node] = []
-        on_path: set[int] = set()
+        on_path: set[Node] = set()
         node: Node | None = start
-        while node is not None and id(node) not in done:
-            if id(node) in on_path:
+        while node is not None and node not in done:
+            if node in on_path:
                 circle = path[path.index(node) :]
                 min(circle, key=lambda member: member.span.span_id).parent = None
                 break
             path.append(node)
-            on_path.add(id(node))
+            on_path.add(node)
             node = node.parent
         done.update(on_path)
 

@@ -1,8 +1,8 @@
-"""Runs that only stand around another run.
+"""Runs that are only wrappers of another run.
 
 ADK, the OpenAI Agents SDK, LangGraph and others open a span for the whole before the one of the
-agent. Where it does nothing but hold one run, the two are one run: the agent's name, the outer
-times, and what either says of input and output.
+agent. If it only wraps one run, the two are one run with the agent's name, the outer times, and the
+input and output of either.
 """
 
 from __future__ import annotations
@@ -23,38 +23,36 @@ _FILLED = ("input", "output", "conversation_id", "error_type", "error_message", 
 
 def unwrapped(
     roots: list[Node],
-    bodies: dict[int, list[Node]],
-    held_by: dict[int, Node | None],
-    tells: Callable[[Node], bool],
+    bodies: dict[Node, list[Node]],
+    run_around: dict[Node, Node | None],
+    makes_step: Callable[[Node], bool],
 ) -> list[Node]:
-    """Return the runs without the mere wrappers, which become spans inside what they held.
+    """Return the runs without mere wrappers, which become spans inside the runs that they wrapped.
 
     Args:
         roots: the runs of an OTel trace.
-        bodies: by the id() of a run, what it holds down to the next runs, those included; adapted.
-        held_by: by the id() of a node, the run it is in; adapted.
-        tells: whether a step can be made of a node.
+        bodies: the nodes of each run down to the next runs, those included; updated.
+        run_around: the run that each node is in; updated.
+        makes_step: whether a node becomes a step.
     """
-    left: list[Node] = []
-    for outer in reversed(roots):  # what is inside starts later, mostly: one pass does
-        inner = _only_run(outer, bodies[id(outer)], tells)
+    kept: list[Node] = []
+    for outer in reversed(roots):  # inner runs mostly start later, so one pass is enough
+        inner = _only_run(outer, bodies[outer], makes_step)
         if inner is None:
-            left.append(outer)
+            kept.append(outer)
             continue
-        above = held_by[id(outer)]
+        above = run_around[outer]
         _absorb(outer, inner)
-        plumbing = [node for node in bodies.pop(id(outer)) if node is not inner]
-        bodies[id(inner)] = sorted(
-            [*bodies[id(inner)], *plumbing, outer], key=lambda node: node.order
-        )
+        plumbing = [node for node in bodies.pop(outer) if node is not inner]
+        bodies[inner] = sorted([*bodies[inner], *plumbing, outer], key=lambda node: node.order)
         for node in (*plumbing, outer):
-            held_by[id(node)] = inner
-        held_by[id(inner)] = above
+            run_around[node] = inner
+        run_around[inner] = above
         if above is not None:
-            held = bodies[id(above)]
+            held = bodies[above]
             held[held.index(outer)] = inner
-    left.reverse()
-    return left
+    kept.reverse()
+    return kept
 
 
 def run_name(node: Node) -> str | None:
@@ -65,11 +63,11 @@ def run_name(node: Node) -> str | None:
     return operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
 
 
-def _only_run(outer: Node, body: list[Node], tells: Callable[[Node], bool]) -> Node | None:
+def _only_run(outer: Node, body: list[Node], makes_step: Callable[[Node], bool]) -> Node | None:
     """Return the run that `outer` is a mere wrapper of.
 
     An agent of another name is no wrapper, even if all it did was to call one: that is a handoff.
-    Nor is what our own spans give a timeline or an id.
+    Neither is a span of ours with a timeline or a trace id.
     """
     inner: Node | None = None
     for node in body:
@@ -77,7 +75,7 @@ def _only_run(outer: Node, body: list[Node], tells: Callable[[Node], bool]) -> N
             if inner is not None:
                 return None
             inner = node
-        elif tells(node):
+        elif makes_step(node):
             return None
     if inner is None or agentool.TRACE_ID in outer.span.attributes:
         return None
@@ -89,17 +87,17 @@ def _only_run(outer: Node, body: list[Node], tells: Callable[[Node], bool]) -> N
 
 
 def _absorb(outer: Node, inner: Node) -> None:
-    said, around = inner.operation, outer.operation
+    operation, around = inner.operation, outer.operation
     filled: dict[str, Any] = {
         field: value
         for field in _FILLED
-        if hasattr(said, field)
-        and not getattr(said, field)
+        if hasattr(operation, field)
+        and not getattr(operation, field)
         and (value := getattr(around, field, None))
     }
-    if isinstance(said, AgentInvocation) and not (said.agent_name or said.agent_id):
+    if isinstance(operation, AgentInvocation) and not (operation.agent_name or operation.agent_id):
         filled["agent_name"] = run_name(outer)
-    inner.operation = replace(said, **filled)
+    inner.operation = replace(operation, **filled)
     inner.start_ns, inner.end_ns = outer.start_ns, outer.end_ns
     outer.operation = Unclassified(extra=around.extra)
     outer.is_run = False

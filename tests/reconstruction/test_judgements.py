@@ -24,8 +24,8 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import SpanEvent, SpanRecord
-from agentool_otel.reconstruction.correlation.loose_calls import Loose
-from agentool_otel.reconstruction.runs import Left, Waiting, rebuild_bare, rebuild_trace
+from agentool_otel.reconstruction.correlation.loose_calls import LooseNodes
+from agentool_otel.reconstruction.runs import Remainder, Waiting, rebuild_loose, rebuild_trace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.semconv import agentool
 from tests.reconstruction.trees import DIALECTS, SECOND, span_trees
@@ -177,15 +177,15 @@ def test_a_verdict_is_in_one_run_though_what_is_left_of_its_trace_is_rebuilt_els
         spans += written(RESULT, found.anchor, JUDGE).spans
     waiting = Waiting()
     rebuilt = list(rebuild_trace(spans, lambda left: waiting.add_rest(loose_spans(left))))
-    rebuilt += [rebuild_bare(run) for run in waiting.bare_runs()]
+    rebuilt += [rebuild_loose(run) for run in waiting.loose_runs()]
     waiting.close()
     assert [len(it.results) for it in rebuilt] == [1, 1]
     assert rebuilt[0].anchor is not None
     assert rebuilt[0].anchor.span_id == root.span_id
 
 
-def loose_spans(left: Left) -> list[SpanRecord]:
-    assert isinstance(left, Loose)
+def loose_spans(left: Remainder) -> list[SpanRecord]:
+    assert isinstance(left, LooseNodes)
     return left.spans
 
 

@@ -1,9 +1,9 @@
-"""Model calls that a run tells of, and another tracer again in a trace of its own.
+"""Model calls of a run that another tracer records again, in an OTel trace of its own.
 
-A framework's callbacks do not make its span the current one, so that the span of a provider's SDK,
-or of a tracer around it, is a root: a bare call, and the ghost of one that a run holds. It is known
-by the id of the response, from another tracer, within the time of the run's call. A call that
-failed has no such id, and is told twice.
+A framework's callbacks do not make its span the current one, so the span of a provider's SDK, or of
+a tracer around it, becomes a root: a loose call that duplicates one of the run. It has the same
+response id, is from another tracer, and lies within the time of the run's call. A failed call has
+no response id, so its duplicate stays.
 
 Seen with OpenInference's LangChain 0.1.80 beside its OpenAI 0.1.66, OpenLLMetry's OpenAI 0.62.4 and
 the spans of anthropic 2.12.0.
@@ -22,10 +22,10 @@ from agentool_otel.reconstruction.tree import Node
 __all__ = ["Answered", "AnsweredCalls", "answered", "answered_in"]
 
 _OURS = "agentool_otel"
-"""How our own scopes begin. Our spans are current while the call runs: it has no ghosts."""
+"""Prefix of our own scopes. Our spans are current during the call, so it has no duplicates."""
 
 _PARTS = 32
-"""Into how many parts calls are divided when they are compared, so that one part is in memory."""
+"""How many parts calls are compared in, so that only one is in memory."""
 
 
 class Answered(NamedTuple):
@@ -38,7 +38,7 @@ class Answered(NamedTuple):
 
 
 def answered(node: Node) -> Answered | None:
-    """Return what tells a call from others; None where that is not known."""
+    """Return what identifies a call; None where that is not known."""
     operation = node.operation
     if type(operation) is not Inference or operation.response_id is None:
         return None
@@ -48,7 +48,7 @@ def answered(node: Node) -> Answered | None:
 
 
 def answered_in(run: RunSpans) -> list[Answered]:
-    """Return the calls in a run that others may tell of, too."""
+    """Return the calls in a run that other tracers may record as well."""
     if run.root is None or run.root.span.scope.startswith(_OURS):
         return []
     return [call for node in run.nodes if (call := answered(node)) is not None]
@@ -68,13 +68,13 @@ class AnsweredCalls:
             SourceError: the temporary folder is full.
         """
         response = hash(call.response_id)
-        if 0 <= call.start_ns <= call.end_ns <= LARGEST:  # else a time is none
+        if 0 <= call.start_ns <= call.end_ns <= LARGEST:  # else a time is invalid
             scope = hash(call.scope)
             self._rows.add(response % _PARTS, response, call.start_ns, call.end_ns, scope, number)
 
-    def ghosts(self, others: AnsweredCalls) -> set[int]:
-        """Return the numbers of these calls that are among others."""
-        found: set[int] = set()
+    def duplicates(self, others: AnsweredCalls) -> set[int]:
+        """Return the numbers of these calls that duplicate one of the others."""
+        numbers: set[int] = set()
         for part in range(_PARTS):
             own: dict[int, list[tuple[int, ...]]] = defaultdict(list)
             for response, *call in self._rows.of(part):
@@ -82,8 +82,8 @@ class AnsweredCalls:
             for response, began, ended, other_scope, _ in others._rows.of(part):
                 for start, end, scope, number in own.get(response, ()):
                     if began <= start and end <= ended and scope != other_scope:
-                        found.add(number)
-        return found
+                        numbers.add(number)
+        return numbers
 
     def close(self) -> None:
         self._rows.close()

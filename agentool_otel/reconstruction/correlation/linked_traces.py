@@ -1,9 +1,9 @@
-"""Runs that several OTel traces tell, each a part of it.
+"""Runs that span several OTel traces, each of them a part.
 
-A runtime that passes messages from agent to agent begins a trace with every message, and links it
-to the span that has sent it; a run is then as many traces. Any later trace may be a part, so parts
-wait until all have been seen, on disk; of runs known by an id alone, when each part began and ended
-stays in memory. A run has to fit into memory, as a trace has.
+A runtime that passes messages from agent to agent starts a trace with every message, and links it
+to the span that sent the message, so that a run is many traces. Any later trace may be a part, so
+parts wait on disk until all traces have been read; for runs known only by an id, the times of each
+part stay in memory. A run has to fit into memory, as a trace has.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ["Part", "Parts", "gather", "part_of"]
 
 
 class Part(NamedTuple):
-    """An OTel trace that tells a run together with others."""
+    """An OTel trace that is one of several of a run."""
 
     spans: list[SpanRecord]
     keys: Keys
     run_ids: list[int]
-    """Of runs that other parts are of as well, where they overlap with this one."""
+    """Ids of runs; parts of the same id that overlap in time belong together."""
 
 
 def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part | None:

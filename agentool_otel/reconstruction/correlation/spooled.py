@@ -112,14 +112,16 @@ class Units:
 
     def _groups(self, rows: Iterator[tuple[int, ...]]) -> list[Group]:
         """Return the groups of a part, in order."""
-        found: dict[int, dict[int, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+        by_group: dict[int, dict[int, list[tuple[int, int]]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         orders: dict[int, bytes] = {}
         for group, unit, start, order, size in rows:
             if order:
                 orders[unit] = self._spans.get(start, order)
-            found[group][unit].append((start + order, size))
+            by_group[group][unit].append((start + order, size))
         groups: list[Group] = []
-        for members in found.values():
+        for members in by_group.values():
             units = sorted(members, key=orders.__getitem__)
             places = [place for unit in units for place in members[unit]]
             groups.append(Group(orders[units[0]], units, places))

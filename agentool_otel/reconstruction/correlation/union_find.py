@@ -1,10 +1,10 @@
-"""Calls to groups, by the keys they offer and need (union-find).
+"""Group calls by the keys that they offer and need (union-find).
 
-Of several calls that offer what one needs, as the same question with the same answer in two
-sessions, the last one before it is meant.
+If several calls offer a needed key, as with the same question and answer in two sessions, the last
+one before the call that needs it is taken.
 
-Any later call may refer to any earlier one, so the keys of all are kept: on disk where they are
-many. Four bytes a call stay in memory.
+Any later call may refer to any earlier one, so the keys of all are kept, on disk if they are many.
+Four bytes a call stay in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agentool_otel.reconstruction.correlation.spooled import LARGEST, Rows
 __all__ = ["Joining", "Rank", "rank_of"]
 
 _PARTS = 128
-"""Into how many parts keys are divided when they are looked up, so that one part is in memory."""
+"""How many parts keys are looked up in, so that only one is in memory."""
 Rank = tuple[int, int]
 """When a call started, and a number that is the same each time and tells calls of one time apart:
 together the order in which calls are considered, whatever the order they are added in."""
@@ -73,9 +73,9 @@ class Joining:
             for key, start, tie, number in self._offered.of(part):
                 offers[key].append((start, tie, number))
             for key, start, tie, number in self._needed.of(part):
-                found = offers.get(key)
-                if found is not None:
-                    other = found[0][2] if len(found) == 1 else _nearest(found, (start, tie))
+                places = offers.get(key)
+                if places is not None:
+                    other = places[0][2] if len(places) == 1 else _nearest(places, (start, tie))
                     self.tie(number, other)
 
     def group_of(self, number: int) -> int:

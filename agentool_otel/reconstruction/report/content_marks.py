@@ -1,4 +1,4 @@
-"""Which parts of a trace are marks, not values: masked, shortened or never encodable.
+"""Find the parts of a trace that are marks instead of values: masked, shortened, not encodable.
 
 The marks of our own spans are in `semconv.marks`.
 """
@@ -31,9 +31,9 @@ def marks_in(document: dict[str, Any]) -> Iterator[Note]:
 
 def shortened_on(node: Node) -> Iterator[Note]:
     """Yield a note for each attribute that was shortened on a span and is not stored anywhere."""
-    said = node.span.attributes.get(agentool.CONTENT_SHORTENED)
+    shortened = node.span.attributes.get(agentool.CONTENT_SHORTENED)
     try:
-        notes = loads(said) if isinstance(said, str) else {}
+        notes = loads(shortened) if isinstance(shortened, str) else {}
     except ValueError:
         return
     for name, note in notes.items() if isinstance(notes, dict) else ():

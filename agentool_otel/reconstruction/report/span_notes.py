@@ -1,7 +1,7 @@
-"""What the spans of a run say about their own truth, beside the fields they give.
+"""Notes on the spans of a run, beside those on the fields of its trace.
 
 Which dialect each was read with and why, which attributes hold a placeholder or a cut value instead
-of content, and which spans only repeat what another one says.
+of content, and which spans only repeat another one.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summ
 OF_COLLECTORS = frozenset({_MASKED_KEYS, "redaction.masked.count"})
 
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
-"""Placeholders of what was never there; all others hide a value."""
+"""Placeholders of values that were never there; all others hide a value."""
 _CUT = re.compile(
     r"(?:\[TRUNCATED: original length \d+\]|\[truncated\]|<truncated>|\.\.\. ?\(truncated\))\s*\Z"
     r"|\ufffd\Z",
     re.IGNORECASE,
 )
-"""Ends that SDKs put in place of the rest: Gemini CLI's, and what loggers commonly write; and of a
-store that cuts bytes and then replaces the half of a character that is left."""
+"""Ends that replace the rest of a value: Gemini CLI's, those of common loggers, and the replacement
+character of stores that cut in the middle of a character."""
 _SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
 _ODD_ENDS = frozenset(("]", ">", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
 """Placeholders and what `_CUT` matches end in one of these; most other texts do not."""
@@ -61,11 +61,11 @@ def reading_of(node: Node) -> SpanReading:
 
 
 def cut_or_hidden(node: Node) -> Iterator[Note]:
-    """Yield a note for each attribute whose value is not the value, or not all of it."""
+    """Yield a note for each attribute that holds a placeholder, or only a part of its value."""
     span_id = node.span.span_id
-    told = {damage.where for damage in node.span.damaged}
+    damaged_values = {damage.where for damage in node.span.damaged}
     for key, value in node.span.attributes.items():
-        if not isinstance(value, str) or f"{_ATTRIBUTES}{key}" in told:
+        if not isinstance(value, str) or f"{_ATTRIBUTES}{key}" in damaged_values:
             continue
         if value in PLACEHOLDERS:
             outcome: Outcome = "not_captured" if value in _NOTHING else "redacted"
@@ -77,8 +77,8 @@ def cut_or_hidden(node: Node) -> Iterator[Note]:
 
 
 def may_hide(span: SpanRecord) -> bool:
-    """Whether a span could have a note that an attribute's value is not the value, or not all of
-    it. A look at the span alone, for those who would save themselves a report."""
+    """Whether an attribute of a span may hold a placeholder, or only a part of its value. Looks at
+    the span alone, so that a caller can do without a report."""
     if span.damaged or agentool.CONTENT_SHORTENED in span.attributes:
         return True
     if any(_MASKED_KEYS in event.attributes for event in span.events):
@@ -98,12 +98,12 @@ def _hides(value: str) -> bool:
 
 
 def _cut_end(value: str) -> str | None:
-    """Return what stands in place of the rest of a text; None where nothing does."""
+    """Return what replaces the rest of a text; None if nothing does."""
     end = value[-_LONGEST_END:]
     if "\ufffd" not in end and "truncated" not in end.lower():
-        return None  # what is sought rarely stands there, and seeking it takes ten times as long
-    found = _CUT.search(end)
-    return None if found is None else found[0]
+        return None  # nearly always; the search takes ten times as long
+    match = _CUT.search(end)
+    return None if match is None else match[0]
 
 
 def masked_on_the_way(node: Node) -> Iterator[Note]:
@@ -133,7 +133,7 @@ def damaged(nodes: list[Node]) -> Iterator[Note]:
 
 
 def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
-    """Yield a note for each span that repeats another: the other one is what the steps are of."""
+    """Yield a note for each span that repeats another one, which the steps are of."""
     seen: dict[str, list[Node]] = {}
     """By call id, the tool spans so far."""
     counted = {(node.span.trace_id, node.span.span_id) for node in leaves}

@@ -29,7 +29,7 @@ from agentool_otel.reconstruction.steps.delegation import may_delegate
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
 from agentool_otel.reconstruction.steps.handoffs import transfers
 from agentool_otel.reconstruction.steps.order import OF_RESULT, RESULT, Draft, Drafts, in_order
-from agentool_otel.reconstruction.steps.timeline import untold
+from agentool_otel.reconstruction.steps.timeline import steps_without_spans
 from agentool_otel.reconstruction.steps.tool_calls import (
     ToolCall,
     ToolCalls,
@@ -109,7 +109,7 @@ class StepBuilder:
         self._order_after_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
-        self._drafts += untold(holders, self._drafts, self._handoffs.merged)
+        self._drafts += steps_without_spans(holders, self._drafts, self._handoffs.merged)
         return in_order(self._drafts, self._turns)
 
     def _turns(self) -> dict[Draft, int]:

@@ -1,8 +1,8 @@
-"""A task that an agent gives to another one through a tool, whose answer it waits for.
+"""Delegation: an agent gives a task to another one through a tool, and waits for the answer.
 
-That is a tool call as well as a handoff, if the tool says to whom: by its name (`delegate_to_x`) or
-by an argument. The run of the other agent lies below the tool's span, and where it says nothing of
-what it was asked and what it answered, the tool does.
+It is a tool call as well as a handoff, if the other agent is named: by the tool's name
+(`delegate_to_x`) or by an argument. The run of the other agent lies below the tool's span. If that
+run has no input or output, those of the tool stand in for them.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def may_delegate(name: str) -> bool:
 
 
 def delegate(name: str, arguments: Any) -> str | None:
-    """Return the agent that such a tool gives a task to; None if neither arguments nor name say."""
+    """Return the agent that such a tool delegates to; None if it is not named."""
     if isinstance(arguments, Mapping):
         for key in _SUBAGENT if name in _SUBAGENT_TOOLS else _AGENTS:
-            if isinstance(said := arguments.get(key), str) and said:
-                return said
+            if isinstance(agent := arguments.get(key), str) and agent:
+                return agent
     return (name.removeprefix(_BY_NAME) or None) if name.startswith(_BY_NAME) else None
 
 
 def task_in(arguments: Any) -> Any:
-    """Return the task that a tool was given in words; UNSET if it was given none."""
+    """Return the task in the arguments of a tool, as text; UNSET if there is none."""
     if isinstance(arguments, str):
         return arguments or UNSET
     if not isinstance(arguments, Mapping):
@@ -54,11 +54,11 @@ def task_in(arguments: Any) -> Any:
 
 
 def answer_in(result: Any) -> Any:
-    """Return what came back: the text of content blocks, or the result as it is; UNSET for none."""
-    said = result.get("content", result) if isinstance(result, Mapping) else result
-    if isinstance(said, list) and said and all(map(_is_text, said)):
-        return "\n".join(block["text"] for block in said)
-    return UNSET if said is None else said
+    """Return the answer in a result: the text of its blocks, else all of it; UNSET for none."""
+    content = result.get("content", result) if isinstance(result, Mapping) else result
+    if isinstance(content, list) and content and all(map(_is_text, content)):
+        return "\n".join(block["text"] for block in content)
+    return UNSET if content is None else content
 
 
 def _is_text(block: Any) -> bool:
@@ -66,7 +66,7 @@ def _is_text(block: Any) -> bool:
 
 
 def tool_around(run: Node) -> tuple[Node, ToolExecution] | None:
-    """Return the tool's span that a run lies in, if it is the only run that the tool began."""
+    """Return the span of the tool around a run, if it is the only run that the tool started."""
     for up in run.ancestors():
         if up.is_run:
             return None

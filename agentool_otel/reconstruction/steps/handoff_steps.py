@@ -40,14 +40,14 @@ class HandoffSteps:
         self._drafts = drafts
         self._calls = calls
         self._handed: list[tuple[str | None, Draft]] = []
-        """To whom, and the step, of those whose run has not been found."""
+        """Target and step of the handoffs whose run has not been reached."""
         self.merged: set[int | None] = set()
-        """Places on the timeline of what turned out to be part of another step."""
+        """The places on the timeline that belong to another step."""
         self.subruns: list[tuple[Node, Draft | None]] = []
         """Nested runs and the handoff step that leads to each, if one does."""
 
     def read_transfer(self, node: Node, operation: ToolExecution) -> None:
-        """Add the handoff that the span of a transfer tool tells of."""
+        """Add the handoff of a transfer tool's span."""
         if within_transfer(node):
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
@@ -56,15 +56,15 @@ class HandoffSteps:
             call = next((it for it in self._calls if _leads_to(it, target)), None)
         if call is not None:
             call.dropped = True
-            if call.result_step is not None:  # of a turn that its agent's span tells as a whole
+            if call.result_step is not None:  # from the output of the whole run
                 self._drafts.remove(call.result_step)
         draft = self._drafts.add("handoff", node.start_ns, 3, node)
         if target is None:
             name = (call and call.name) or operation.name
-            given = operation.arguments
-            if given is UNSET and call is not None:
-                given = call.arguments
-            target = spelled(transfer_target(name, given), node)
+            arguments = operation.arguments
+            if arguments is UNSET and call is not None:
+                arguments = call.arguments
+            target = spelled(transfer_target(name, arguments), node)
             draft.note("inferred", "to_agent", gen_ai.TOOL_NAME, "name of the tool")
         set_known(draft.body, "to_agent", target)
         set_known(draft.body, "message", operation.transfer_message)
@@ -73,24 +73,24 @@ class HandoffSteps:
         self._handed.append((target, draft))
 
     def read_delegation(self, call: ToolCall, node: Node) -> None:
-        """Add the handoff to a call that gives a task to another agent."""
+        """Add the handoff beside a call that delegates to another agent."""
         arguments = plain(call.arguments)
         target = delegate(call.name or "", arguments)
         if target is None:
             return
         if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
-            return  # the nested run tells of it
-        said = self._drafts.add(
+            return  # the nested run is that handoff
+        draft = self._drafts.add(
             "handoff", node.start_ns if call.node else self._drafts.output_time(node), 3, node
         )
         target = spelled(target, node)
-        set_known(said.body, "to_agent", target)
-        put(said.body, "message", task_in(arguments))
-        said.note("inferred", "type", None, "name and arguments of the tool")
-        self._handed.append((target, said))
+        set_known(draft.body, "to_agent", target)
+        put(draft.body, "message", task_in(arguments))
+        draft.note("inferred", "type", None, "name and arguments of the tool")
+        self._handed.append((target, draft))
 
     def read_message(self, call: ToolCall) -> None:
-        """Add the handoff that a model asked for, of which no span tells."""
+        """Add the handoff that a model requested and no span executes."""
         assert call.name is not None
         target = spelled(transfer_target(call.name, call.arguments), call.requested_by)
         time_ns = self._drafts.output_time(call.requested_by)
@@ -99,7 +99,7 @@ class HandoffSteps:
         draft.note("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool")
 
     def merge_nested_runs(self) -> None:
-        """Make each nested run a handoff, unless a transfer has announced it already."""
+        """Make each nested run a handoff, unless a transfer leads to it already."""
         entered: Node | None = None
         for node in self._nodes:
             if not node.is_run:
@@ -109,7 +109,7 @@ class HandoffSteps:
             entered = node
 
     def _announcing(self, node: Node) -> Draft | None:
-        """Return the transfer that has led to a nested run, which is then told of."""
+        """Return the transfer that led to a nested run, and count the two as one step."""
         name = run_name(node)
         above = {id(up) for up in node.ancestors()}
         for place, (target, draft) in enumerate(self._handed):
@@ -127,8 +127,8 @@ class HandoffSteps:
     def _inferred_handoff(self, node: Node, before: Node | None) -> Draft | None:
         """Return the step by which an agent hands over to one below it.
 
-        A workflow enters its first agent: nobody hands over. From then on another agent takes over
-        from the one before, which that one may have said itself.
+        A workflow's first agent is no handoff. After it, each other agent takes over from the
+        previous one, which may have its own handoff for that.
         """
         rule = "nested run"
         if self._root is not None and isinstance(self._root.operation, WorkflowInvocation):
@@ -148,7 +148,7 @@ class HandoffSteps:
 
 
 def _leads_to(call: ToolCall, target: str | None) -> bool:
-    """Whether the model asked for a transfer, to where a span says, if it says so."""
+    """Whether a call requests a transfer, to that target if it is known."""
     if call.node is not None or call.dropped or not is_transfer(call):
         return False
     return target is None or same_agent(target, transfer_target(call.name or "", call.arguments))

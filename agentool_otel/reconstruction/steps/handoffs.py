@@ -1,4 +1,4 @@
-"""How one agent hands over to another: by a tool named so, or by a run that follows another."""
+"""How one agent hands over to another: by a transfer tool, or by a run that follows another."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ __all__ = [
 ]
 
 _TRANSFERS = ("transfer_to_", "handoff_to_", "Handoff-transfer_to_")
-"""How such tools' names begin; Semantic Kernel puts the plugin's name before the tool's."""
+"""Prefixes of transfer tools; Semantic Kernel puts the plugin's name before the tool's."""
 _BARE = frozenset({"transfer", "handoff"})
-_TOLD = frozenset({"transfer_to_agent", "handoff_to_agent", *_BARE})
+_BY_ARGUMENT = frozenset({"transfer_to_agent", "handoff_to_agent", *_BARE})
 _APART = re.compile(r"[^0-9a-z]+")
 
 
 def transfers(name: str, arguments: Any = UNSET) -> bool:
-    """True for a tool that hands over to another agent. One that is just called `transfer` may move
-    money: what it was given, where that is known, has to name an agent."""
+    """True for a tool that hands over to another agent. A plain `transfer` may move money: its
+    arguments, if known, have to name an agent."""
     if name not in _BARE:
         return name.startswith(_TRANSFERS)
     return arguments is UNSET or transfer_target(name, arguments) is not None
 
 
 def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
-    """Return the agent that a tool hands over to: the one tool of ADK's, Strands' and LlamaIndex's
-    agents is told so by an argument, others say it by their name."""
-    if name in _TOLD:
-        said = plain(arguments)
-        said = said if isinstance(said, Mapping) else {}
-        agent = said.get("agent_name", said.get("to_agent"))
+    """Return the agent that a tool hands over to. The one transfer tool of ADK, Strands and
+    LlamaIndex has it as an argument, others have it in their name."""
+    if name in _BY_ARGUMENT:
+        members = plain(arguments)
+        members = members if isinstance(members, Mapping) else {}
+        agent = members.get("agent_name", members.get("to_agent"))
         return agent if isinstance(agent, str) else None
     for prefix in _TRANSFERS:
         if name.startswith(prefix):
@@ -54,7 +54,7 @@ def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
 
 
 def within_transfer(node: Node) -> bool:
-    """True for a transfer that the span of another one holds: LangGraph's transfer tools return a
+    """True for a transfer inside another one: LangGraph's transfer tools return a
     `Command(goto=…)`, which has a span of its own."""
     for up in node.ancestors():
         operation = up.operation
@@ -75,7 +75,7 @@ def same_agent(one: str | None, other: str | None) -> bool:
 
 
 def spelled(target: str | None, node: Node | None) -> str | None:
-    """Return a name out of a tool's name as the agent that is called so spells it itself."""
+    """Return an agent's name that was taken from a tool's name in the agent's own spelling."""
     if target is None or node is None:
         return target
     *_, top = (node, *node.ancestors())
@@ -84,7 +84,7 @@ def spelled(target: str | None, node: Node | None) -> str | None:
 
 
 def announced(node: Node, earlier: Node) -> bool:
-    """True where an earlier run has itself said that it hands over to this one."""
+    """True if an earlier run has a handoff to this one among its own tool calls."""
     name = run_name(node)
     for inside in below(earlier):
         operation = inside.operation
@@ -95,9 +95,9 @@ def announced(node: Node, earlier: Node) -> bool:
         elif isinstance(operation, Inference):
             for message in operation.output or ():
                 for part in parts_of(message):
-                    asked = part.get("name") if part.get("type") == "tool_call" else None
-                    if isinstance(asked, str) and same_agent(
-                        _target(asked, part.get("arguments")), name
+                    tool = part.get("name") if part.get("type") == "tool_call" else None
+                    if isinstance(tool, str) and same_agent(
+                        _target(tool, part.get("arguments")), name
                     ):
                         return True
     return False

@@ -31,13 +31,13 @@ _OWN = frozenset({"extra", "operation"})
 
 
 def leaf_inferences(nodes: list[Node]) -> list[Node]:
-    """Return the model calls in order, each once and with what every span of it says."""
+    """Return the model calls in order, each once, with the fields of all its spans."""
     calls = [node for node in nodes if type(node.operation) is Inference]
     if len(calls) > 1:
         calls = _beside(_nested(_recorded(calls)))
         if len({node.start_ns for node in calls}) < len(calls):
-            # At one and the same time, the call that was told more is the later one.
-            calls.sort(key=lambda node: _told(node.operation))
+            # Of calls that start together, the one with the longer history is the later one.
+            calls.sort(key=lambda node: _history_length(node.operation))
     return sorted(calls, key=lambda node: node.start_ns or 0)
 
 
@@ -47,7 +47,7 @@ def is_details(node: Node) -> bool:
 
 
 def _recorded(calls: list[Node]) -> list[Node]:
-    """Join such records to the calls whose response they tell of."""
+    """Join such records to the calls with the same response id."""
     records = [node for node in calls if is_details(node)]
     if not records:
         return calls
@@ -68,28 +68,29 @@ def _response_id(node: Node) -> str | None:
     return node.operation.response_id
 
 
-def _told(operation: Operation) -> int:
+def _history_length(operation: Operation) -> int:
     return len(operation.input or ()) if isinstance(operation, Inference) else 0
 
 
 def _nested(calls: list[Node]) -> list[Node]:
-    """Leave out calls that only stand around others; what a single one inside lacks, it gets."""
-    inside: dict[int, list[Node]] = defaultdict(list)
+    """Leave out calls that are only wrappers of others. A single call inside a wrapper takes the
+    fields that it lacks from it."""
+    inside: dict[Node, list[Node]] = defaultdict(list)
     for node in calls:
         for up in node.ancestors():
             if up.is_run or isinstance(up.operation, _BETWEEN):
                 break
             if isinstance(up.operation, Inference):
-                inside[id(up)].append(node)
+                inside[up].append(node)
                 break
     if not inside:
         return calls
 
     def resolved(node: Node) -> list[Node]:
-        leaves = [leaf for inner in inside.get(id(node), ()) for leaf in resolved(inner)]
+        leaves = [leaf for inner in inside.get(node, ()) for leaf in resolved(inner)]
         if not leaves:
             return [node]
-        if _asked_before(node, leaves[0]):
+        if _precedes(node, leaves[0]):
             return [node, *leaves]
         answered = [leaf for leaf in leaves if leaf.operation.error_type is None]
         if len(leaves) == 1:
@@ -98,17 +99,17 @@ def _nested(calls: list[Node]) -> list[Node]:
             return [_merged(leaf, node) if leaf is answered[0] else leaf for leaf in leaves]
         return leaves
 
-    held = {id(node) for inner in inside.values() for node in inner}
-    return [leaf for node in calls if id(node) not in held for leaf in resolved(node)]
+    held = {node for inner in inside.values() for node in inner}
+    return [leaf for node in calls if node not in held for leaf in resolved(node)]
 
 
-def _asked_before(outer: Node, inner: Node) -> bool:
-    """True for a call around another that was made before it: a streaming client that answers the
-    tools it is asked for goes on inside its own span (Spring AI 1.x). A tool was run in between, or
-    the inner call was told all that the outer one was, and more."""
+def _precedes(outer: Node, inner: Node) -> bool:
+    """True for a call around another that was made before it: a streaming client that executes the
+    requested tools continues inside its own span (Spring AI 1.x). Then a tool runs in between, or
+    the history of the inner call begins with that of the outer one."""
     if outer.span.scope != inner.span.scope:
         return False
-    if _goes_on(outer.operation, inner.operation):
+    if _continues(outer.operation, inner.operation):
         return True
     return any(
         isinstance(node.operation, ToolExecution) and node.order < inner.order
@@ -116,7 +117,7 @@ def _asked_before(outer: Node, inner: Node) -> bool:
     )
 
 
-def _goes_on(one: Operation, other: Operation) -> bool:
+def _continues(one: Operation, other: Operation) -> bool:
     assert isinstance(one, Inference)
     assert isinstance(other, Inference)
     before, after = one.input, other.input
@@ -126,7 +127,7 @@ def _goes_on(one: Operation, other: Operation) -> bool:
 
 
 def _beside(calls: list[Node]) -> list[Node]:
-    """Join two spans of one call that lie beside each other: the shorter one is the inner one."""
+    """Join two spans of one call that are siblings: the shorter one counts as the inner one."""
     if len({node.span.scope for node in calls}) == 1 and not _ids_repeat(calls):
         return calls
     kept: list[Node] = []
@@ -158,30 +159,32 @@ def _span_of_time(node: Node) -> tuple[int, int]:
 
 
 def _same_call(outer: Node, inner: Node) -> bool:
-    """True for overlapping spans of two tracers that give one response id, or, of two SDKs below
-    one span, one inside the time of the other and nothing in them that differs; of one that says
-    nothing of what was said, the model that was asked."""
+    """True for overlapping spans of one call by two tracers: both have the same response id; or,
+    without ids, they have the same parent, one lies within the time of the other, and nothing in
+    them differs."""
     one, other = outer.operation, inner.operation
     assert isinstance(one, Inference)
     assert isinstance(other, Inference)
-    scope = outer.span.scope
+    one_tracer = outer.span.scope == inner.span.scope
     if one.response_id is not None and other.response_id is not None:
-        # One tracer writes a call once: a server of one's own may give all its answers one id.
-        one_tracer = scope != "" and scope == inner.span.scope
-        return one.response_id == other.response_id and not one_tracer
-    outer_end, inner_end = -_span_of_time(outer)[1], -_span_of_time(inner)[1]
-    if scope == inner.span.scope or outer.parent is not inner.parent:
-        return False
-    if outer.start_ns is None or inner_end > outer_end or outer_end <= outer.start_ns:
+        # One tracer records a call once: a local server may give all its answers the same id.
+        known_tracer = one_tracer and outer.span.scope != ""
+        return one.response_id == other.response_id and not known_tracer
+    if one_tracer or outer.parent is not inner.parent or not _is_within(inner, outer):
         return False
     if one.output and not (other.input or other.output):
-        # Of a streamed answer a framework often knows neither the tokens nor the model's full name.
+        # Frameworks often know neither the tokens nor the model's full name of a streamed answer.
         return _agree(one.request_model, other.request_model)
     return (
         _agree(_model(one), _model(other))
         and _agree(one.usage and one.usage.total, other.usage and other.usage.total)
         and _agree(one.output, other.output)
     )
+
+
+def _is_within(inner: Node, outer: Node) -> bool:
+    outer_end, inner_end = -_span_of_time(outer)[1], -_span_of_time(inner)[1]
+    return outer.start_ns is not None and outer.start_ns < outer_end >= inner_end
 
 
 def _model(operation: Inference) -> str | None:
@@ -193,10 +196,10 @@ def _agree(one: Any, other: Any) -> bool:
 
 
 def _merged(leaf: Node, around: Node) -> Node:
-    """Return the leaf, with what it does not say from the span around it.
+    """Return the leaf, with the fields that it lacks from the span around it.
 
-    Messages are taken together from the one that has an answer: the other's, if any, are often a
-    rendering of them.
+    All messages come from the span that has an answer: the other's, if any, are often a rendering
+    of them.
     """
     inner, outer = leaf.operation, around.operation
     assert isinstance(inner, Inference)
@@ -207,12 +210,12 @@ def _merged(leaf: Node, around: Node) -> Node:
         value = getattr(outer, field)
         if value is None or field in _OWN:
             continue
-        if field in prefer or not _says(getattr(inner, field)):
+        if field in prefer or not _is_known(getattr(inner, field)):
             filled[field] = value
     if inner.usage is not None and inner.usage.total is None and outer.usage is not None:
         filled["usage"] = outer.usage
     return leaf.saying(replace(inner, **filled))
 
 
-def _says(value: Any) -> bool:
+def _is_known(value: Any) -> bool:
     return value is not None and value != [] and value != ""

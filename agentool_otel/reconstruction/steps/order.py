@@ -1,4 +1,4 @@
-"""Steps in the making, and the order they belong in."""
+"""Drafts of steps, and the order they belong in."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
 OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
 _TIME = attrgetter("time_ns")
 RESULT = 0
-"""Rank of a result: at one and the same time, what ends comes before what begins."""
+"""Rank of a result: of steps at the same time, those that end something come first."""
 
 
 _Remark = tuple[Outcome, str, str | None, str | None]
-"""Outcome, field, attribute and rule of what is not simply kept."""
+"""Outcome, field, attribute and rule of a member that is not simply kept."""
 
 
 class Draft(msgspec.Struct, eq=False):
-    """A step in the making: its JSON members, and what is needed to put it in its place."""
+    """A step before it is numbered: its JSON members, and what determines its place."""
 
     body: dict[str, Any]
     """Begins with `step_id`, which is filled in at the end, and `type`."""
@@ -49,12 +49,11 @@ class Draft(msgspec.Struct, eq=False):
     def note(
         self, outcome: Outcome, field: str, attribute: str | None = None, rule: str | None = None
     ) -> None:
-        """Say of a field that it is not simply kept, where it came from, and by which rule."""
+        """Note that a field is not simply kept: its outcome, where it came from and the rule."""
         self.notes = (*self.notes, (outcome, field, attribute, rule))
 
     def place(self, node: Node, keys: tuple[str, str, str]) -> None:
-        """Take over what our own spans say about the step: its index, its id and its residue.
-        Others say nothing of it."""
+        """Set the step's index, id and residue from one of our own spans; others have none."""
         attributes = node.span.attributes
         place, step_id, extra = keys
         if place not in attributes and step_id not in attributes and extra not in attributes:
@@ -65,15 +64,15 @@ class Draft(msgspec.Struct, eq=False):
 
     def finished(self, position: int) -> dict[str, Any]:
         """Return the step as JSON: id and time first, then its members, then its residue."""
-        made = self.body
-        made["step_id"] = self.id if self.id is not None else _step_id(position)
+        step = self.body
+        step["step_id"] = self.id if self.id is not None else _step_id(position)
         if self.time_ns is not None:
-            made["timestamp"] = from_ns(self.time_ns)
-        return made if self.residue is None else residue.apply(made, self.residue)
+            step["timestamp"] = from_ns(self.time_ns)
+        return step if self.residue is None else residue.apply(step, self.residue)
 
 
 class Drafts(list[Draft]):
-    """The steps of one run as they are found, before they are put in order."""
+    """The steps of one run before they are put in order."""
 
     def __init__(self, root: Node | None):
         super().__init__()
@@ -82,7 +81,7 @@ class Drafts(list[Draft]):
         """The reasoning steps of each model call."""
 
     def add(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
-        """Begin a step of a kind."""
+        """Add a step of a type."""
         draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
         self.append(draft)
         return draft
@@ -123,17 +122,16 @@ def notes_of(drafts: list[Draft]) -> list[Note]:
 def in_order(drafts: list[Draft], turns: Callable[[], dict[Draft, int]]) -> list[Draft]:
     """Order steps: by their index where every one has it, else causes first, then time, then rank.
 
-    Ties are broken by the order in which a model asked for calls (JavaScript's clock tells
-    milliseconds), then by span id, so that the order does not depend on how the spans arrived.
+    Ties are broken by the order in which a model requested calls (JavaScript's clock has only
+    milliseconds), then by span id, so that the order does not depend on that of the spans.
 
     Args:
         drafts: the steps.
-        turns: gives the place of those that models asked for among the calls, by the id() of a
-            draft; called only where it is needed.
+        turns: returns the place of each requested step among the calls; called only if needed.
     """
     if all(draft.index is not None for draft in drafts):
         return sorted(drafts, key=lambda draft: draft.index or 0)
-    if _clock_tells(drafts):
+    if _times_suffice(drafts):
         return sorted(drafts, key=_TIME)
     times, turn = _times(drafts), turns()
     keys = [
@@ -143,14 +141,14 @@ def in_order(drafts: list[Draft], turns: Callable[[], dict[Draft, int]]) -> list
     by_time = [drafts[n] for *_, n in sorted(keys)]
     if _causes_first(by_time):
         return by_time
-    place = {id(draft): n for n, draft in enumerate(drafts)}
+    place = {draft: n for n, draft in enumerate(drafts)}
     blocked = [0] * len(drafts)
     frees: dict[int, list[int]] = defaultdict(list)
     for n, draft in enumerate(drafts):
         for cause in draft.after:
             if cause is not draft:
                 blocked[n] += 1
-                frees[place[id(cause)]].append(n)
+                frees[place[cause]].append(n)
     ready = [keys[n] for n in range(len(drafts)) if not blocked[n]]
     heapq.heapify(ready)
     ordered: list[Draft] = []
@@ -161,13 +159,13 @@ def in_order(drafts: list[Draft], turns: Callable[[], dict[Draft, int]]) -> list
             blocked[freed] -= 1
             if not blocked[freed]:
                 heapq.heappush(ready, keys[freed])
-    if len(ordered) < len(drafts):  # a circle of causes: what is left keeps the order of time
-        left = [keys[n] for n in range(len(drafts)) if blocked[n]]
-        ordered += [drafts[n] for *_, n in sorted(left)]
+    if len(ordered) < len(drafts):  # a circle of causes: its steps keep the order of time
+        circle = [keys[n] for n in range(len(drafts)) if blocked[n]]
+        ordered += [drafts[n] for *_, n in sorted(circle)]
     return ordered
 
 
-def _clock_tells(drafts: list[Draft]) -> bool:
+def _times_suffice(drafts: list[Draft]) -> bool:
     """True where each step has a time of its own, later than that of its causes: nearly always."""
     times = {draft.time_ns for draft in drafts}
     if None in times or len(times) < len(drafts):
@@ -180,12 +178,12 @@ def _clock_tells(drafts: list[Draft]) -> bool:
 
 
 def _causes_first(ordered: list[Draft]) -> bool:
-    seen: set[int] = set()
+    seen: set[Draft] = set()
     for draft in ordered:
         for cause in draft.after:
-            if cause is not draft and id(cause) not in seen:
+            if cause is not draft and cause not in seen:
                 return False
-        seen.add(id(draft))
+        seen.add(draft)
     return True
 
 
