@@ -67,13 +67,13 @@ class Microsoft:
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("workflow.", *_PLUMBING, "message.send")):
             return Confidence(OWN_ROLE, "name of a workflow's span")
-        said = gen_ai.OPERATION_NAME in span.attributes
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
         if span.attributes.get(gen_ai.PROVIDER_NAME) == _FRAMEWORK:
             return Confidence(EXTENDS, f"the provider is {_FRAMEWORK}")
         if "gen_ai.thread.id" in span.attributes:
-            return Confidence(EXTENDS if said else SCOPE, "has gen_ai.thread.id")
+            return Confidence(EXTENDS if has_operation else SCOPE, "has gen_ai.thread.id")
         if span.scope.startswith(_SCOPES):
-            return Confidence(EXTENDS if said else SCOPE, f"scope {span.scope}")
+            return Confidence(EXTENDS if has_operation else SCOPE, f"scope {span.scope}")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
@@ -144,8 +144,8 @@ def _unpack_results(span: Reader) -> None:
         value = span.rest.get(key)
         if isinstance(value, str) and "function_result" in value:
             messages = json_or_text(value)
-            for said in messages if isinstance(messages, list) else ():
-                for part in parts_of(said) if isinstance(said, dict) else ():
+            for item in messages if isinstance(messages, list) else ():
+                for part in parts_of(item) if isinstance(item, dict) else ():
                     response = json_or_text(part.get("response"))
                     if isinstance(response, dict) and response.get("type") == "function_result":
                         part["response"] = response.get("result")

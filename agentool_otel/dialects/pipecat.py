@@ -49,10 +49,10 @@ class Pipecat:
 def _read_model_call(span: Reader) -> None:
     onto.rename(span, {"stream": gen_ai.REQUEST_STREAM})
     onto.set_system(span, span.rest.pop(gen_ai.SYSTEM_INSTRUCTIONS, None))
-    asked = span.json("input", keep_text=False)
-    onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(asked, "user") or None)
-    answered = span.text("output")
-    if answered:
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, [message("assistant", [text(answered)])])
+    prompt = span.json("input", keep_text=False)
+    onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(prompt, "user") or None)
+    answer = span.text("output")
+    if answer:
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, [message("assistant", [text(answer)])])
     tools = span.json("tools", keep_text=False)
     onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(tools) or None)

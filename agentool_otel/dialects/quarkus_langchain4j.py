@@ -48,8 +48,8 @@ class QuarkusLangChain4j:
             return _failed(span, onto.as_operation(span, "execute_tool"))
         if (reason := span.text(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
             reason = reason.lower()
-            told = finish_reason(_REASONS.get(reason, reason))
-            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(told)]
+            known_reason = finish_reason(_REASONS.get(reason, reason))
+            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(known_reason)]
         return _failed(span, onto.as_operation(span, "chat"))
 
 

@@ -34,7 +34,7 @@ class Rig:
     def read(self, span: Reader) -> Operation:
         outcome, kind = span.text(_OUTCOME), span.text(_ERROR)
         if outcome in ("error", "denied"):
-            told = span.rest.get(gen_ai.TOOL_CALL_RESULT)
-            onto.put(span, agentool.TOOL_ERROR, told if isinstance(told, str) else outcome)
+            result = span.rest.get(gen_ai.TOOL_CALL_RESULT)
+            onto.put(span, agentool.TOOL_ERROR, result if isinstance(result, str) else outcome)
             onto.put(span, core.ERROR_TYPE, kind or outcome)
         return onto.as_operation(span)

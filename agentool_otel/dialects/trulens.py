@@ -54,7 +54,7 @@ _USAGE = {
     _COST + "num_reasoning_tokens": gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
 }
 _SCORED = ("eval_root.", "eval.")
-_ASKED = ("query", "question", "user_input", "message")
+_QUESTIONS = ("query", "question", "user_input", "message")
 """Parameters that an app's own function takes the user's words by, beside what was retrieved."""
 
 
@@ -90,12 +90,12 @@ class TruLens:
             operation in ("chat", "invoke_agent") and _set_question(span)
         ):
             _set_arguments(span)
-        given, gave = _CALL, _RETURN
+        input_key, output_key = _CALL, _RETURN
         if kind == "record_root":
-            given, gave = _ROOT_INPUT, _ROOT_OUTPUT
-            onto.rename(span, {_CALL: given, _RETURN: gave})
+            input_key, output_key = _ROOT_INPUT, _ROOT_OUTPUT
+            onto.rename(span, {_CALL: input_key, _RETURN: output_key})
         name = span.span.name.rpartition(".")[2] if operation == "execute_tool" else None
-        read = read_call(span, operation, name, given, gave)
+        read = read_call(span, operation, name, input_key, output_key)
         return onto.failed(read, None, failure)
 
 
@@ -130,7 +130,7 @@ def _take_langgraph_call(span: Reader) -> None:
 def _set_question(span: Reader) -> bool:
     """Take what was asked out of the arguments; the others are no part of the conversation."""
     if not any(key.startswith(_MESSAGES) for key in span.rest):
-        for name in _ASKED:
+        for name in _QUESTIONS:
             if isinstance(span.rest.get(f"{_CALL}.{name}"), str):
                 span.rest[_CALL] = span.rest.pop(f"{_CALL}.{name}")
                 return True

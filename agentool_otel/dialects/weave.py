@@ -34,9 +34,9 @@ class Weave:
     def recognise(self, span: SpanRecord) -> Confidence:
         if _NAME in span.attributes:
             return Confidence(OWN_ROLE, f"has {_NAME}")
-        said = gen_ai.OPERATION_NAME in span.attributes
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
         ours = any(key.startswith("weave.") for key in span.attributes)
-        return Confidence((EXTENDS if said else CENSUS) if ours else 0.0, "has weave.*")
+        return Confidence((EXTENDS if has_operation else CENSUS) if ours else 0.0, "has weave.*")
 
     def read(self, span: Reader) -> Operation:
         onto.rename(span, {"weave.thread_id": gen_ai.CONVERSATION_ID})

@@ -46,8 +46,8 @@ class AutoGen:
             return Confidence(SCOPE, f"scope {_TOOLS}")
         if not span.scope.startswith("autogen"):
             return NOT_MINE
-        said = gen_ai.OPERATION_NAME in span.attributes
-        return Confidence(EXTENDS if said else SCOPE, f"scope {span.scope}")
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
+        return Confidence(EXTENDS if has_operation else SCOPE, f"scope {span.scope}")
 
     def read(self, span: Reader) -> Operation:
         if span.rest.get("gen_ai.system") == "autogen":  # the framework, not a provider

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects.autogen.messages import asked, said, tokens
+from agentool_otel.dialects.autogen.messages import input_messages, tokens, turn_messages
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import TraceLinks
 from agentool_otel.dialects.kit.provider_messages import json_or_text
@@ -56,11 +56,11 @@ def trace_links(spans: Sequence[SpanRecord]) -> TraceLinks | None:
 def set_start(span: Reader) -> bool:
     """Make the span by which a team's manager is given the task that of the team's run; False where
     it is none."""
-    if (task := _given(span.span)) is None:
+    if (task := _task(span.span)) is None:
         return False
     onto.rename(span, {_CLASS: gen_ai.WORKFLOW_NAME})
     onto.put(span, gen_ai.CONVERSATION_ID, _team(span.span))
-    onto.put(span, gen_ai.INPUT_MESSAGES, asked(task) or None)
+    onto.put(span, gen_ai.INPUT_MESSAGES, input_messages(task) or None)
     onto.drop(span, _MESSAGE, _OPERATION, _DESTINATION)
     return True
 
@@ -130,7 +130,7 @@ class _Teams:
         return next((it.attributes.get(_TYPE) for it in sent if it is not None), None)
 
     def _starts_team(self, span: SpanRecord) -> bool:
-        if _given(span) is not None:
+        if _task(span) is not None:
             return True
         sent = (self._created.get(link.span_id) for link in span.links)
         return self._says(span) == "GroupChatStart" and all(it and _to_agent(it) for it in sent)
@@ -181,24 +181,24 @@ class _Teams:
 
     def _start(self, span: SpanRecord) -> SpanRecord:
         """Return the span that starts a run of a team as that of the whole run."""
-        made: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         manager = _recipient(span)
-        if manager is not None and _given(span) is None:  # before 0.5 nothing arrives
-            made[gen_ai.OPERATION_NAME] = "invoke_workflow"
-            made[gen_ai.WORKFLOW_NAME] = manager.name
-            made[gen_ai.CONVERSATION_ID] = manager.team
+        if manager is not None and _task(span) is None:  # before 0.5 nothing arrives
+            attributes[gen_ai.OPERATION_NAME] = "invoke_workflow"
+            attributes[gen_ai.WORKFLOW_NAME] = manager.name
+            attributes[gen_ai.CONVERSATION_ID] = manager.team
         end_ns = self._ends.get(span.span_id) or span.end_ns
         status, described = span.status, span.status_message
         failure = self._failures.get(span.span_id)
         if failure is not None:
-            made[core.ERROR_TYPE] = str(failure.get("error_type"))
+            attributes[core.ERROR_TYPE] = str(failure.get("error_type"))
             status, described = STATUS_ERROR, str(failure.get("error_message"))
-        elif span.span_id in self._answers and (says := said(self._answers[span.span_id][1])):
-            made[gen_ai.OUTPUT_MESSAGES] = says
+        elif (answer := self._answers.get(span.span_id)) and (outputs := turn_messages(answer[1])):
+            attributes[gen_ai.OUTPUT_MESSAGES] = outputs
         return replace(
             span,
             end_ns=end_ns,
-            attributes={**span.attributes, **made},
+            attributes={**span.attributes, **attributes},
             status=status,
             status_message=described,
         )
@@ -206,10 +206,10 @@ class _Teams:
     def _turn(self, span: SpanRecord) -> SpanRecord:
         """Return the span of a turn with what the agent was told before it, and said in it."""
         agent, since = self._turns[span.span_id]
-        told = self._told.get(agent, [])
-        first = bisect_left(told, since, key=_time)
-        last = bisect_right(told, span.start_ns or 0, key=_time)
-        heard = [it for _, each in told[first:last] for it in each]
+        received = self._told.get(agent, [])
+        first = bisect_left(received, since, key=_time)
+        last = bisect_right(received, span.start_ns or 0, key=_time)
+        heard = [it for _, each in received[first:last] for it in each]
         sent = self._sent.get(span.span_id, ())
         messages = [self._arrived[it.span_id] for it in sent if it.span_id in self._arrived]
         answers = [it for message in messages if (it := _response(message)) is not None]
@@ -220,16 +220,16 @@ class _Teams:
         else:  # it failed before
             events = [it.get("message") for it in messages]
         events = [it for it in events if isinstance(it, dict) and it.get("source") == agent.name]
-        made: dict[str, Any] = tokens(events)
+        attributes: dict[str, Any] = tokens(events)
         if gen_ai.OPERATION_NAME not in span.attributes:
-            made[gen_ai.OPERATION_NAME] = "invoke_agent"
-            made[gen_ai.AGENT_NAME] = agent.name
-            made[gen_ai.CONVERSATION_ID] = agent.team
-        if asks := asked(heard):
-            made[gen_ai.INPUT_MESSAGES] = asks
-        if says := said(events):
-            made[gen_ai.OUTPUT_MESSAGES] = says
-        return replace(span, attributes={**span.attributes, **made})
+            attributes[gen_ai.OPERATION_NAME] = "invoke_agent"
+            attributes[gen_ai.AGENT_NAME] = agent.name
+            attributes[gen_ai.CONVERSATION_ID] = agent.team
+        if inputs := input_messages(heard):
+            attributes[gen_ai.INPUT_MESSAGES] = inputs
+        if outputs := turn_messages(events):
+            attributes[gen_ai.OUTPUT_MESSAGES] = outputs
+        return replace(span, attributes={**span.attributes, **attributes})
 
 
 class _Agent(NamedTuple):
@@ -247,13 +247,13 @@ def _order(span: SpanRecord) -> tuple[int, str]:
     return span.start_ns or 0, span.span_id
 
 
-def _time(told: tuple[int, list[Any]]) -> int:
-    return told[0]
+def _time(entry: tuple[int, list[Any]]) -> int:
+    return entry[0]
 
 
 def _team(span: SpanRecord) -> str | None:
-    found = _KEY.search(str(span.attributes.get(_DESTINATION)))
-    return found[1] if found else None
+    match = _KEY.search(str(span.attributes.get(_DESTINATION)))
+    return match[1] if match else None
 
 
 def _to_agent(span: SpanRecord) -> bool:
@@ -272,16 +272,18 @@ def _invoked(span: SpanRecord) -> _Agent | None:
     """Return the agent of a team whose turn a span is."""
     if span.attributes.get(gen_ai.OPERATION_NAME) != "invoke_agent":
         return None
-    found = _ADDRESS.fullmatch(str(span.attributes.get(gen_ai.AGENT_ID)))
-    return _Agent(found[1], found[2]) if found else None
+    match = _ADDRESS.fullmatch(str(span.attributes.get(gen_ai.AGENT_ID)))
+    return _Agent(match[1], match[2]) if match else None
 
 
-def _given(span: SpanRecord) -> list[Any] | None:
+def _task(span: SpanRecord) -> list[Any] | None:
     """Return the task that a manager is given, None where it is something else that arrives."""
-    said = span.attributes
-    if said.get(_OPERATION) != "process" or not str(said.get(_CLASS)).endswith(_MANAGERS):
+    attributes = span.attributes
+    if attributes.get(_OPERATION) != "process" or not str(attributes.get(_CLASS)).endswith(
+        _MANAGERS
+    ):
         return None
-    message = json_or_text(said.get(_MESSAGE))
+    message = json_or_text(attributes.get(_MESSAGE))
     if not isinstance(message, dict) or "messages" not in message:
         return None
     task = message["messages"]

@@ -80,9 +80,9 @@ def _read_inference(span: Reader) -> None:
     reasons = span.texts(gen_ai.RESPONSE_FINISH_REASONS)
     if reasons is None:
         return
-    said = [finish_reason(reason.replace("-", "_")) for reason in reasons]
-    span.rest[gen_ai.RESPONSE_FINISH_REASONS] = said
-    if "tool_call" in said:
+    known_reasons = [finish_reason(reason.replace("-", "_")) for reason in reasons]
+    span.rest[gen_ai.RESPONSE_FINISH_REASONS] = known_reasons
+    if "tool_call" in known_reasons:
         onto.drop(span, gen_ai.OUTPUT_MESSAGES)
 
 
