@@ -1,13 +1,13 @@
 """Google's Agent Development Kit, both schemas of its spans.
 
 Source: google-adk 2.13.0 `google/adk/telemetry/{tracing,node_tracing,_experimental_semconv}.py`.
-Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 speaks
+Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 follows
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
 nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
 so has a tool, `tool_call [get_weather]`. ADK for Java (1.8.0 `Tracing`) writes schema 1 with the
 members in camel case and calls the operation `call_llm`. ADK for Go (google.golang.org/adk/v2
 2.2.0, `internal/telemetry/{telemetry,logger,node_tracing}.go`) has tools as in schema 1 and agents
-as in schema 2; what models are told and answer are log records, each with a content of Google's.
+as in schema 2; prompts and answers are log records, each with one of Google's contents.
 """
 
 from __future__ import annotations

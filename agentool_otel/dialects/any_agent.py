@@ -60,7 +60,7 @@ class AnyAgent:
 
 
 def _answer(output: Any) -> list[Message] | None:
-    """Tool calls as a list of names and arguments; anything else is what the model said."""
+    """Tool calls are a list of names and arguments; anything else is the model's text."""
     if output is onto.UNSET or output is None or output == "":
         return None
     calls: list[Part] = []

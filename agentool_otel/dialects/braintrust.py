@@ -1,7 +1,7 @@
 """Braintrust: spans whose attributes are four JSON objects and an input and output.
 
 Source: Braintrust documentation, OpenTelemetry integration; its SDKs' span attributes. On spans of
-other vocabularies `braintrust.parent` only says where they belong.
+other vocabularies `braintrust.parent` only names the project they belong to.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""CrewAI's own telemetry: which crews, tasks and tools there were, without what they said.
+"""CrewAI's own telemetry: crews, tasks and tools, without content.
 
 Source: crewai 1.15.30 `crewai/telemetry/telemetry.py`, recorded in `tests/fixtures/spans`. Tool
 spans have no arguments, no result and no call id, and stand beside the spans of a real
 instrumentation of the same calls; so they are no operations. A crew that shares its output is a
 run, and so is each of its tasks; every span is a trace of its own, or lies wherever the program is.
-A task is below the crew of its id that it lies within. Where OpenInference or OpenLLMetry tells of
-a crew, nothing is made of what is told here.
+A task is below the crew of its id that it lies within. A crew that OpenInference or
+OpenLLMetry records as well is not read from here.
 """
 
 from __future__ import annotations

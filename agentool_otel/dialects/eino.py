@@ -1,10 +1,10 @@
 """CloudWeGo's Eino with the callbacks of APMPlus: components, each with a prompt and a completion.
 
 Source: cloudwego/eino-ext callbacks/apmplus v0.0.2 `apmplus.go`, `utils.go`; eino v0.7.36
-`adk/{chatmodel,react}.go`. Every component is told the same way: `gen_ai.prompt.N` is what a model
-was told, message by message, or the JSON of whatever else went in. A message that has only tool
-calls is left out of the prompt, and of an answer with words and calls only the words are kept.
-Settings that were not given are zero, as everything in Go that was not set.
+`adk/{chatmodel,react}.go`. Every component is recorded the same way: `gen_ai.prompt.N` has a
+model's input, one message each, or the JSON of any other input. A message that has only tool calls
+is left out of the prompt, and an answer with text and calls keeps only the text. Settings that were
+not set are zero, as in Go.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Eino:
 
 
 def _indexed_messages(span: Reader, which: str) -> list[tuple[str | None, str]]:
-    """Return role and content of what is numbered, which has gaps."""
+    """Return role and content of each indexed message; indexes may have gaps."""
     by_index: dict[int, dict[str, str]] = {}
     for key in [key for key in span.rest if key.startswith(f"gen_ai.{which}.")]:
         if (match := _INDEXED.fullmatch(key)) and isinstance(value := span.rest[key], str):
@@ -83,7 +83,7 @@ def _indexed_messages(span: Reader, which: str) -> list[tuple[str | None, str]]:
 
 
 def _messages(entries: list[tuple[str | None, str]], role: str) -> list[Message]:
-    """What is written as JSON is a list of messages, where it has no words of its own."""
+    """Return messages; a single entry that is a JSON array is a list of them."""
     if len(entries) == 1 and isinstance(listed := json_or_text(entries[0][1]), list):
         return messages_from(listed, role)
     return messages_from([{"role": by or role, "content": words} for by, words in entries], role)
@@ -123,7 +123,7 @@ def _unpacked(text: str) -> Any:
 
 
 def _read_run(span: Reader, name: str | None, prompts: Any, completions: Any) -> str:
-    """A root is an agent, which is told messages and whether to stream, or any other program."""
+    """Read a root: an agent, whose input has messages and a flag to stream, or another program."""
     input_value = json_or_text(prompts[0][1]) if prompts else None
     if isinstance(input_value, list) and len(input_value) == 1:
         input_value = input_value[0]

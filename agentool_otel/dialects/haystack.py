@@ -1,8 +1,8 @@
-"""deepset's Haystack: agents, their steps, pipelines and components, told by the span's name.
+"""deepset's Haystack: agents, their steps, pipelines and components, told apart by the span's name.
 
 Source: deepset-ai/haystack `haystack/components/agents/agent.py`, `.../agents/tool_calling.py`,
 `haystack/core/pipeline` and `haystack/dataclasses/chat_message.py` at v3.4, spans by
-`opentelemetry-haystack` 2.0. What a component does is said by its class.
+`opentelemetry-haystack` 2.0. A component's class shows what it does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COMPONENTS = {
     "TextEmbedder": "embeddings",
     "DocumentEmbedder": "embeddings",
 }
-"""What a component is whose class's name ends so; any other prepares or passes on."""
+"""Operations of components by the end of their class's name; other classes only prepare data."""
 
 
 class Haystack:
@@ -108,7 +108,7 @@ def _read_pipeline(span: Reader, input_value: Any, output_value: Any) -> None:
 
 
 def _read_model(span: Reader, input_value: Any, output_value: Any) -> None:
-    """A chat, or a completion, which is given a prompt and tells of itself beside its replies."""
+    """Read a chat, or a completion, which has a prompt and metadata beside its replies."""
     sent = _messages(_member(input_value, "messages"))
     sent = sent or onto.as_messages(_member(input_value, "prompt"), "user")
     onto.put(span, gen_ai.INPUT_MESSAGES, sent or None)

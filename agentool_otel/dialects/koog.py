@@ -4,9 +4,9 @@ Source: spans of Koog 0.5.4 to 1.1.1, whose scope is the name of the service, or
 
 - From 0.6 on every span has a `koog.event.id`; messages have roles in capitals, a tool's words
   under `result` and calls under the role `Tool`; the system prompt has an attribute without
-  `gen_ai.`, and a tool that failed the result `{}`. A run's own span tells of the system prompt
-  where its input and its answer belong, and counts no tokens.
-- 0.5: messages are the older events, or indexed attributes for Langfuse (`_gen_ai_older`), and
+  `gen_ai.`, and a tool that failed the result `{}`. A run's own span has the system prompt
+  in place of its input and its answer, and counts no tokens.
+- 0.5: messages are the older events, or indexed attributes for Langfuse (`gen_ai.older`), and
   only the spans of nodes have names of their own.
 
 The conversation id is the id of the run.
@@ -99,7 +99,7 @@ def _mended(item: Message) -> Message:
 
 
 def _result_value(result: Any) -> Any:
-    """What a tool said: a text comes as JSON, and in a message as JSON once more."""
+    """Return a tool's result: text comes as JSON, and in a message as JSON of JSON."""
     return json_or_text(result) if isinstance(result, str) else result
 
 

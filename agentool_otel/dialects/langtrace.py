@@ -70,7 +70,7 @@ def _unwrapped(tools: Any) -> Any:
 
 
 def _set_input(span: Reader) -> None:
-    """Set what the model was asked, without what stands for tool calls: a list of empty objects."""
+    """Set a model's input, without the lists of empty objects that stand for tool calls."""
     for event in span.span.events:
         prompt = json_or_text(event.attributes.get(_PROMPT))
         if event.name == _PROMPT_EVENT and isinstance(prompt, list):

@@ -113,7 +113,7 @@ def _read_kernel(span: Reader) -> None:
 
 
 def _read_message(span: Reader) -> Operation:
-    """A message between executors of a workflow says who hands over to whom."""
+    """Read a message between executors of a workflow: its sender hands over to its receiver."""
     source, target = span.text(_SOURCE), span.text(_TARGET)
     if source is None or target is None:
         for key, value in ((_SOURCE, source), (_TARGET, target)):
@@ -126,7 +126,7 @@ def _read_message(span: Reader) -> Operation:
 
 
 def _unpack_structured(span: Reader) -> None:
-    """Make the answer of a call for a structured result an answer.
+    """Turn the tool call that stands for a structured result into the answer.
 
     Microsoft.Extensions.AI asks the model for a tool `final_result`, whose call has that id too.
     """
@@ -139,7 +139,7 @@ def _unpack_structured(span: Reader) -> None:
 
 
 def _unpack_results(span: Reader) -> None:
-    """Take what tools gave back out of the content objects Agent Framework printed in 2026-01."""
+    """Take tool results out of the content objects that Agent Framework printed in 2026-01."""
     for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
         value = span.rest.get(key)
         if isinstance(value, str) and "function_result" in value:

@@ -1,9 +1,9 @@
-"""Spans of which a collector has left GenAI names only.
+"""Spans whose names a collector has reduced to those of the GenAI conventions.
 
 Source: opentelemetry-collector-contrib `processor/genainormalizerprocessor/internal`. Where it
 keeps the original names beside its own, those say more, and the dialects `openinference` and
-`traceloop` read both. Here they are gone, and what gives the span away is that its messages are the
-input and output of a function, in the wrapping of LangChain's callbacks.
+`traceloop` read both. Here they are gone, and the span is recognised by its messages, which are the
+input and output of a function, in the wrapper of LangChain's callbacks.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _OPERATIONS = {
 }
 _NODES = frozenset({"agent", "model", "tools"})
 _HOOKS = (".before_agent", ".before_model", ".after_model", ".after_agent")
-"""Nodes that LangChain builds its agents of. Every node of a graph is said to be an agent."""
+"""Nodes that LangChain builds its agents of. Every node of a graph is recorded as an agent."""
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """LangChain's id of a run, which stands for the call's where a tool has failed."""
 _ARGS, _KWARGS = "function.args", "function.kwargs"
@@ -106,7 +106,7 @@ class OpenLIT:
 
 
 def _operation(span: Reader) -> str | None:
-    """What the span stands for; one that has failed often says it in its name only."""
+    """Return the operation of a span; a failed one often has it in its name only."""
     name = span.rest.get(gen_ai.OPERATION_NAME)
     if name is None:
         name, _, model = span.span.name.partition(" ")
@@ -126,7 +126,7 @@ def _operation(span: Reader) -> str | None:
 
 
 def _is_machinery(span: Reader) -> bool:
-    """Whether what is said to be an agent is a part of one: a node, or a turn without a name."""
+    """Whether a span recorded as an agent is part of one: a node, or a turn without a name."""
     name = span.rest.get(gen_ai.AGENT_NAME)
     if span.span.scope.endswith(".langgraph"):
         return str(name) in _NODES or str(name).endswith(_HOOKS)
@@ -193,7 +193,7 @@ def _read_tool(span: Reader) -> None:
 
 
 def _mend_printed(span: Reader) -> None:
-    """Make results that are printed dicts objects: what Google's models were told."""
+    """Parse tool results that are printed dicts, as in prompts for Google's models."""
     messages = span.rest.get(gen_ai.INPUT_MESSAGES)
     if isinstance(messages, str) and "\"{'" in messages:
         messages = json_or_text(messages)

@@ -1,7 +1,7 @@
 """Strands Agents: GenAI names, with the content in span events and in Bedrock's blocks.
 
 Source: strands-agents/sdk-python `src/strands/telemetry/tracer.py`. Before 0.2 the content is in
-attributes, a span's name tells what it is, and a tool has names of its own.
+attributes, a span's name is its operation, and a tool has names of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""TruLens: calls of instrumented functions, with what the app said they are.
+"""TruLens: calls of instrumented functions, each with the type that the app declared.
 
 Source: truera/trulens `src/otel/semconv/trulens/otel/semconv/trace.py`.
 """
@@ -55,7 +55,7 @@ _USAGE = {
 }
 _SCORED = ("eval_root.", "eval.")
 _QUESTIONS = ("query", "question", "user_input", "message")
-"""Parameters that an app's own function takes the user's words by, beside what was retrieved."""
+"""Parameters of an app's own functions that hold the user's question, beside retrieved texts."""
 
 
 class TruLens:
@@ -108,7 +108,7 @@ def _take_thread(span: Reader) -> None:
 
 
 def _take_langgraph_call(span: Reader) -> None:
-    """Take the call of a tool from what LangGraph's tool node was given, and its result from the
+    """Take the call of a tool from the input of LangGraph's tool node, and its result from the
     state after it; other attributes have both printed, with the node's configuration."""
     rest = span.rest
     if rest.get(gen_ai.TOOL_NAME) == rest.get(_OF + "call.function"):
@@ -128,7 +128,7 @@ def _take_langgraph_call(span: Reader) -> None:
 
 
 def _set_question(span: Reader) -> bool:
-    """Take what was asked out of the arguments; the others are no part of the conversation."""
+    """Take the question out of the arguments; the others are no part of the conversation."""
     if not any(key.startswith(_MESSAGES) for key in span.rest):
         for name in _QUESTIONS:
             if isinstance(span.rest.get(f"{_CALL}.{name}"), str):
@@ -138,7 +138,7 @@ def _set_question(span: Reader) -> bool:
 
 
 def _set_arguments(span: Reader) -> None:
-    """Put the arguments of the call, an attribute each, into one; the root says its input apart."""
+    """Join the arguments of the call, an attribute each; the root has an attribute for them."""
     if _ROOT_INPUT not in span.rest:
         arguments: Any = tree(span, _CALL)
         if isinstance(arguments, dict):

@@ -1,8 +1,8 @@
 """Weights & Biases Weave: its own calls, and GenAI names with ids of such calls beside them.
 
 Source: weave 0.54 `trace/otel_span_attrs.py`, `conversation/conversation_otel.py`; the names that
-`sources/containers/weave.py` gives to the fields of a call. A call of a traced function says what
-it is only in newer versions; calls of providers' SDKs are told by the end of their names.
+`sources/containers/weave.py` gives to the fields of a call. A call of a traced function has a
+kind only in newer versions; calls of providers' SDKs are recognised by the end of their names.
 """
 
 from __future__ import annotations

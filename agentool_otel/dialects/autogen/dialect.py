@@ -1,9 +1,9 @@
 """AutoGen's runtime: GenAI names for agents and tools without content, and plumbing for messages.
 
-Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. What is said
-in a team is the `message` of spans that process it, mostly each in a trace of its own: those of a
-run are arranged in `teams`. Before 0.6.2 a tool has a scope and names of its own, and
-nothing else is told of agents.
+Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. A
+team's messages are the attribute `message` of the spans that process them, mostly each in its own
+trace: those of a run are arranged in `teams`. Before 0.6.2 a tool has a scope and names of its own,
+and agents have nothing but messages.
 """
 
 from __future__ import annotations

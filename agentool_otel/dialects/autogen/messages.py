@@ -1,4 +1,4 @@
-"""What AutoGen's agents say to each other, as messages of the conventions.
+"""Messages between AutoGen's agents, as messages of the conventions.
 
 Source: microsoft/autogen `autogen-agentchat/src/autogen_agentchat/messages.py` 0.4 to 0.7.
 """
@@ -24,7 +24,7 @@ __all__ = ["input_messages", "tokens", "turn_messages"]
 
 
 def input_messages(messages: Iterable[Any]) -> list[Message]:
-    """Return what an agent is given: by the user, or by another agent under its name."""
+    """Return the input of an agent: from the user, or from another agent under its name."""
     return [
         message(str(it.get("source") or "user"), [text(content)])
         for it in messages
@@ -33,8 +33,8 @@ def input_messages(messages: Iterable[Any]) -> list[Message]:
 
 
 def turn_messages(events: Iterable[Any]) -> list[Message]:
-    """Return the messages of an agent's turn, in order: what it thought, asked for, was told and
-    answered. What tells of its machinery is left out."""
+    """Return the messages of an agent's turn, in order: reasoning, tool calls, tool results and
+    answers. Events of the framework itself are left out."""
     messages: list[Message] = []
     for it in events:
         if not isinstance(it, dict):
@@ -68,8 +68,10 @@ def turn_messages(events: Iterable[Any]) -> list[Message]:
 
 
 def tokens(events: Iterable[Any]) -> dict[str, int]:
-    """Return what the model calls took that the events are of: each says its own, and that it took
-    nothing where the model did not say, as of an answer that was streamed."""
+    """Return the tokens of the model calls behind the events.
+
+    Each event has its own count, zero if the model reported none, as for a streamed answer.
+    """
     input_tokens = output_tokens = 0
     known = False
     for it in events:

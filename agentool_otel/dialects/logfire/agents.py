@@ -58,7 +58,7 @@ def read(span: Reader) -> Operation:
 
 
 def _error_text(error: Any) -> str | None:
-    """Return what a tool failed with; the message only says that it did."""
+    """Return the error of a failed tool; the message only states that it failed."""
     match error:
         case {"data": {"error": str(said)}} | {"message": str(said)}:
             return said

@@ -1,7 +1,7 @@
 """The Logfire SDK around provider clients, and whatever else it traces.
 
-Source: pydantic/logfire `logfire/_internal/integrations/llm_providers`. A call is told as the JSON
-of its request and response. pydantic-ai's spans, which it collects, are a dialect of their own.
+Source: pydantic/logfire `logfire/_internal/integrations/llm_providers`. A call is the JSON of
+its request and response. pydantic-ai's spans, which it collects, are a dialect of their own.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
 
 
 def _is_answered_elsewhere(span: Reader) -> bool:
-    """Logfire tells a streamed call twice: when it is sent, and with its answer at its end."""
+    """Logfire records a streamed call twice: when it is sent, and with its answer at its end."""
     if (
         _REQUEST not in span.rest
         or span.rest.get("logfire.span_type") == "log"

@@ -2,7 +2,7 @@
 
 Source: langwatch `canonicalisation/extractors/mastra.ts`; mastra-ai/mastra
 `observability/otel-exporter` 1.4. A model call is three spans, one in the other: the generation
-with all its steps, a step with what it said and called, and the inference with its usage.
+with all its steps, a step with its text and tool calls, and the inference with its usage.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _read_inference(span: Reader) -> None:
 
 
 def _answer(output: Any) -> Message | None:
-    """What was thought, said and called; None for an output of another shape."""
+    """Return reasoning, text and tool calls as a message; None for an output of another shape."""
     output = json_or_text(output)
     if not isinstance(output, dict) or output.keys().isdisjoint(("text", "object", "toolCalls")):
         return None

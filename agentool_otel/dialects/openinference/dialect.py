@@ -85,7 +85,7 @@ _CENSUS = (
     (("tool.name", "tool.parameters"), oi.TOOL),
     (("agent.name",), oi.AGENT),
 )
-_BESIDE = {*((said, kind) for kind, said in names.KINDS.items()), ("search_memory", oi.RETRIEVER)}
+_BESIDE = {*((name, kind) for kind, name in names.KINDS.items()), ("search_memory", oi.RETRIEVER)}
 _GEN_AI = GenAI()
 _HAS_KIND = Confidence(OWN_ROLE, f"has {oi.SPAN_KIND}")
 

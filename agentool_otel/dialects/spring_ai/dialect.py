@@ -1,8 +1,8 @@
-"""Spring AI: GenAI names for model calls, its own for what it does around them, content in logs.
+"""Spring AI: GenAI names for model calls, its own for the work around them, content in logs.
 
 Source: spans and log records of Spring AI 1.0.3, 1.1.4 and 2.0.0. A `chat_client` is a whole run:
-prompt, memory, tools and answer; its advisors are plumbing. What was said stands in log records,
-each a title and a list (`_spring_ai_logs`). Micrometer writes `none` for a value that is not known,
+prompt, memory, tools and answer; its advisors are plumbing. Content is in log records,
+each a title and a list (see `logs`). Micrometer writes `none` for a value that is not known,
 and Spring AI counts zero tokens where a streaming server did not count any.
 """
 

@@ -1,4 +1,4 @@
-"""What Spring AI logs of content: a title, and a list whose texts are quoted and not escaped.
+"""Spring AI's log records of content: a title, and a list whose texts are quoted, not escaped.
 
 Source: Spring AI 1.1.4 `ChatModelPromptContentObservationHandler` and its siblings, and
 `ObservabilityHelper.concatenateStrings`:
@@ -9,9 +9,9 @@ Source: Spring AI 1.1.4 `ChatModelPromptContentObservationHandler` and its sibli
     Chat Client Prompt Content:
     ["system":"You are a weather man.", "user":"What is the weather?"]
 
-What a text has of quotes and commas itself looks like the end of it. A text ends where its own
-quotes are in pairs, as they are in JSON and in most prose. Java prints a text that is not there, as
-that of a message with nothing but tool calls, as `null`.
+Quotes and commas inside a text look like its end. A text ends where its own quotes are balanced, as
+they are in JSON and in most prose. Java prints a missing text, as of a message that has only tool
+calls, as `null`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def texts(entry: str) -> list[str]:
 
 
 def role_texts(entry: str) -> list[tuple[str, str]]:
-    """Return the texts of a list with whose words they are."""
+    """Return the texts of a list, each with its role."""
     if not (entry.startswith('["') and entry.endswith('"]')):
         return []
     items: list[tuple[str, str]] = []

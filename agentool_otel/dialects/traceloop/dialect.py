@@ -2,10 +2,10 @@
 
 Source: traceloop/openllmetry 0.62.4 and the releases before, names in `semconv.traceloop`.
 
-Its model calls are GenAI spans of every generation; its own are the kind of a span, the entity it
-is about with input and output as JSON in an envelope, and properties of the session. Written are
-the current GenAI names and these; any operation but a workflow, an agent and a tool is a task, told
-apart by its GenAI name.
+Its model calls are GenAI spans of every generation; its own names are the kind of a span, its
+entity with input and output as JSON in an envelope, and properties of the session. It is written
+as the current GenAI names and these; any operation but a workflow, an agent and a tool is a task,
+told apart by its GenAI name.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _INSTRUMENTED = frozenset({
     "pinecone", "qdrant", "replicate", "sagemaker", "together", "transformers", "vertexai",
     "voyageai", "watsonx", "weaviate", "writer",
 })  # fmt: skip
-"""What OpenLLMetry has instrumentations for, as their scopes name it. The OpenTelemetry project's
-own end in `_v2`, apart from its openai-agents, which speaks the same."""
+"""Libraries that OpenLLMetry instruments, as its scopes name them. Scopes of the OpenTelemetry
+project end in `_v2`, apart from that of its openai-agents, which uses the same names."""
 _MARKERS = Markers(
     keys=(
         *("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
@@ -190,7 +190,7 @@ def _take_request_type(span: Reader) -> Any:
 
 
 def _is_agent(span: Reader) -> bool:
-    """Whether a LangChain workflow is an agent: all its runnables are said to be invoked as one."""
+    """Whether a LangChain workflow is an agent: LangChain names it on every runnable inside."""
     name = span.rest.get(tl.ASSOCIATION + "lc_agent_name")
     return name is not None and name == span.rest.get(tl.ENTITY_NAME)
 
@@ -207,7 +207,7 @@ def _is_wrapper(span: Reader) -> bool:
 
 
 def _read_as(span: Reader, operation: str) -> Any:
-    """Read what is left as a GenAI span of a given operation."""
+    """Read the attributes that are left as a GenAI span of the given operation."""
     span.rest.pop(tl.SPAN_KIND, None)
     return onto.as_operation(span, operation)
 
@@ -276,7 +276,7 @@ def _read_workflow(span: Reader) -> WorkflowInvocation:
 
 
 def _with_content(operation: Any, inputs: Any, outputs: Any) -> Any:
-    """Add what the entity says, where no GenAI messages say it."""
+    """Add the entity's input and output where GenAI messages have none."""
     return structs.replace(
         operation,
         input=inputs if operation.input is None else operation.input,

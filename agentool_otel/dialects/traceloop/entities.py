@@ -81,7 +81,7 @@ def mcp_result(wrapped: Any) -> Any:
 
 
 def result(wrapped: Any, operation: ToolExecution) -> dict[str, Any]:
-    """Return the fields of a tool's execution that tell what came of it."""
+    """Return the fields of a tool's execution that hold its outcome."""
     value = _opened(wrapped)
     match value:
         case {"kwargs": {"content": content, "tool_call_id": tool_call_id}}:
@@ -107,7 +107,7 @@ def _opened(wrapped: Any) -> Any:
 
 
 def run_input(wrapped: Any) -> Any:
-    """Return what went into an agent or a workflow."""
+    """Return the input of an agent or a workflow."""
     match wrapped:
         case {"inputs": inputs}:
             return inputs
@@ -120,7 +120,7 @@ def run_input(wrapped: Any) -> Any:
 
 
 def run_output(wrapped: Any) -> Any:
-    """Return what came out of an agent or a workflow; LangChain's executor names it."""
+    """Return the output of an agent or a workflow; LangChain's executor wraps it once more."""
     match _opened(wrapped):
         case {"output": str(words)}:
             return words
@@ -138,7 +138,7 @@ def query(wrapped: Any) -> str | None:
 
 
 def documents(wrapped: Any) -> list[Any] | None:
-    """Return what a retrieval found, its text under the name the conventions have for it."""
+    """Return the documents of a retrieval, their text under the conventions' name."""
     match wrapped:
         case {"documents": list(items)} | [*items]:
             return [_document(it) for it in items]
