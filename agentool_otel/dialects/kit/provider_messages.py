@@ -254,28 +254,29 @@ def _unwrapped(item: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
 
 def _chat_message(item: dict[str, Any], role: str) -> Message:
     content = json_or_text(item.get("content", item.get("blocks")))
-    call_id = _text(item.get("tool_call_id")) or _text(item.get("id"))
     if role == "tool" and not _holds_results(content):
-        response = tool_response(content, call_id)
-        converted = message(role, [_failed(response, item.get("status") == "error")])  # LangChain's
+        call_id = _text(item.get("tool_call_id")) or _text(item.get("id"))
+        failed = item.get("status") == "error"  # LangChain's
+        converted = message(role, [_failed(tool_response(content, call_id), failed)])
     else:
-        parts: list[Part] = []
-        thought = item.get("reasoning_content") or item.get("reasoning")
-        if isinstance(thought, str):
-            parts.append(reasoning(thought))
-        parts += parts_from(content)
-        if isinstance(item.get("refusal"), str):
-            parts.append({"type": "refusal", "content": item["refusal"]})
-        call_ids = {part.get("id") for part in parts if part.get("type") == "tool_call"}
-        calls = calls_from(item.get("tool_calls") or _calls_apart(item))
-        parts += [
-            call for call in calls if call.get("id") not in call_ids or call.get("id") is None
-        ]
         reason = finish_reason(item.get("finish_reason") or item.get("stop_reason"))
-        converted = message(role, parts, reason)
+        converted = message(role, _chat_parts(item, content), reason)
     if isinstance(item.get("name"), str):
         converted["name"] = item["name"]
     return converted
+
+
+def _chat_parts(item: dict[str, Any], content: Any) -> list[Part]:
+    parts: list[Part] = []
+    thought = item.get("reasoning_content") or item.get("reasoning")
+    if isinstance(thought, str):
+        parts.append(reasoning(thought))
+    parts += parts_from(content)
+    if isinstance(item.get("refusal"), str):
+        parts.append({"type": "refusal", "content": item["refusal"]})
+    call_ids = {part.get("id") for part in parts if part.get("type") == "tool_call"}
+    calls = calls_from(item.get("tool_calls") or _calls_apart(item))
+    return parts + [it for it in calls if it.get("id") is None or it["id"] not in call_ids]
 
 
 def _calls_apart(item: dict[str, Any]) -> Any:

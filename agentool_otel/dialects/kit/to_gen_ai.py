@@ -282,34 +282,32 @@ _SCHEMAS = (
 def definitions(tools: Any) -> list[dict[str, Any]]:
     """Return tool definitions of any provider's shape as the conventions have them."""
     results: list[dict[str, Any]] = []
-    for tool in _each(tools):
-        tool = json_or_text(tool)
+    for tool in map(json_or_text, _each(tools)):
         if isinstance(tool, str) and tool:
             results.append({"type": "function", "name": tool})
-        if not isinstance(tool, dict):
-            continue
-        declared = tool.get("function_declarations") or tool.get("functionDeclarations")
-        if isinstance(declared, list):
-            results += definitions(declared)
-            continue
-        inner = tool.get("function") or tool.get("toolSpec")
-        declaration = inner if isinstance(inner, dict) else tool
-        if not isinstance(declaration.get("name"), str):
-            continue
-        one: dict[str, Any] = {
-            "type": str(tool.get("type") or "function"),
-            "name": declaration["name"],
-        }
-        if isinstance(declaration.get("description"), str):
-            one["description"] = declaration["description"]
-        schemas = (json_or_text(declaration.get(key)) for key in _SCHEMAS)
-        schema = next((it for it in schemas if isinstance(it, dict)), None)
-        if schema is not None and schema.keys() == {"json"}:  # Bedrock's
-            schema = schema["json"]
-        if schema is not None:
-            one["parameters"] = schema
-        results.append(one)
+        elif isinstance(tool, dict):
+            declared = tool.get("function_declarations") or tool.get("functionDeclarations")
+            results += definitions(declared) if isinstance(declared, list) else _definition(tool)
     return results
+
+
+def _definition(tool: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the definition of one tool; an empty list if it has no name."""
+    inner = tool.get("function") or tool.get("toolSpec")
+    declaration = inner if isinstance(inner, dict) else tool
+    name, description = declaration.get("name"), declaration.get("description")
+    if not isinstance(name, str):
+        return []
+    result: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": name}
+    if isinstance(description, str):
+        result["description"] = description
+    schemas = (json_or_text(declaration.get(key)) for key in _SCHEMAS)
+    schema = next((it for it in schemas if isinstance(it, dict)), None)
+    if schema is not None and schema.keys() == {"json"}:  # Bedrock's
+        schema = schema["json"]
+    if schema is not None:
+        result["parameters"] = schema
+    return [result]
 
 
 def _each(value: Any) -> Iterable[Any]:
