@@ -1,13 +1,13 @@
 """Google's Agent Development Kit, both schemas of its spans.
 
 Source: google-adk 2.13.0 `google/adk/telemetry/{tracing,node_tracing,_experimental_semconv}.py`.
-Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 speaks
+Schema 1 keeps Google's own requests and responses as JSON in `gcp.vertex.agent.*`; schema 2 follows
 the GenAI conventions. A tool's `<not specified>` call id and an empty `{}` request mean that
 nothing was captured. Until 1.15 a run has nothing but a name, `agent_run [weather]`, and until 1.1
 so has a tool, `tool_call [get_weather]`. ADK for Java (1.8.0 `Tracing`) writes schema 1 with the
 members in camel case and calls the operation `call_llm`. ADK for Go (google.golang.org/adk/v2
 2.2.0, `internal/telemetry/{telemetry,logger,node_tracing}.go`) has tools as in schema 1 and agents
-as in schema 2; what models are told and answer are log records, each with a content of Google's.
+as in schema 2; prompts and answers are log records, each with one of Google's contents.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from msgspec import structs
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, message_from, messages_from
-from agentool_otel.dialects.kit.quoted_agents import told_apart
+from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
@@ -88,16 +88,16 @@ class ADK:
             return onto.as_operation(span, "execute_tool")
         if name == "call_llm" or _REQUEST in span.rest:
             _read_model_call(span)
-            said = "chat" if operation in (None, "call_llm") else None
-            return _told_apart(onto.as_operation(span, said))
-        return _told_apart(onto.as_operation(span))
+            new_operation = "chat" if operation in (None, "call_llm") else None
+            return _with_quoted_agents(onto.as_operation(span, new_operation))
+        return _with_quoted_agents(onto.as_operation(span))
 
 
-def _told_apart(operation: Operation) -> Operation:
+def _with_quoted_agents(operation: Operation) -> Operation:
     if not isinstance(operation, Inference) or not operation.input:
         return operation
-    said = told_apart(operation.input)
-    return operation if said is operation.input else structs.replace(operation, input=said)
+    messages = with_quoted_agents(operation.input)
+    return operation if messages is operation.input else structs.replace(operation, input=messages)
 
 
 def _read_tool(span: Reader) -> None:
@@ -106,8 +106,10 @@ def _read_tool(span: Reader) -> None:
             onto.drop(span, key)
     arguments, result = span.json(_ARGUMENTS), span.json(_RESULT)
     if core.ERROR_TYPE in span.rest and result is onto.UNSET:
-        told = json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT))
-        onto.put(span, agentool.TOOL_ERROR, _error_in(told) if isinstance(told, dict) else None)
+        recorded = json_or_text(span.rest.get(gen_ai.TOOL_CALL_RESULT))
+        onto.put(
+            span, agentool.TOOL_ERROR, _error_in(recorded) if isinstance(recorded, dict) else None
+        )
     if arguments == {} and result == {}:  # what both say when content is not captured
         return
     onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, _known(arguments))
@@ -161,26 +163,26 @@ def _read_response(span: Reader, response: dict[str, Any]) -> None:
     reason = _member(response, "finish_reason")
     content = response.get("content")
     if isinstance(content, dict):
-        made = message_from(content, "model")
+        answer = message_from(content, "model")
         if isinstance(reason, str):
-            made = {**made, "finish_reason": reason.lower()}
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, [made])
+            answer = {**answer, "finish_reason": reason.lower()}
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, [answer])
     if isinstance(reason, str):
         onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [reason.lower()])
     onto.put(span, gen_ai.RESPONSE_MODEL, _member(response, "model_version"))
     onto.put(span, core.ERROR_TYPE, _member(response, "error_code"))
     usage = _member(response, "usage_metadata")
     if isinstance(usage, dict):
-        thought = _member(usage, "thoughts_token_count")
-        answered = _member(usage, "candidates_token_count")
+        reasoning_tokens = _member(usage, "thoughts_token_count")
+        answer_tokens = _member(usage, "candidates_token_count")
         onto.put(span, gen_ai.USAGE_INPUT_TOKENS, _member(usage, "prompt_token_count"))
-        onto.put(span, gen_ai.USAGE_OUTPUT_TOKENS, onto.total(answered, thought))
-        onto.put(span, gen_ai.USAGE_REASONING_OUTPUT_TOKENS, thought)
+        onto.put(span, gen_ai.USAGE_OUTPUT_TOKENS, onto.total(answer_tokens, reasoning_tokens))
+        onto.put(span, gen_ai.USAGE_REASONING_OUTPUT_TOKENS, reasoning_tokens)
         cached = _member(usage, "cached_content_token_count")
         onto.put(span, gen_ai.USAGE_CACHE_READ_INPUT_TOKENS, cached)
 
 
-def _member(said: dict[str, Any], name: str) -> Any:
+def _member(members: dict[str, Any], name: str) -> Any:
     """Return a member under its name in Python or in Java."""
     first, *rest = name.split("_")
-    return said.get(name, said.get(first + "".join(map(str.title, rest))))
+    return members.get(name, members.get(first + "".join(map(str.title, rest))))

@@ -32,8 +32,8 @@ _OPERATIONS = {
     "llm.call": "chat",
     "agentopsspankindvalues.tool": "execute_tool",
 }
-"""The last is how the model's request for a call is told: by a span of its own below the model's,
-named like the member of the enumeration, because an answer's tool calls are nowhere else."""
+"""The last stands for a tool call that a model requests: a span of its own below the model's, named
+like the member of the enumeration. The answer's tool calls are recorded nowhere else."""
 _RUNS = ("session", "workflow", "operation", "task")
 _FUNCTIONS = "gen_ai.request.functions"
 _TOOLS = "gen_ai.request.tools"

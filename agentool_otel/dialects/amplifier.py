@@ -31,8 +31,8 @@ class Amplifier:
     def recognise(self, span: SpanRecord) -> Confidence:
         if not any(key.startswith("amplifier.") for key in span.attributes):
             return NOT_MINE
-        said = gen_ai.OPERATION_NAME in span.attributes
-        return Confidence(EXTENDS if said else OWN_ROLE, "has amplifier.*")
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
+        return Confidence(EXTENDS if has_operation else OWN_ROLE, "has amplifier.*")
 
     def read(self, span: Reader) -> Operation:
         operation = span.rest.get(gen_ai.OPERATION_NAME)

@@ -1,8 +1,8 @@
-"""Anthropic's SDK itself: GenAI names, a tool's result and why a message ended under its own.
+"""Anthropic's SDK itself: GenAI names, and its own for a tool's result and the finish reason.
 
 Source: anthropic 2.12.0 `_tracing.py`, `lib/_tracing/`. It writes a span for every call of its API
-once a tracer provider is there, with content where it is asked for. Most of them are of no model,
-also where they name one: only those of messages and of its tool runner say an operation.
+once a tracer provider is there, with content if enabled. Most of them are not model calls, even if
+they name a model: only those of messages and of its tool runner have an operation name.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class AnyAgent:
             return onto.as_operation(span)
         if operation == "call_llm":
             sent = json_or_text(span.rest.get(gen_ai.INPUT_MESSAGES))
-            if made := onto.said(sent, "user"):
-                span.rest[gen_ai.INPUT_MESSAGES] = made
+            if messages := onto.as_messages(sent, "user"):
+                span.rest[gen_ai.INPUT_MESSAGES] = messages
             onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span.json(_OUTPUT)))
             costs = [span.number(key) for key in _COSTS]
             known = [cost for cost in costs if cost is not None]
@@ -60,7 +60,7 @@ class AnyAgent:
 
 
 def _answer(output: Any) -> list[Message] | None:
-    """Tool calls as a list of names and arguments; anything else is what the model said."""
+    """Tool calls are a list of names and arguments; anything else is the model's text."""
     if output is onto.UNSET or output is None or output == "":
         return None
     calls: list[Part] = []

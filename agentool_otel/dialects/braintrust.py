@@ -1,7 +1,7 @@
 """Braintrust: spans whose attributes are four JSON objects and an input and output.
 
 Source: Braintrust documentation, OpenTelemetry integration; its SDKs' span attributes. On spans of
-other vocabularies `braintrust.parent` only says where they belong.
+other vocabularies `braintrust.parent` only names the project they belong to.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Braintrust"]
 
-_SAID = "braintrust.span_attributes"
+_ATTRIBUTES = "braintrust.span_attributes"
 _INPUT, _OUTPUT = "braintrust.input_json", "braintrust.output_json"
 _OPERATIONS = {"llm": "chat", "tool": "execute_tool"}
 
@@ -35,7 +35,7 @@ class Braintrust:
     """The dialect."""
 
     name = "braintrust"
-    markers = Markers(keys=(_SAID, _INPUT, _OUTPUT, "braintrust.input", "braintrust.output"))
+    markers = Markers(keys=(_ATTRIBUTES, _INPUT, _OUTPUT, "braintrust.input", "braintrust.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         for key in self.markers.keys:
@@ -49,8 +49,8 @@ class Braintrust:
 
 def _read_own(span: Reader, operation: str | None) -> Operation:
     onto.rename(span, {"braintrust.input": _INPUT, "braintrust.output": _OUTPUT})
-    said = _object(span, _SAID)
-    kind, name = said.get("type"), said.get("name")
+    attributes = _object(span, _ATTRIBUTES)
+    kind, name = attributes.get("type"), attributes.get("name")
     metadata = _object(span, "braintrust.metadata")
     onto.put(span, gen_ai.CONVERSATION_ID, next(_conversations(metadata), None))
     guesses = operation is None and kind in ("task", "function", None)

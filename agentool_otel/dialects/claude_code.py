@@ -60,8 +60,8 @@ class ClaudeCode:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        said = span.text("span.type") or span.text("event.name") or span.span.name
-        kind = said.removeprefix(_PREFIX)
+        name = span.text("span.type") or span.text("event.name") or span.span.name
+        kind = name.removeprefix(_PREFIX)
         onto.rename(span, _NAMES)
         if kind in ("interaction", "user_prompt"):
             onto.put(span, gen_ai.AGENT_NAME, "claude-code")

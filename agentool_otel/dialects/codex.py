@@ -92,7 +92,7 @@ def _read_turn(span: Reader) -> Operation:
     onto.put(span, gen_ai.AGENT_NAME, "codex")
     for event in span.span.events:
         if event.name == "codex.user_prompt":
-            prompt = onto.said(event.attributes.get("prompt"), "user")
+            prompt = onto.as_messages(event.attributes.get("prompt"), "user")
             onto.put(span, gen_ai.INPUT_MESSAGES, prompt or None)
     onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", "prompt")
     return onto.as_operation(span, "invoke_agent")

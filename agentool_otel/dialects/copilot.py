@@ -28,8 +28,8 @@ class Copilot:
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("github.copilot.") for key in span.attributes)
         if ours or span.scope.startswith(_SCOPES):
-            said = gen_ai.OPERATION_NAME in span.attributes
-            return Confidence(EXTENDS if said else SCOPE, "Copilot's names or scope")
+            has_operation = gen_ai.OPERATION_NAME in span.attributes
+            return Confidence(EXTENDS if has_operation else SCOPE, "Copilot's names or scope")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
@@ -37,7 +37,7 @@ class Copilot:
             return onto.unclassified(span)
         for event in span.span.events:
             if event.name == "github.copilot.user.message":
-                said = event.attributes.get("content", event.attributes.get("body"))
+                content = event.attributes.get("content", event.attributes.get("body"))
                 if span.rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
-                    onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(said, "user") or None)
+                    onto.put_input(span, content)
         return onto.as_operation(span)

@@ -1,11 +1,11 @@
-"""CrewAI's own telemetry: which crews, tasks and tools there were, without what they said.
+"""CrewAI's own telemetry: crews, tasks and tools, without content.
 
 Source: crewai 1.15.30 `crewai/telemetry/telemetry.py`, recorded in `tests/fixtures/spans`. Tool
 spans have no arguments, no result and no call id, and stand beside the spans of a real
 instrumentation of the same calls; so they are no operations. A crew that shares its output is a
 run, and so is each of its tasks; every span is a trace of its own, or lies wherever the program is.
-A task is below the crew of its id that it lies within. Where OpenInference or OpenLLMetry tells of
-a crew, nothing is made of what is told here.
+A task is below the crew of its id that it lies within. A crew that OpenInference or
+OpenLLMetry records as well is not read from here.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class CrewAI:
         elsewhere = {_crew(span, *_IDS_ELSEWHERE) for span in spans if not _is_own(span)}
         elsewhere.discard(None)
         crews = [span for span in runs if span.name == "Crew Execution"]
-        made: list[SpanRecord] = []
+        arranged: list[SpanRecord] = []
         for span in spans:
             if _is_run(span) and _crew(span) in elsewhere:
                 without = {k: v for k, v in span.attributes.items() if k != _OUTPUTS[span.name]}
@@ -72,8 +72,8 @@ class CrewAI:
                 around = [crew for crew in crews if _holds(crew, span)]
                 if len(around) == 1:
                     span = replace(span, parent_id=around[0].span_id)
-            made.append(span)
-        return made
+            arranged.append(span)
+        return arranged
 
 
 def _is_own(span: SpanRecord) -> bool:
@@ -85,8 +85,8 @@ def _is_run(span: SpanRecord) -> bool:
 
 
 def _crew(span: SpanRecord, *keys: str) -> str | None:
-    said = (span.attributes.get(key) for key in keys or (_ID,))
-    return next((it for it in said if isinstance(it, str)), None)
+    ids = (span.attributes.get(key) for key in keys or (_ID,))
+    return next((it for it in ids if isinstance(it, str)), None)
 
 
 def _holds(crew: SpanRecord, task: SpanRecord) -> bool:
@@ -96,7 +96,7 @@ def _holds(crew: SpanRecord, task: SpanRecord) -> bool:
     return inside and (task.end_ns or 0) <= (crew.end_ns or 0)
 
 
-def _run(span: Reader, operation: str, given: str, gave: str) -> Operation:
-    onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", given)
-    onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", gave)
+def _run(span: Reader, operation: str, input_key: str, output_key: str) -> Operation:
+    onto.move_messages(span, gen_ai.INPUT_MESSAGES, "user", input_key)
+    onto.move_messages(span, gen_ai.OUTPUT_MESSAGES, "assistant", output_key)
     return onto.as_operation(span, operation)

@@ -1,10 +1,10 @@
 """CloudWeGo's Eino with the callbacks of APMPlus: components, each with a prompt and a completion.
 
 Source: cloudwego/eino-ext callbacks/apmplus v0.0.2 `apmplus.go`, `utils.go`; eino v0.7.36
-`adk/{chatmodel,react}.go`. Every component is told the same way: `gen_ai.prompt.N` is what a model
-was told, message by message, or the JSON of whatever else went in. A message that has only tool
-calls is left out of the prompt, and of an answer with words and calls only the words are kept.
-Settings that were not given are zero, as everything in Go that was not set.
+`adk/{chatmodel,react}.go`. Every component is recorded the same way: `gen_ai.prompt.N` has a
+model's input, one message each, or the JSON of any other input. A message that has only tool calls
+is left out of the prompt, and an answer with text and calls keeps only the text. Settings that were
+not set are zero, as in Go.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
-from agentool_otel.dialects.kit.quoted_agents import told_apart
+from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import run_at_root
 from agentool_otel.model.messages import Message
@@ -57,36 +57,39 @@ class Eino:
             operation = run_at_root(span, "gen_ai.prompt.0.content", "gen_ai.completion.0.content")
         if operation is None:
             return onto.unclassified(span)
-        asked, answered = _said(span, "prompt"), _said(span, "completion")
+        prompts = _indexed_messages(span, "prompt")
+        completions = _indexed_messages(span, "completion")
         name = span.text(_NAME)
         if operation == "execute_tool":
             onto.put(span, gen_ai.TOOL_NAME, name)
-            _read_tool(span, asked, answered)
+            _read_tool(span, prompts, completions)
         elif operation == "chat":
-            _read_model_call(span, asked, answered)
+            _read_model_call(span, prompts, completions)
         else:
-            operation = _read_run(span, name, asked, answered)
+            operation = _read_run(span, name, prompts, completions)
         return onto.as_operation(span, operation)
 
 
-def _said(span: Reader, which: str) -> list[tuple[str | None, str]]:
-    """Return role and content of what is numbered, which has gaps."""
-    found: dict[int, dict[str, str]] = {}
+def _indexed_messages(span: Reader, which: str) -> list[tuple[str | None, str]]:
+    """Return role and content of each indexed message; indexes may have gaps."""
+    by_index: dict[int, dict[str, str]] = {}
     for key in [key for key in span.rest if key.startswith(f"gen_ai.{which}.")]:
-        if (named := _INDEXED.fullmatch(key)) and isinstance(value := span.rest[key], str):
-            found.setdefault(int(named[2]), {})[named[3]] = value
+        if (match := _INDEXED.fullmatch(key)) and isinstance(value := span.rest[key], str):
+            by_index.setdefault(int(match[2]), {})[match[3]] = value
             del span.rest[key]
-    return [(said.get("role"), said.get("content", "")) for _, said in sorted(found.items())]
+    return [
+        (fields.get("role"), fields.get("content", "")) for _, fields in sorted(by_index.items())
+    ]
 
 
-def _messages(said: list[tuple[str | None, str]], role: str) -> list[Message]:
-    """What is written as JSON is a list of messages, where it has no words of its own."""
-    if len(said) == 1 and isinstance(listed := json_or_text(said[0][1]), list):
+def _messages(entries: list[tuple[str | None, str]], role: str) -> list[Message]:
+    """Return messages; a single entry that is a JSON array is a list of them."""
+    if len(entries) == 1 and isinstance(listed := json_or_text(entries[0][1]), list):
         return messages_from(listed, role)
-    return messages_from([{"role": by or role, "content": words} for by, words in said], role)
+    return messages_from([{"role": by or role, "content": words} for by, words in entries], role)
 
 
-def _read_model_call(span: Reader, asked: Any, answered: Any) -> None:
+def _read_model_call(span: Reader, prompts: Any, completions: Any) -> None:
     for key in _SETTINGS:
         if not span.rest.get(key):
             onto.drop(span, key)
@@ -97,18 +100,18 @@ def _read_model_call(span: Reader, asked: Any, answered: Any) -> None:
             "gen_ai.is_streaming": gen_ai.REQUEST_STREAM,
         },
     )
-    onto.put(span, gen_ai.INPUT_MESSAGES, told_apart(_messages(asked, "user")) or None)
-    onto.put(span, gen_ai.OUTPUT_MESSAGES, _messages(answered, "assistant") or None)
+    onto.put(span, gen_ai.INPUT_MESSAGES, with_quoted_agents(_messages(prompts, "user")) or None)
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, _messages(completions, "assistant") or None)
 
 
-def _read_tool(span: Reader, asked: Any, answered: Any) -> None:
-    if asked:
-        arguments = _unpacked(asked[0][1])
+def _read_tool(span: Reader, prompts: Any, completions: Any) -> None:
+    if prompts:
+        arguments = _unpacked(prompts[0][1])
         onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, arguments)
         if isinstance(arguments, dict) and span.rest.get(gen_ai.TOOL_NAME) == "transfer_to_agent":
             onto.put(span, agentool.TRANSFER_TARGET, arguments.get("agent_name"))
-    if answered:
-        onto.set_result(span, _unpacked(answered[0][1]))
+    if completions:
+        onto.set_result(span, _unpacked(completions[0][1]))
 
 
 def _unpacked(text: str) -> Any:
@@ -119,19 +122,22 @@ def _unpacked(text: str) -> Any:
     return json_or_text(value) if isinstance(value, str) else value
 
 
-def _read_run(span: Reader, name: str | None, asked: Any, answered: Any) -> str:
-    """A root is an agent, which is told messages and whether to stream, or any other program."""
-    given = json_or_text(asked[0][1]) if asked else None
-    if isinstance(given, list) and len(given) == 1:
-        given = given[0]
-    said = _messages(asked, "user")
-    is_agent = isinstance(given, dict) and given.keys() >= {"Messages", "EnableStreaming"}
-    if isinstance(given, dict) and is_agent:
-        said = messages_from(given["Messages"], "user")
-    onto.put(span, gen_ai.INPUT_MESSAGES, told_apart(said) or None)
-    whole = span.json("gen_ai.output")
-    gave = messages_from(whole, "assistant") if isinstance(whole, list) else None
-    onto.put(span, gen_ai.OUTPUT_MESSAGES, gave or _messages(answered, "assistant") or None)
+def _read_run(span: Reader, name: str | None, prompts: Any, completions: Any) -> str:
+    """Read a root: an agent, whose input has messages and a flag to stream, or another program."""
+    input_value = json_or_text(prompts[0][1]) if prompts else None
+    if isinstance(input_value, list) and len(input_value) == 1:
+        input_value = input_value[0]
+    messages = _messages(prompts, "user")
+    is_agent = isinstance(input_value, dict) and input_value.keys() >= {
+        "Messages",
+        "EnableStreaming",
+    }
+    if isinstance(input_value, dict) and is_agent:
+        messages = messages_from(input_value["Messages"], "user")
+    onto.put(span, gen_ai.INPUT_MESSAGES, with_quoted_agents(messages) or None)
+    output_value = span.json("gen_ai.output")
+    outputs = messages_from(output_value, "assistant") if isinstance(output_value, list) else None
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, outputs or _messages(completions, "assistant") or None)
     onto.drop(span, "gen_ai.input")
     if not is_agent:
         onto.drop(span, "gen_ai.response.finish_reason")  # of a message it passes on

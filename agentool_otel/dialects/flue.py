@@ -39,8 +39,8 @@ class Flue:
         return Confidence(OWN_ROLE, "has flue.*") if ours else NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        for prefix, operation, given, gave in _KINDS:
+        for prefix, operation, input_key, output_key in _KINDS:
             if any(key.startswith(prefix) for key in span.rest):
                 onto.rename(span, _NAMES)
-                return read_call(span, operation, None, given, gave)
+                return read_call(span, operation, None, input_key, output_key)
         return onto.unclassified(span)

@@ -60,17 +60,19 @@ class GeminiCLI:
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:
-        said = span.attributes.get(gen_ai.OPERATION_NAME)
+        operation = span.attributes.get(gen_ai.OPERATION_NAME)
         ours = span.attributes.get(gen_ai.AGENT_NAME) == _SCOPE or span.scope == _SCOPE
         if ours:
-            return Confidence(EXTENDS if said is not None else SCOPE, "scope or agent gemini-cli")
+            return Confidence(
+                EXTENDS if operation is not None else SCOPE, "scope or agent gemini-cli"
+            )
         if span.name.startswith(_PREFIX):
             return Confidence(SPAN_NAME, "name begins with gemini_cli.")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        said = span.rest.get(gen_ai.OPERATION_NAME)
-        name = str(said or span.span.name).removeprefix(_PREFIX)
+        own_operation = span.rest.get(gen_ai.OPERATION_NAME)
+        name = str(own_operation or span.span.name).removeprefix(_PREFIX)
         operation = _OPERATIONS.get(name)
         onto.rename(span, _NAMES)
         read: Operation
@@ -99,9 +101,9 @@ def _read_messages(span: Reader) -> None:
         if isinstance(value, str):
             whole = _uncut(value)
             if whole is not onto.UNSET:
-                span.rest[key] = onto.said(whole, role)
+                span.rest[key] = onto.as_messages(whole, role)
         elif isinstance(value, (list, dict)):
-            span.rest[key] = onto.said(value, role)
+            span.rest[key] = onto.as_messages(value, role)
     if isinstance(span.rest.get(gen_ai.SYSTEM_INSTRUCTIONS), str):
         system = _uncut(span.rest[gen_ai.SYSTEM_INSTRUCTIONS])
         if system is not onto.UNSET:

@@ -79,8 +79,8 @@ def _read_request(span: Reader) -> None:
         config = request.get("config")
         if isinstance(config, dict):
             for attribute, names in _SETTINGS.items():
-                said = (config[name] for name in names if config.get(name) is not None)
-                onto.put(span, attribute, next(said, None))
+                settings = (config[name] for name in names if config.get(name) is not None)
+                onto.put(span, attribute, next(settings, None))
 
 
 def _read_response(span: Reader) -> None:
@@ -107,12 +107,12 @@ def _read_parted_result(span: Reader) -> None:
 
 def _read_retrieval(span: Reader) -> None:
     request = span.json(_INPUT)
-    asked = request.get("query") if isinstance(request, dict) else request
-    onto.set_query(span, _words(asked))
+    query = request.get("query") if isinstance(request, dict) else request
+    onto.set_query(span, _words(query))
     response = span.json(_OUTPUT)
-    found = response.get("documents") if isinstance(response, dict) else None
-    if isinstance(found, list):
-        documents = [{**it, "content": _words(it)} for it in found if isinstance(it, dict)]
+    items = response.get("documents") if isinstance(response, dict) else None
+    if isinstance(items, list):
+        documents = [{**it, "content": _words(it)} for it in items if isinstance(it, dict)]
         onto.set_documents(span, documents)
 
 
@@ -129,15 +129,15 @@ def _words(document: Any) -> Any:
     return "".join(words)
 
 
-def _messages(said: Any) -> list[Message]:
-    made: list[Message] = []
-    for one in said if isinstance(said, list) else ():
+def _messages(items: Any) -> list[Message]:
+    messages: list[Message] = []
+    for one in items if isinstance(items, list) else ():
         if isinstance(one, dict):
             content = one.get("content")
             parts = [_part(part) for part in content] if isinstance(content, list) else []
             role = str(one.get("role", "user"))
-            made.append(message("assistant" if role == "model" else role, parts))
-    return made
+            messages.append(message("assistant" if role == "model" else role, parts))
+    return messages
 
 
 def _part(part: Any) -> Part:

@@ -1,8 +1,8 @@
-"""deepset's Haystack: agents, their steps, pipelines and components, told by the span's name.
+"""deepset's Haystack: agents, their steps, pipelines and components, told apart by the span's name.
 
 Source: deepset-ai/haystack `haystack/components/agents/agent.py`, `.../agents/tool_calling.py`,
 `haystack/core/pipeline` and `haystack/dataclasses/chat_message.py` at v3.4, spans by
-`opentelemetry-haystack` 2.0. What a component does is said by its class.
+`opentelemetry-haystack` 2.0. A component's class shows what it does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COMPONENTS = {
     "TextEmbedder": "embeddings",
     "DocumentEmbedder": "embeddings",
 }
-"""What a component is whose class's name ends so; any other prepares or passes on."""
+"""Operations of components by the end of their class's name; other classes only prepare data."""
 
 
 class Haystack:
@@ -69,55 +69,55 @@ class Haystack:
             return onto.unclassified(span)
         onto.drop(span, _TYPE)
         data = "_data" if operation == "invoke_workflow" else ""
-        given, gave = f"{about}.input{data}", f"{about}.output{data}"
+        input_key, output_key = f"{about}.input{data}", f"{about}.output{data}"
         match operation:
             case "invoke_agent":
-                _read_agent(span, span.json(given), span.json(gave))
+                _read_agent(span, span.json(input_key), span.json(output_key))
             case "invoke_workflow":
-                _read_pipeline(span, span.json(given), span.json(gave))
+                _read_pipeline(span, span.json(input_key), span.json(output_key))
             case "chat":
-                _read_model(span, span.json(given), span.json(gave))
+                _read_model(span, span.json(input_key), span.json(output_key))
             case "execute_tool":
-                _read_tool(span, given, gave)
+                _read_tool(span, input_key, output_key)
             case "retrieval":
-                onto.set_query(span, span.json(given))
-                onto.set_documents(span, span.json(gave))
+                onto.set_query(span, span.json(input_key))
+                onto.set_documents(span, span.json(output_key))
             case _:  # embeddings, whose content no field takes
                 pass
         return onto.as_operation(span, operation)
 
 
-def _read_agent(span: Reader, put_in: Any, put_out: Any) -> None:
-    said = _messages(_member(put_in, "messages"))
-    said = [it for it in said if it.get("role") != "system"]
-    onto.put(span, gen_ai.INPUT_MESSAGES, said or None)
-    answered = _messages(_member(put_out, "messages"))
-    onto.put(span, gen_ai.OUTPUT_MESSAGES, answered[-1:] or None)
-    onto.put(span, gen_ai.SYSTEM_INSTRUCTIONS, _system(answered) or None)
+def _read_agent(span: Reader, input_value: Any, output_value: Any) -> None:
+    messages = _messages(_member(input_value, "messages"))
+    messages = [it for it in messages if it.get("role") != "system"]
+    onto.put(span, gen_ai.INPUT_MESSAGES, messages or None)
+    outputs = _messages(_member(output_value, "messages"))
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, outputs[-1:] or None)
+    onto.put(span, gen_ai.SYSTEM_INSTRUCTIONS, _system(outputs) or None)
     onto.put(span, gen_ai.TOOL_DEFINITIONS, _definitions(span.json("haystack.agent.tools")) or None)
-    set_usage(span, _member(put_out, "token_usage"))
+    set_usage(span, _member(output_value, "token_usage"))
 
 
-def _read_pipeline(span: Reader, put_in: Any, put_out: Any) -> None:
+def _read_pipeline(span: Reader, input_value: Any, output_value: Any) -> None:
     onto.put(span, gen_ai.WORKFLOW_NAME, _member(span.json("haystack.pipeline.metadata"), "name"))
-    onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(put_in, "user") or None)
-    outputs = put_out.values() if isinstance(put_out, dict) else ()
+    onto.put_input(span, input_value)
+    outputs = output_value.values() if isinstance(output_value, dict) else ()
     answered = _messages([reply for output in outputs for reply in _replies(output)])
-    answered = answered or onto.said(put_out, "assistant")
+    answered = answered or onto.as_messages(output_value, "assistant")
     onto.put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
 
 
-def _read_model(span: Reader, put_in: Any, put_out: Any) -> None:
-    """A chat, or a completion, which is given a prompt and tells of itself beside its replies."""
-    sent = _messages(_member(put_in, "messages"))
-    sent = sent or onto.said(_member(put_in, "prompt"), "user")
+def _read_model(span: Reader, input_value: Any, output_value: Any) -> None:
+    """Read a chat, or a completion, which has a prompt and metadata beside its replies."""
+    sent = _messages(_member(input_value, "messages"))
+    sent = sent or onto.as_messages(_member(input_value, "prompt"), "user")
     onto.put(span, gen_ai.INPUT_MESSAGES, sent or None)
-    onto.put(span, gen_ai.TOOL_DEFINITIONS, _definitions(_member(put_in, "tools")) or None)
-    set_parameters(span, _member(put_in, "generation_kwargs"))
-    replies = _replies(put_out)
+    onto.put(span, gen_ai.TOOL_DEFINITIONS, _definitions(_member(input_value, "tools")) or None)
+    set_parameters(span, _member(input_value, "generation_kwargs"))
+    replies = _replies(output_value)
     onto.put(span, gen_ai.OUTPUT_MESSAGES, _messages(replies) or None)
-    told = _member(put_out, "meta") or [_member(reply, "meta") for reply in replies]
-    for meta in told if isinstance(told, list) else ():
+    metas = _member(output_value, "meta") or [_member(reply, "meta") for reply in replies]
+    for meta in metas if isinstance(metas, list) else ():
         onto.put(span, gen_ai.RESPONSE_MODEL, _member(meta, "model"))
         onto.put(span, gen_ai.RESPONSE_ID, _member(meta, "id"))
         if reason := finish_reason(_member(meta, "finish_reason")):
@@ -125,20 +125,20 @@ def _read_model(span: Reader, put_in: Any, put_out: Any) -> None:
         set_usage(span, _member(meta, "usage"))
 
 
-def _read_tool(span: Reader, given: str, gave: str) -> None:
+def _read_tool(span: Reader, input_key: str, output_key: str) -> None:
     onto.rename(
         span,
         {
             "haystack.tool.name": gen_ai.TOOL_NAME,
             "haystack.tool.description": gen_ai.TOOL_DESCRIPTION,
-            given: gen_ai.TOOL_CALL_ARGUMENTS,
+            input_key: gen_ai.TOOL_CALL_ARGUMENTS,
         },
     )
-    put_out = span.json(gave)
+    output_value = span.json(output_key)
     if span.boolean("haystack.tool.error"):
-        onto.put(span, agentool.TOOL_ERROR, _member(put_out, "error") or "failed")
+        onto.put(span, agentool.TOOL_ERROR, _member(output_value, "error") or "failed")
     else:
-        onto.set_result(span, put_out)
+        onto.set_result(span, output_value)
 
 
 def _member(value: Any, name: str) -> Any:
@@ -150,22 +150,22 @@ def _replies(output: Any) -> list[Any]:
     return replies if isinstance(replies, list) else []
 
 
-def _system(said: list[Message]) -> list[Part]:
-    first = next((it for it in said if it.get("role") == "system"), None)
+def _system(messages: list[Message]) -> list[Part]:
+    first = next((it for it in messages if it.get("role") == "system"), None)
     return list(first["parts"]) if first else []
 
 
-def _messages(said: Any) -> list[Message]:
-    made: list[Message] = []
-    for one in said if isinstance(said, list) else ():
+def _messages(items: Any) -> list[Message]:
+    messages: list[Message] = []
+    for one in items if isinstance(items, list) else ():
         if isinstance(one, str):  # a completion's reply
-            made.append(message("assistant", [text(one)]))
+            messages.append(message("assistant", [text(one)]))
         elif isinstance(one, dict):
             content = one.get("content")
             parts = [_part(part) for part in content] if isinstance(content, list) else []
             reason = finish_reason(_member(one.get("meta"), "finish_reason"))
-            made.append(message(str(one.get("role", "user")), parts, reason))
-    return made
+            messages.append(message(str(one.get("role", "user")), parts, reason))
+    return messages
 
 
 def _part(part: Any) -> Part:
@@ -188,7 +188,7 @@ def _id(call: dict[Any, Any]) -> str | None:
 
 
 def _definitions(tools: Any) -> list[dict[str, Any]]:
-    return [made for tool in _each(tools) for made in onto.definitions([tool])]
+    return [definition for tool in _each(tools) for definition in onto.definitions([tool])]
 
 
 def _each(tools: Any) -> Iterator[Any]:

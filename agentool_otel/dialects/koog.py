@@ -4,9 +4,9 @@ Source: spans of Koog 0.5.4 to 1.1.1, whose scope is the name of the service, or
 
 - From 0.6 on every span has a `koog.event.id`; messages have roles in capitals, a tool's words
   under `result` and calls under the role `Tool`; the system prompt has an attribute without
-  `gen_ai.`, and a tool that failed the result `{}`. A run's own span tells of the system prompt
-  where its input and its answer belong, and counts no tokens.
-- 0.5: messages are the older events, or indexed attributes for Langfuse (`_gen_ai_older`), and
+  `gen_ai.`, and a tool that failed the result `{}`. A run's own span has the system prompt
+  in place of its input and its answer, and counts no tokens.
+- 0.5: messages are the older events, or indexed attributes for Langfuse (`gen_ai.older`), and
   only the spans of nodes have names of their own.
 
 The conversation id is the id of the run.
@@ -41,8 +41,8 @@ class Koog:
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = span.scope == _SCOPE or any(key.startswith("koog.") for key in span.attributes)
         if ours:
-            said = gen_ai.OPERATION_NAME in span.attributes
-            return Confidence(EXTENDS if said else SCOPE, "scope or names of Koog")
+            has_operation = gen_ai.OPERATION_NAME in span.attributes
+            return Confidence(EXTENDS if has_operation else SCOPE, "scope or names of Koog")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
@@ -68,35 +68,38 @@ _COUNTS = (gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS)
 
 def _mend_messages(span: Reader) -> None:
     for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
-        told = json_or_text(span.rest.get(key))
-        if not isinstance(told, list):
+        messages = json_or_text(span.rest.get(key))
+        if not isinstance(messages, list):
             continue
-        made = [_mended(it) for it in told if isinstance(it, dict) and parts_of(it)]
+        mended = [_mended(it) for it in messages if isinstance(it, dict) and parts_of(it)]
         if key == gen_ai.OUTPUT_MESSAGES:  # one answer, of a message for each of its parts
-            parts = [part for it in made if it["role"] == "assistant" for part in parts_of(it)]
-            made = [message("assistant", parts)] if parts else []
+            parts = [part for it in mended if it["role"] == "assistant" for part in parts_of(it)]
+            mended = [message("assistant", parts)] if parts else []
         elif span.rest.get(gen_ai.OPERATION_NAME) == "invoke_agent":
-            made = [it for it in made if it["role"] != "system"]
+            mended = [it for it in mended if it["role"] != "system"]
         onto.drop(span, key)
-        onto.put(span, key, made or None)
+        onto.put(span, key, mended or None)
 
 
-def _mended(said: Message) -> Message:
-    role = str(said.get("role")).lower()
-    parts = parts_of(said)
+def _mended(item: Message) -> Message:
+    role = str(item.get("role")).lower()
+    parts = parts_of(item)
     if any(part.get("type") == "tool_call" for part in parts):
         role = "assistant"
     responses = [
-        {"response": _told(part["result"]), **{k: v for k, v in part.items() if k != "result"}}
+        {
+            "response": _result_value(part["result"]),
+            **{k: v for k, v in part.items() if k != "result"},
+        }
         if part.get("type") == "tool_call_response" and "result" in part
         else part
         for part in parts
     ]
-    return {**said, "role": role, "parts": responses}
+    return {**item, "role": role, "parts": responses}
 
 
-def _told(result: Any) -> Any:
-    """What a tool said: a text comes as JSON, and in a message as JSON once more."""
+def _result_value(result: Any) -> Any:
+    """Return a tool's result: text comes as JSON, and in a message as JSON of JSON."""
     return json_or_text(result) if isinstance(result, str) else result
 
 
@@ -106,5 +109,5 @@ def _mend_reasons(span: Reader) -> None:
     if isinstance(value, str):
         value = [it.strip() for it in value.strip("[]").split(",")]
     if isinstance(value, list):
-        told = [str(finish_reason(it)) for it in value]
-        span.rest[gen_ai.RESPONSE_FINISH_REASONS] = told
+        reasons = [str(finish_reason(it)) for it in value]
+        span.rest[gen_ai.RESPONSE_FINISH_REASONS] = reasons

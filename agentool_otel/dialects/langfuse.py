@@ -39,7 +39,7 @@ _OPERATIONS = {
     "retriever": "retrieval",
 }
 _TAKEN = {_INPUT: "gen_ai.prompt", _OUTPUT: "gen_ai.completion"}
-"""What Langfuse has made of the names under which LangSmith's exporter writes values."""
+"""Langfuse's names for the attributes that LangSmith's exporter writes values to."""
 _SESSION = {"session.id": gen_ai.CONVERSATION_ID, "langfuse.session.id": gen_ai.CONVERSATION_ID}
 
 

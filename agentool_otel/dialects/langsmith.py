@@ -73,9 +73,16 @@ class LangSmith:
             name = span.text("gen_ai.serialized.name") or name
         elif operation in ("chat", "embeddings"):
             details = ("input_token_details", "output_token_details")
-            told = {it: object_in(span.rest.get(f"gen_ai.usage.{it}")) for it in details}
-            set_usage(span, told)
-            onto.drop(span, *(f"gen_ai.usage.{it}" for it in told if isinstance(told[it], dict)))
+            token_details = {it: object_in(span.rest.get(f"gen_ai.usage.{it}")) for it in details}
+            set_usage(span, token_details)
+            onto.drop(
+                span,
+                *(
+                    f"gen_ai.usage.{it}"
+                    for it in token_details
+                    if isinstance(token_details[it], dict)
+                ),
+            )
             onto.mend_definitions(span)
             onto.put(span, agentool.COST_USD, read_costs(span.json("langsmith.cost.total")))
         elif operation is None:  # the conventions' older names would make a model call of it
@@ -94,9 +101,9 @@ def _take_error(span: Reader) -> None:
     if span.rest.get(_OUTPUTS) == _NOTHING:
         onto.drop(span, _OUTPUTS)
     for event in record.events:
-        told = event.attributes.get(core.EXCEPTION_MESSAGE)
-        if isinstance(told, str) and _TRACEBACK in told:
-            raised = _RAISED.fullmatch(told.rstrip().rpartition("\n")[2])
-            if raised is not None:
-                onto.put(span, core.ERROR_TYPE, raised[1])
-                span.span = replace(record, status_message=raised[2])
+        description = event.attributes.get(core.EXCEPTION_MESSAGE)
+        if isinstance(description, str) and _TRACEBACK in description:
+            match = _RAISED.fullmatch(description.rstrip().rpartition("\n")[2])
+            if match is not None:
+                onto.put(span, core.ERROR_TYPE, match[1])
+                span.span = replace(record, status_message=match[2])

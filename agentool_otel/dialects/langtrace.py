@@ -55,9 +55,9 @@ class Langtrace:
             return onto.unclassified(span)
         onto.rename(span, _NAMES)
         tools = _unwrapped(json_or_text(span.rest.get("gen_ai.request.tools")))
-        if made := onto.definitions(tools):
+        if definitions := onto.definitions(tools):
             onto.drop(span, "gen_ai.request.tools")
-            onto.put(span, gen_ai.TOOL_DEFINITIONS, made)
+            onto.put(span, gen_ai.TOOL_DEFINITIONS, definitions)
         if operation != "embeddings":
             onto.set_system(span, span.text("instructions"))
             _set_input(span)
@@ -70,9 +70,9 @@ def _unwrapped(tools: Any) -> Any:
 
 
 def _set_input(span: Reader) -> None:
-    """Set what the model was asked, without what stands for tool calls: a list of empty objects."""
+    """Set a model's input, without the lists of empty objects that stand for tool calls."""
     for event in span.span.events:
-        asked = json_or_text(event.attributes.get(_PROMPT))
-        if event.name == _PROMPT_EVENT and isinstance(asked, list):
-            told = [said for said in asked if isinstance(said, dict)]
-            onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(told, "user") or None)
+        prompt = json_or_text(event.attributes.get(_PROMPT))
+        if event.name == _PROMPT_EVENT and isinstance(prompt, list):
+            messages = [item for item in prompt if isinstance(item, dict)]
+            onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(messages, "user") or None)

@@ -41,8 +41,8 @@ _PROVIDER = ("gen_ai.system", gen_ai.PROVIDER_NAME)
 _RAW = re.compile(r"llm\.([^.]+)\.([^.]+)")
 _OF_CALLS = frozenset({"request", "usage"})
 """What follows `llm.` in names of the call's own span."""
-_ASKED = frozenset({"messages", "input", "contents"})
-_ANSWERED = frozenset({"choices", "output", "content", "candidates"})
+_REQUEST_KEYS = frozenset({"messages", "input", "contents"})
+_RESPONSE_KEYS = frozenset({"choices", "output", "content", "candidates"})
 _REQUEST, _RESPONSE = "llm.request", "llm.response"
 
 
@@ -64,7 +64,9 @@ class LiteLLM:
         if _CALL_ID in span.rest or _TYPE in span.rest:
             return _read_request(span)
         raw = _raw_members(span)
-        return onto.unclassified(span) if raw.keys().isdisjoint(_ANSWERED) else _read_raw(span, raw)
+        if raw.keys().isdisjoint(_RESPONSE_KEYS):
+            return onto.unclassified(span)
+        return _read_raw(span, raw)
 
 
 def _read_request(span: Reader) -> Operation:
@@ -88,9 +90,9 @@ def _read_request(span: Reader) -> Operation:
 
 def _add_calls(span: Reader) -> None:
     """Add the tool calls to the answer, which has its text only."""
-    told = tree(span, "gen_ai.completion")
+    choices = tree(span, "gen_ai.completion")
     calls = calls_from(
-        [it["function_call"] for it in told if "function_call" in it] if told else None
+        [it["function_call"] for it in choices if "function_call" in it] if choices else None
     )
     answer = json_or_text(span.rest.get(gen_ai.OUTPUT_MESSAGES))
     if calls and isinstance(answer, list) and answer and isinstance(answer[-1], dict):
@@ -103,21 +105,21 @@ def _add_calls(span: Reader) -> None:
 
 def _raw_members(span: Reader) -> dict[str, Any]:
     """What the request and the response consist of; an empty text is a member that is null."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in span.rest.items():
-        named = _RAW.fullmatch(key)
-        if named and named[1] not in _OF_CALLS and value not in ("", "None"):
+        match = _RAW.fullmatch(key)
+        if match and match[1] not in _OF_CALLS and value not in ("", "None"):
             printed = isinstance(value, str) and value[:1] in ("[", "{")
-            found[named[2]] = value_in(value) if printed else value
-    return found
+            members[match[2]] = value_in(value) if printed else value
+    return members
 
 
 def _read_raw(span: Reader, raw: dict[str, Any]) -> Operation:
     for key in [key for key in span.rest if _RAW.fullmatch(key)]:
         del span.rest[key]
     span.rest[_RESPONSE] = raw
-    if not raw.keys().isdisjoint(_ASKED):
-        span.rest[_REQUEST] = {key: raw[key] for key in raw.keys() - _ANSWERED - {"model"}}
+    if not raw.keys().isdisjoint(_REQUEST_KEYS):
+        span.rest[_REQUEST] = {key: raw[key] for key in raw.keys() - _RESPONSE_KEYS - {"model"}}
     else:  # of a response, whose request is told by the span above
         onto.set_system(span, raw.get("instructions"))
     return read_call(span, "chat", None, _REQUEST, _RESPONSE)

@@ -80,22 +80,22 @@ def _answer(span: Reader) -> list[Message] | None:
 def _messages(context: Any) -> list[Message]:
     """Messages of a chat context: {"items": [{"type": "message" | "function_call" | …}]}."""
     items = context.get("items") if isinstance(context, dict) else context
-    made: list[Message] = []
+    messages: list[Message] = []
     for item in items if isinstance(items, list) else ():
         match item:
             case {"type": "function_call", "name": str(name)}:
                 arguments = json_or_text(item.get("arguments"))
-                made.append(message("assistant", [call_part(name, arguments, _id(item))]))
+                messages.append(message("assistant", [call_part(name, arguments, _id(item))]))
             case {"type": "function_call_output"}:
                 response = json_or_text(item.get("output"))
-                made.append(message("tool", [tool_response(response, _id(item))]))
+                messages.append(message("tool", [tool_response(response, _id(item))]))
             case {"role": str(role), "content": content}:
                 words = content if isinstance(content, list) else [content]
                 parts = [text(word) for word in words if isinstance(word, str)]
-                made.append(message(role, parts))
+                messages.append(message(role, parts))
             case _:
                 continue
-    return made
+    return messages
 
 
 def _id(item: dict[str, Any]) -> str | None:

@@ -54,57 +54,57 @@ class LlamaIndex:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        said = {event.name: event.attributes for event in span.span.events}
+        events = {event.name: event.attributes for event in span.span.events}
         owner, _, method = span.span.name.rpartition(".")
-        if "LLMChatStartEvent" in said or "LLMCompletionStartEvent" in said:
-            return _read_model(span, said)
-        if (asked := said.get("RetrievalStartEvent")) is not None:
-            onto.put(span, gen_ai.RETRIEVAL_QUERY_TEXT, _query(asked, "str_or_query_bundle"))
-            found = said.get("RetrievalEndEvent", {})
-            onto.set_documents(span, _documents(found.get("nodes")))
+        if "LLMChatStartEvent" in events or "LLMCompletionStartEvent" in events:
+            return _read_model(span, events)
+        if (start := events.get("RetrievalStartEvent")) is not None:
+            onto.put(span, gen_ai.RETRIEVAL_QUERY_TEXT, _query(start, "str_or_query_bundle"))
+            end = events.get("RetrievalEndEvent", {})
+            onto.set_documents(span, _documents(end.get("nodes")))
             return onto.as_operation(span, "retrieval")
-        if (asked := said.get("EmbeddingStartEvent")) is not None:
-            onto.put(span, gen_ai.REQUEST_MODEL, asked.get("model_dict.model_name"))
+        if (start := events.get("EmbeddingStartEvent")) is not None:
+            onto.put(span, gen_ai.REQUEST_MODEL, start.get("model_dict.model_name"))
             return onto.as_operation(span, "embeddings")
-        if (asked := said.get("QueryStartEvent")) is not None:
-            answer = said.get("QueryEndEvent", {}).get("response.response")
+        if (start := events.get("QueryStartEvent")) is not None:
+            answer = events.get("QueryEndEvent", {}).get("response.response")
             onto.put(span, gen_ai.WORKFLOW_NAME, owner)
-            onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(_query(asked, "query"), "user") or None)
-            onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(answer, "assistant") or None)
+            onto.put_input(span, _query(start, "query"))
+            onto.put_output(span, answer)
             return onto.as_operation(span, "invoke_workflow")
         if method in ("call", "acall") and owner.endswith("Tool"):
             return _read_tool(span)
-        if method == "run" and ("workflow.output" in said or span.span.parent_id is None):
+        if method == "run" and ("workflow.output" in events or span.span.parent_id is None):
             is_agent = owner.endswith("Agent")
             onto.put(span, gen_ai.AGENT_NAME if is_agent else gen_ai.WORKFLOW_NAME, owner)
-            answer = _printed_answer(said.get("workflow.output", {}).get("output"))
-            onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(answer, "assistant") or None)
+            answer = _printed_answer(events.get("workflow.output", {}).get("output"))
+            onto.put_output(span, answer)
             return onto.as_operation(span, "invoke_agent" if is_agent else "invoke_workflow")
         return onto.unclassified(span)
 
 
-def _read_model(span: Reader, said: dict[str, Attributes]) -> Operation:
-    asked = said.get("LLMChatStartEvent") or said.get("LLMCompletionStartEvent") or {}
-    given = said.get("LLMChatEndEvent") or said.get("LLMCompletionEndEvent") or {}
-    onto.put(span, gen_ai.REQUEST_MODEL, asked.get("model_dict.model_name"))
-    onto.put(span, gen_ai.REQUEST_TEMPERATURE, asked.get("model_dict.temperature"))
-    sent = _messages(asked.get("messages")) or onto.said(asked.get("prompt"), "user")
+def _read_model(span: Reader, events: dict[str, Attributes]) -> Operation:
+    start = events.get("LLMChatStartEvent") or events.get("LLMCompletionStartEvent") or {}
+    end = events.get("LLMChatEndEvent") or events.get("LLMCompletionEndEvent") or {}
+    onto.put(span, gen_ai.REQUEST_MODEL, start.get("model_dict.model_name"))
+    onto.put(span, gen_ai.REQUEST_TEMPERATURE, start.get("model_dict.temperature"))
+    sent = _messages(start.get("messages")) or onto.as_messages(start.get("prompt"), "user")
     onto.put(span, gen_ai.INPUT_MESSAGES, sent or None)
     answer = {
-        "role": given.get("response.message.role", "assistant"),
-        "blocks": given.get("response.message.blocks"),
+        "role": end.get("response.message.role", "assistant"),
+        "blocks": end.get("response.message.blocks"),
     }
-    answered = [it for it in _messages([answer]) if it["parts"]]
-    answered = answered or onto.said(given.get("response.text"), "assistant")
-    onto.put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
-    onto.put(span, gen_ai.RESPONSE_MODEL, given.get("response.raw.model"))
-    onto.put(span, gen_ai.RESPONSE_ID, given.get("response.raw.id"))
-    match json_or_text(given.get("response.raw.choices")):
+    outputs = [it for it in _messages([answer]) if it["parts"]]
+    outputs = outputs or onto.as_messages(end.get("response.text"), "assistant")
+    onto.put(span, gen_ai.OUTPUT_MESSAGES, outputs or None)
+    onto.put(span, gen_ai.RESPONSE_MODEL, end.get("response.raw.model"))
+    onto.put(span, gen_ai.RESPONSE_ID, end.get("response.raw.id"))
+    match json_or_text(end.get("response.raw.choices")):
         case [{"finish_reason": str(reason)}, *_]:
             onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [finish_reason(reason)])
         case _:
             pass
-    set_usage(span, _usage(given))
+    set_usage(span, _usage(end))
     return onto.as_operation(span, "chat")
 
 
@@ -123,47 +123,47 @@ def _read_tool(span: Reader) -> Operation:
 
 def _printed_answer(printed: Any) -> str | None:
     """The text in the `repr` of an agent's output, where it ends before the cut."""
-    found = _PRINTED.match(printed) if isinstance(printed, str) else None
+    match = _PRINTED.match(printed) if isinstance(printed, str) else None
     try:
-        return str(literal_eval(found[1])) if found is not None else None
+        return str(literal_eval(match[1])) if match is not None else None
     except (ValueError, SyntaxError):  # no text that Python printed
         return None
 
 
-def _usage(given: Attributes) -> dict[str, Any]:
+def _usage(attributes: Attributes) -> dict[str, Any]:
     """The counts of a provider's response, with their details as the objects they were."""
-    made: dict[str, Any] = {}
-    for key, value in given.items():
+    usage: dict[str, Any] = {}
+    for key, value in attributes.items():
         if key.startswith(_USAGE):
             outer, _, inner = key.removeprefix(_USAGE).partition(".")
             if not inner:
-                made[outer] = value
-            elif isinstance(details := made.setdefault(outer, {}), dict):
+                usage[outer] = value
+            elif isinstance(details := usage.setdefault(outer, {}), dict):
                 details[inner] = value
-    return made
+    return usage
 
 
-def _query(asked: Attributes, name: str) -> Any:
-    return asked.get(f"{name}.query_str", asked.get(name))
+def _query(event: Attributes, name: str) -> Any:
+    return event.get(f"{name}.query_str", event.get(name))
 
 
 def _documents(nodes: Any) -> Any:
     nodes = json_or_text(nodes)
     if not isinstance(nodes, list):
         return onto.UNSET
-    made: list[dict[str, Any]] = []
+    documents: list[dict[str, Any]] = []
     for one in nodes:
         node = one.get("node") if isinstance(one, dict) else None
         if isinstance(node, dict):
             fields = {"id": node.get("id_"), "content": node.get("text"), "score": one.get("score")}
-            made.append({key: value for key, value in fields.items() if value is not None})
-    return made
+            documents.append({key: value for key, value in fields.items() if value is not None})
+    return documents
 
 
-def _messages(said: Any) -> list[Message]:
-    made: list[Message] = []
-    said = json_or_text(said)
-    for one in said if isinstance(said, list) else ():
+def _messages(items: Any) -> list[Message]:
+    messages: list[Message] = []
+    items = json_or_text(items)
+    for one in items if isinstance(items, list) else ():
         if not isinstance(one, dict):
             continue
         blocks = json_or_text(one.get("blocks"))
@@ -173,8 +173,8 @@ def _messages(said: Any) -> list[Message]:
         if one.get("role") == "tool":
             words = "".join(str(part.get("content", "")) for part in parts)
             parts = [tool_response(words, call_id if isinstance(call_id, str) else None)]
-        made.append(message(str(one.get("role", "user")), parts))
-    return made
+        messages.append(message(str(one.get("role", "user")), parts))
+    return messages
 
 
 def _part(block: Any) -> Part:

@@ -67,13 +67,13 @@ class Microsoft:
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("workflow.", *_PLUMBING, "message.send")):
             return Confidence(OWN_ROLE, "name of a workflow's span")
-        said = gen_ai.OPERATION_NAME in span.attributes
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
         if span.attributes.get(gen_ai.PROVIDER_NAME) == _FRAMEWORK:
             return Confidence(EXTENDS, f"the provider is {_FRAMEWORK}")
         if "gen_ai.thread.id" in span.attributes:
-            return Confidence(EXTENDS if said else SCOPE, "has gen_ai.thread.id")
+            return Confidence(EXTENDS if has_operation else SCOPE, "has gen_ai.thread.id")
         if span.scope.startswith(_SCOPES):
-            return Confidence(EXTENDS if said else SCOPE, f"scope {span.scope}")
+            return Confidence(EXTENDS if has_operation else SCOPE, f"scope {span.scope}")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
@@ -113,7 +113,7 @@ def _read_kernel(span: Reader) -> None:
 
 
 def _read_message(span: Reader) -> Operation:
-    """A message between executors of a workflow says who hands over to whom."""
+    """Read a message between executors of a workflow: its sender hands over to its receiver."""
     source, target = span.text(_SOURCE), span.text(_TARGET)
     if source is None or target is None:
         for key, value in ((_SOURCE, source), (_TARGET, target)):
@@ -126,7 +126,7 @@ def _read_message(span: Reader) -> Operation:
 
 
 def _unpack_structured(span: Reader) -> None:
-    """Make the answer of a call for a structured result an answer.
+    """Turn the tool call that stands for a structured result into the answer.
 
     Microsoft.Extensions.AI asks the model for a tool `final_result`, whose call has that id too.
     """
@@ -139,13 +139,13 @@ def _unpack_structured(span: Reader) -> None:
 
 
 def _unpack_results(span: Reader) -> None:
-    """Take what tools gave back out of the content objects Agent Framework printed in 2026-01."""
+    """Take tool results out of the content objects that Agent Framework printed in 2026-01."""
     for key in (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES):
         value = span.rest.get(key)
         if isinstance(value, str) and "function_result" in value:
             messages = json_or_text(value)
-            for said in messages if isinstance(messages, list) else ():
-                for part in parts_of(said) if isinstance(said, dict) else ():
+            for item in messages if isinstance(messages, list) else ():
+                for part in parts_of(item) if isinstance(item, dict) else ():
                     response = json_or_text(part.get("response"))
                     if isinstance(response, dict) and response.get("type") == "function_result":
                         part["response"] = response.get("result")

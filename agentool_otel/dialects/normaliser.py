@@ -1,9 +1,9 @@
-"""Spans of which a collector has left GenAI names only.
+"""Spans whose names a collector has reduced to those of the GenAI conventions.
 
 Source: opentelemetry-collector-contrib `processor/genainormalizerprocessor/internal`. Where it
 keeps the original names beside its own, those say more, and the dialects `openinference` and
-`traceloop` read both. Here they are gone, and what gives the span away is that its messages are the
-input and output of a function, in the wrapping of LangChain's callbacks.
+`traceloop` read both. Here they are gone, and the span is recognised by its messages, which are the
+input and output of a function, in the wrapper of LangChain's callbacks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Normaliser"]
 _KINDS = ("openinference.span.kind", "traceloop.span.kind")
 _SCOPES = ("openinference.instrumentation.", "opentelemetry.instrumentation.")
 _ENVELOPES = ("inputs", "kwargs", "outputs", "input_str")
-_GIVEN, _GAVE = gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES
+_INPUT, _OUTPUT = gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES
 
 
 class Normaliser:
@@ -35,12 +35,12 @@ class Normaliser:
         attributes = span.attributes
         if gen_ai.OPERATION_NAME not in attributes or any(key in attributes for key in _KINDS):
             return NOT_MINE
-        if _is_envelope(attributes.get(_GIVEN)) or _is_envelope(attributes.get(_GAVE)):
+        if _is_envelope(attributes.get(_INPUT)) or _is_envelope(attributes.get(_OUTPUT)):
             return Confidence(EXTENDS, "its messages are a function's input or output")
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        for key in (_GIVEN, _GAVE):
+        for key in (_INPUT, _OUTPUT):
             if _is_envelope(span.rest.get(key)):
                 envelope = json_or_text(span.rest[key])
                 inner = next(envelope[name] for name in _ENVELOPES if name in envelope)
@@ -48,11 +48,11 @@ class Normaliser:
         operation = span.text(gen_ai.OPERATION_NAME)
         if operation == "invoke_agent" and not isinstance(span.rest.get(gen_ai.AGENT_NAME), str):
             return onto.unclassified(span)  # made of a step of a chain
-        given, gave = (f"normalised.{key}" for key in (_GIVEN, _GAVE))
-        for key, moved in ((_GIVEN, given), (_GAVE, gave)):
+        input_key, output_key = (f"normalised.{key}" for key in (_INPUT, _OUTPUT))
+        for key, moved in ((_INPUT, input_key), (_OUTPUT, output_key)):
             if key in span.rest:
                 span.rest[moved] = span.rest.pop(key)
-        return read_call(span, operation, None, given, gave)
+        return read_call(span, operation, None, input_key, output_key)
 
 
 def _is_envelope(value: object) -> bool:

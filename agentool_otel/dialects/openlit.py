@@ -45,7 +45,7 @@ _OPERATIONS = {
 }
 _NODES = frozenset({"agent", "model", "tools"})
 _HOOKS = (".before_agent", ".before_model", ".after_model", ".after_agent")
-"""Nodes that LangChain builds its agents of. Every node of a graph is said to be an agent."""
+"""Nodes that LangChain builds its agents of. Every node of a graph is recorded as an agent."""
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """LangChain's id of a run, which stands for the call's where a tool has failed."""
 _ARGS, _KWARGS = "function.args", "function.kwargs"
@@ -106,27 +106,27 @@ class OpenLIT:
 
 
 def _operation(span: Reader) -> str | None:
-    """What the span stands for; one that has failed often says it in its name only."""
-    said = span.rest.get(gen_ai.OPERATION_NAME)
-    if said is None:
-        said, _, model = span.span.name.partition(" ")
-        if said == "chat" and span.span.status == STATUS_ERROR:
+    """Return the operation of a span; a failed one often has it in its name only."""
+    name = span.rest.get(gen_ai.OPERATION_NAME)
+    if name is None:
+        name, _, model = span.span.name.partition(" ")
+        if name == "chat" and span.span.status == STATUS_ERROR:
             onto.put(span, gen_ai.REQUEST_MODEL, model)
-            return said
-        return said if said in ("invoke_agent", "invoke_workflow") else None
-    said, _, named = str(said).partition(" ")
-    if named:  # of LangChain, in 1.35: the name of the span once more
-        if said == "workflow":
-            onto.put(span, gen_ai.WORKFLOW_NAME, named)
+            return name
+        return name if name in ("invoke_agent", "invoke_workflow") else None
+    name, _, subject = str(name).partition(" ")
+    if subject:  # of LangChain, in 1.35: the name of the span once more
+        if name == "workflow":
+            onto.put(span, gen_ai.WORKFLOW_NAME, subject)
             return run_at_root(span, "gen_ai.workflow.input", "gen_ai.workflow.output")
-        if said == "tool":
-            onto.put(span, gen_ai.TOOL_NAME, named)
+        if name == "tool":
+            onto.put(span, gen_ai.TOOL_NAME, subject)
             return "execute_tool"
-    return _OPERATIONS.get(str(said), str(said))
+    return _OPERATIONS.get(str(name), str(name))
 
 
 def _is_machinery(span: Reader) -> bool:
-    """Whether what is said to be an agent is a part of one: a node, or a turn without a name."""
+    """Whether a span recorded as an agent is part of one: a node, or a turn without a name."""
     name = span.rest.get(gen_ai.AGENT_NAME)
     if span.span.scope.endswith(".langgraph"):
         return str(name) in _NODES or str(name).endswith(_HOOKS)
@@ -137,10 +137,10 @@ def _read_function(span: Reader) -> Operation:
     """Read a call of a function, which is a run where it is the root; its arguments are printed."""
     operation = run_at_root(span, _ARGS)
     if operation is not None:
-        given, named = value_in(span.text(_ARGS) or ""), value_in(span.text(_KWARGS) or "")
-        if isinstance(given, tuple):
-            given = {"args": list(given), "kwargs": named}
-        span.rest[_ARGS] = given
+        args, kwargs = value_in(span.text(_ARGS) or ""), value_in(span.text(_KWARGS) or "")
+        if isinstance(args, tuple):
+            args = {"args": list(args), "kwargs": kwargs}
+        span.rest[_ARGS] = args
     return read_call(span, operation, None, _ARGS, gen_ai.OUTPUT_MESSAGES)
 
 
@@ -161,8 +161,8 @@ def _read_run(span: Reader) -> None:
     )
     state = json_or_text(span.rest.get("gen_ai.workflow.output"))
     if isinstance(state, dict) and "messages" in state:  # of a graph
-        told = messages_from(langchain.unprinted(state), "assistant")
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, answer_in(told))
+        messages = messages_from(langchain.unprinted(state), "assistant")
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, answer_in(messages))
         onto.drop(span, "gen_ai.workflow.output")
     onto.move_messages(
         span,
@@ -184,24 +184,24 @@ def _read_tool(span: Reader) -> None:
         rest[gen_ai.TOOL_CALL_ARGUMENTS] = object_in(rest[gen_ai.TOOL_CALL_ARGUMENTS])
     if _RUN_ID.fullmatch(str(rest.get(gen_ai.TOOL_CALL_ID))):
         onto.drop(span, gen_ai.TOOL_CALL_ID)
-    given = langchain.tool_message(rest.get(gen_ai.TOOL_CALL_RESULT))
-    if given is not None:
+    result = langchain.tool_message(rest.get(gen_ai.TOOL_CALL_RESULT))
+    if result is not None:
         del rest[gen_ai.TOOL_CALL_RESULT]
-        onto.put(span, gen_ai.TOOL_CALL_ID, given.call_id)
-        onto.put(span, agentool.TOOL_ERROR, str(given.content) if given.failed else None)
-        onto.set_result(span, given.content)
+        onto.put(span, gen_ai.TOOL_CALL_ID, result.call_id)
+        onto.put(span, agentool.TOOL_ERROR, str(result.content) if result.failed else None)
+        onto.set_result(span, result.content)
 
 
 def _mend_printed(span: Reader) -> None:
-    """Make results that are printed dicts objects: what Google's models were told."""
-    said = span.rest.get(gen_ai.INPUT_MESSAGES)
-    if isinstance(said, str) and "\"{'" in said:
-        said = json_or_text(said)
-        for it in said if isinstance(said, list) else ():
+    """Parse tool results that are printed dicts, as in prompts for Google's models."""
+    messages = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(messages, str) and "\"{'" in messages:
+        messages = json_or_text(messages)
+        for it in messages if isinstance(messages, list) else ():
             for part in parts_of(it):
                 if part.get("type") == "tool_call_response":
                     part["response"] = object_in(part.get("response"))
-                    span.rest[gen_ai.INPUT_MESSAGES] = said
+                    span.rest[gen_ai.INPUT_MESSAGES] = messages
 
 
 def _read_model_call(span: Reader) -> None:
@@ -219,15 +219,15 @@ def _read_model_call(span: Reader) -> None:
         if isinstance(value, str)
     ]
     _read_prompt(span)
-    asked = _calls(span)
-    if gen_ai.OUTPUT_MESSAGES in span.rest or not (thoughts or asked):
+    calls = _calls(span)
+    if gen_ai.OUTPUT_MESSAGES in span.rest or not (thoughts or calls):
         return
-    answered: list[Message] = []
+    answers: list[Message] = []
     for event in span.span.events:
         if event.name == "gen_ai.content.completion":
-            answered += messages_from(event.attributes.get("gen_ai.completion"), "assistant")
-    spoken = [part for said in answered for part in said.get("parts", ())]
-    span.rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*thoughts, *spoken, *asked])]
+            answers += messages_from(event.attributes.get("gen_ai.completion"), "assistant")
+    content = [part for answer in answers for part in answer.get("parts", ())]
+    span.rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*thoughts, *content, *calls])]
 
 
 def _read_prompt(span: Reader) -> None:
@@ -237,9 +237,9 @@ def _read_prompt(span: Reader) -> None:
     prompt = next((it for it in prompts if isinstance(it, str)), "")
     if gen_ai.INPUT_MESSAGES in span.rest or _ROLE.match(prompt) is None:
         return
-    _, *said = _ROLE.split(prompt)
+    _, *sections = _ROLE.split(prompt)
     messages: list[Message] = []
-    for role, words in zip(said[::2], said[1::2], strict=True):
+    for role, words in zip(sections[::2], sections[1::2], strict=True):
         words = words.removesuffix("\n")
         content = value_in(words) if words.startswith("[{") else words
         messages += messages_from(content, role)
@@ -248,16 +248,24 @@ def _read_prompt(span: Reader) -> None:
 
 def _calls(span: Reader) -> list[Part]:
     """Take the calls of an answer: a printed list, or each member of all calls as one text."""
-    said = json_or_text(span.rest.get("gen_ai.response.tool_calls"))
-    asked = calls_from(value_in(said) if isinstance(said, str) else said)
-    if asked:
+    value = json_or_text(span.rest.get("gen_ai.response.tool_calls"))
+    calls = calls_from(value_in(value) if isinstance(value, str) else value)
+    if calls:
         onto.drop(span, "gen_ai.response.tool_calls")
         # By mistake it may hold the tools that a response could call.
-        return [call for call in asked if "id" in call]
+        return [call for call in calls if "id" in call]
     keys = gen_ai.TOOL_NAME, gen_ai.TOOL_CALL_ID, "gen_ai.tool.args"
-    names, ids, given = (str(span.rest.get(key) or "") for key in keys)
-    listed, known, told = names.split(", "), ids.split(", "), json_or_text(f"[{given}]")
-    if not ids or not isinstance(told, list) or not len(listed) == len(known) == len(told):
+    names, ids, arguments = (str(span.rest.get(key) or "") for key in keys)
+    name_list, id_list, argument_list = (
+        names.split(", "),
+        ids.split(", "),
+        json_or_text(f"[{arguments}]"),
+    )
+    if (
+        not ids
+        or not isinstance(argument_list, list)
+        or not len(name_list) == len(id_list) == len(argument_list)
+    ):
         return []
     onto.drop(span, *keys)
-    return [tool_call(*it) for it in zip(listed, told, known, strict=True)]
+    return [tool_call(*it) for it in zip(name_list, argument_list, id_list, strict=True)]

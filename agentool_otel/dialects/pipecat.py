@@ -1,9 +1,9 @@
 """Pipecat: a conversation of turns, each with the calls of its models.
 
 Source: pipecat-ai 1.14.0 `utils/tracing/service_{attributes,decorators}.py`,
-`utils/tracing/turn_trace_observer.py`. A turn is what one agent does for one thing that was said,
-so it is the run; its conversation is the session. Of an answer the span has the words alone: calls
-of tools, which have no spans, and their results are in what the next model is told.
+`utils/tracing/turn_trace_observer.py`. A turn is an agent's work on one utterance, so it is the
+run; its conversation is the session. A span has only the text of an answer: tool calls, which have
+no spans, and their results are in the input of the next model call.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Pipecat:
 def _read_model_call(span: Reader) -> None:
     onto.rename(span, {"stream": gen_ai.REQUEST_STREAM})
     onto.set_system(span, span.rest.pop(gen_ai.SYSTEM_INSTRUCTIONS, None))
-    asked = span.json("input", keep_text=False)
-    onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(asked, "user") or None)
-    answered = span.text("output")
-    if answered:
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, [message("assistant", [text(answered)])])
+    prompt = span.json("input", keep_text=False)
+    onto.put(span, gen_ai.INPUT_MESSAGES, messages_from(prompt, "user") or None)
+    answer = span.text("output")
+    if answer:
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, [message("assistant", [text(answer)])])
     tools = span.json("tools", keep_text=False)
     onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(tools) or None)

@@ -97,7 +97,7 @@ def _read_agent(span: Reader) -> Operation:
         everything = _of_this_run(everything)
     start = _place_of(index or 0, everything)
     first = next(
-        (n for n, said in enumerate(everything) if n >= start and said.get("role") == "assistant"),
+        (n for n, it in enumerate(everything) if n >= start and it.get("role") == "assistant"),
         len(everything),
     )
     onto.put(span, gen_ai.INPUT_MESSAGES, everything[:first] or None)
@@ -107,36 +107,40 @@ def _read_agent(span: Reader) -> Operation:
 
 
 def _of_this_run(everything: list[Message]) -> list[Message]:
-    """The messages without those of earlier runs, which older versions give without telling
-    them apart: where users spoke twice, only the answer is sure, and the model calls tell the rest.
+    """Return the messages without those of earlier runs, which older versions do not tell apart.
+
+    With two messages of the user only the answer is certain; the model calls have the others.
+
     """
-    said = [text_of(it) for it in everything if it.get("role") == "user"]
-    if sum(it is not None and not it.endswith(_RETRY) for it in said) < 2:
+    questions = [text_of(it) for it in everything if it.get("role") == "user"]
+    if sum(it is not None and not it.endswith(_RETRY) for it in questions) < 2:
         return everything
     return everything[-1:] if everything[-1].get("role") == "assistant" else []
 
 
-def _place_of(index: int, told: list[Message]) -> int:
-    """Return where a message of pydantic-ai's begins in what the span tells of all of them: its
-    requests may be several messages there, of the system, the user and tools."""
+def _place_of(index: int, messages: list[Message]) -> int:
+    """Return where a message of pydantic-ai's begins among those of the span, where one of its
+    requests may be several messages, of the system, the user and tools."""
     count, before = 0, "assistant"
-    for place, said in enumerate(told):
-        role = str(said.get("role"))
+    for place, item in enumerate(messages):
+        role = str(item.get("role"))
         count += role == "assistant" or before == "assistant"
         if count > index:
             return place
         before = role
-    return len(told)
+    return len(messages)
 
 
 def _answer(span: Reader, run: list[Message]) -> list[Message] | None:
-    """The messages of the run, the last of them what it gave back: its result where that was
-    structured. The calls among them are all that is known where the spans inside are missing."""
+    """Return the messages of the run, the last of them its answer: a structured result, if any.
+
+    Their tool calls are all that is known of them if the spans inside are missing.
+    """
     result = span.json("final_result")
     if result is not onto.UNSET and result is not None:
         words = result if isinstance(result, str) else onto.dumps(result)
-        given = message("assistant", [text(words)])
-        return [*(run if not run or run[-1].get("role") != "assistant" else run[:-1]), given]
+        answer = message("assistant", [text(words)])
+        return [*(run if not run or run[-1].get("role") != "assistant" else run[:-1]), answer]
     return run or None
 
 

@@ -1,7 +1,7 @@
 """Quarkus LangChain4j: services and tools in the names of spans, older GenAI names on model calls.
 
 Source: spans of quarkus-langchain4j 1.10.0 (scope `io.quarkus.opentelemetry`). A prompt is the
-texts of all its messages, a line each, without whose they are; a failure is an exception event on a
+texts of all its messages, a line each, without roles; a failure is an exception event on a
 span without a status.
 """
 
@@ -48,8 +48,8 @@ class QuarkusLangChain4j:
             return _failed(span, onto.as_operation(span, "execute_tool"))
         if (reason := span.text(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
             reason = reason.lower()
-            told = finish_reason(_REASONS.get(reason, reason))
-            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(told)]
+            known_reason = finish_reason(_REASONS.get(reason, reason))
+            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(known_reason)]
         return _failed(span, onto.as_operation(span, "chat"))
 
 

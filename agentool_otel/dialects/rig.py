@@ -1,8 +1,8 @@
-"""Rig (Rust): GenAI names, and some of its own for how a tool ended.
+"""Rig (Rust): GenAI names, and some of its own for the outcome of a tool.
 
 Source: rig-core 0.44.0 `src/telemetry/mod.rs`, `src/tool/result.rs`; rig-agent 0.44.0
-`src/agent/{telemetry,engine}.rs`. A tool that failed ends no span with an error: its result is what
-the model is told instead, often no more than `the tool failed`.
+`src/agent/{telemetry,engine}.rs`. A tool that failed ends no span with an error: its result is the
+message for the model, often no more than `the tool failed`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Rig:
     def read(self, span: Reader) -> Operation:
         outcome, kind = span.text(_OUTCOME), span.text(_ERROR)
         if outcome in ("error", "denied"):
-            told = span.rest.get(gen_ai.TOOL_CALL_RESULT)
-            onto.put(span, agentool.TOOL_ERROR, told if isinstance(told, str) else outcome)
+            result = span.rest.get(gen_ai.TOOL_CALL_RESULT)
+            onto.put(span, agentool.TOOL_ERROR, result if isinstance(result, str) else outcome)
             onto.put(span, core.ERROR_TYPE, kind or outcome)
         return onto.as_operation(span)

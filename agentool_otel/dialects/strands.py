@@ -1,7 +1,7 @@
 """Strands Agents: GenAI names, with the content in span events and in Bedrock's blocks.
 
 Source: strands-agents/sdk-python `src/strands/telemetry/tracer.py`. Before 0.2 the content is in
-attributes, a span's name tells what it is, and a tool has names of its own.
+attributes, a span's name is its operation, and a tool has names of its own.
 """
 
 from __future__ import annotations
@@ -146,9 +146,9 @@ def _content(event: SpanEvent, key: str) -> Any:
 
 
 def _parts(event: SpanEvent, key: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
     messages = json_or_text(event.attributes.get(key))
     for message in messages if isinstance(messages, list) else ():
-        parts = message.get("parts") if isinstance(message, dict) else None
-        found += [part for part in parts or () if isinstance(part, dict)]
-    return found
+        inner = message.get("parts") if isinstance(message, dict) else None
+        parts += [part for part in inner or () if isinstance(part, dict)]
+    return parts

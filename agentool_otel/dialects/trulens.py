@@ -1,4 +1,4 @@
-"""TruLens: calls of instrumented functions, with what the app said they are.
+"""TruLens: calls of instrumented functions, each with the type that the app declared.
 
 Source: truera/trulens `src/otel/semconv/trulens/otel/semconv/trace.py`.
 """
@@ -54,8 +54,8 @@ _USAGE = {
     _COST + "num_reasoning_tokens": gen_ai.USAGE_REASONING_OUTPUT_TOKENS,
 }
 _SCORED = ("eval_root.", "eval.")
-_ASKED = ("query", "question", "user_input", "message")
-"""Parameters that an app's own function takes the user's words by, beside what was retrieved."""
+_QUESTIONS = ("query", "question", "user_input", "message")
+"""Parameters of an app's own functions that hold the user's question, beside retrieved texts."""
 
 
 class TruLens:
@@ -90,12 +90,12 @@ class TruLens:
             operation in ("chat", "invoke_agent") and _set_question(span)
         ):
             _set_arguments(span)
-        given, gave = _CALL, _RETURN
+        input_key, output_key = _CALL, _RETURN
         if kind == "record_root":
-            given, gave = _ROOT_INPUT, _ROOT_OUTPUT
-            onto.rename(span, {_CALL: given, _RETURN: gave})
+            input_key, output_key = _ROOT_INPUT, _ROOT_OUTPUT
+            onto.rename(span, {_CALL: input_key, _RETURN: output_key})
         name = span.span.name.rpartition(".")[2] if operation == "execute_tool" else None
-        read = read_call(span, operation, name, given, gave)
+        read = read_call(span, operation, name, input_key, output_key)
         return onto.failed(read, None, failure)
 
 
@@ -108,7 +108,7 @@ def _take_thread(span: Reader) -> None:
 
 
 def _take_langgraph_call(span: Reader) -> None:
-    """Take the call of a tool from what LangGraph's tool node was given, and its result from the
+    """Take the call of a tool from the input of LangGraph's tool node, and its result from the
     state after it; other attributes have both printed, with the node's configuration."""
     rest = span.rest
     if rest.get(gen_ai.TOOL_NAME) == rest.get(_OF + "call.function"):
@@ -128,9 +128,9 @@ def _take_langgraph_call(span: Reader) -> None:
 
 
 def _set_question(span: Reader) -> bool:
-    """Take what was asked out of the arguments; the others are no part of the conversation."""
+    """Take the question out of the arguments; the others are no part of the conversation."""
     if not any(key.startswith(_MESSAGES) for key in span.rest):
-        for name in _ASKED:
+        for name in _QUESTIONS:
             if isinstance(span.rest.get(f"{_CALL}.{name}"), str):
                 span.rest[_CALL] = span.rest.pop(f"{_CALL}.{name}")
                 return True
@@ -138,7 +138,7 @@ def _set_question(span: Reader) -> bool:
 
 
 def _set_arguments(span: Reader) -> None:
-    """Put the arguments of the call, an attribute each, into one; the root says its input apart."""
+    """Join the arguments of the call, an attribute each; the root has an attribute for them."""
     if _ROOT_INPUT not in span.rest:
         arguments: Any = tree(span, _CALL)
         if isinstance(arguments, dict):

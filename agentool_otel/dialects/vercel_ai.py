@@ -88,23 +88,23 @@ class VercelAI:
         return NOT_MINE
 
     def read(self, span: Reader) -> Operation:
-        said = str(span.rest.get(_ID) or span.rest.get(_NAME, "")).split(" ")[0]
-        if not said.startswith("ai."):
+        name = str(span.rest.get(_ID) or span.rest.get(_NAME, "")).split(" ")[0]
+        if not name.startswith("ai."):
             return _read_new(span)
         onto.drop(span, _ID, _NAME)
         if oi.SPAN_KIND in span.rest:
             onto.drop(span, *(key for key in span.rest if key.startswith(_OPENINFERENCE)))
-        if said == "ai.toolCall":
+        if name == "ai.toolCall":
             onto.rename(span, _NAMES)
             return onto.as_operation(span, "execute_tool")
-        if said.endswith(("doGenerate", "doStream")):
+        if name.endswith(("doGenerate", "doStream")):
             _read_model(span)
             _read_call(span)
             return onto.as_operation(span, "chat")
-        if said.endswith("doEmbed"):
+        if name.endswith("doEmbed"):
             _read_model(span)
             return onto.as_operation(span, "embeddings")
-        if said.startswith(_RUNS):
+        if name.startswith(_RUNS):
             _read_model(span)
             _read_run(span)
             return onto.as_operation(span, "invoke_agent")
@@ -149,10 +149,10 @@ def _read_run(span: Reader) -> None:
     prompt = span.json("ai.prompt")
     if isinstance(prompt, dict):
         onto.set_system(span, prompt.get("system"))
-        asked = prompt.get("messages") or prompt.get("prompt")
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(asked, "user") or None)
+        messages = prompt.get("messages") or prompt.get("prompt")
+        onto.put_input(span, messages)
     elif isinstance(prompt, str):
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(prompt, "user") or None)
+        onto.put_input(span, prompt)
     onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(span))
 
 

@@ -1,8 +1,8 @@
 """Weights & Biases Weave: its own calls, and GenAI names with ids of such calls beside them.
 
 Source: weave 0.54 `trace/otel_span_attrs.py`, `conversation/conversation_otel.py`; the names that
-`sources/containers/weave.py` gives to the fields of a call. A call of a traced function says what
-it is only in newer versions; calls of providers' SDKs are told by the end of their names.
+`sources/containers/weave.py` gives to the fields of a call. A call of a traced function has a
+kind only in newer versions; calls of providers' SDKs are recognised by the end of their names.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Weave:
     def recognise(self, span: SpanRecord) -> Confidence:
         if _NAME in span.attributes:
             return Confidence(OWN_ROLE, f"has {_NAME}")
-        said = gen_ai.OPERATION_NAME in span.attributes
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
         ours = any(key.startswith("weave.") for key in span.attributes)
-        return Confidence((EXTENDS if said else CENSUS) if ours else 0.0, "has weave.*")
+        return Confidence((EXTENDS if has_operation else CENSUS) if ours else 0.0, "has weave.*")
 
     def read(self, span: Reader) -> Operation:
         onto.rename(span, {"weave.thread_id": gen_ai.CONVERSATION_ID})

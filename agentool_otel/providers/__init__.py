@@ -5,9 +5,9 @@
     openai_embeddings  embeddings
     anthropic          messages
     google             generateContent
-    tools              definitions of tools, of all of them
+    tools              definitions of tools, for all of them
     finish_reasons     why a model stopped, likewise
-    shapes             telling which of them a value is in the shape of
+    shapes             recognise which API a value has the shape of
 
 Nothing here asks a server or imports a client library.
 """

@@ -1,7 +1,7 @@
-"""What a model answered, put together from whatever a program has of it.
+"""The answer of a model, assembled from whatever a program has of it.
 
-Text, messages, a provider's whole answer, or the chunks of one: an `Answer` takes them in the order
-in which they come, and says at the end what the call was.
+An `Answer` takes text, messages, a provider's whole answer or the chunks of one, in the order in
+which they come, and returns the call at the end.
 """
 
 from __future__ import annotations
@@ -24,79 +24,79 @@ __all__ = ["Answer"]
 
 
 class Answer:
-    """Takes in the answer to one model call.
+    """Collects the answer to one model call.
 
-    Text and content go on with what was said before. A whole answer of a provider takes the place
-    of an earlier one; messages and chunks are added. Where there are messages beside a provider's
-    answer, they are the output, and the answer tells of the rest.
+    Text and content continue the message before. A provider's whole answer replaces an earlier
+    one; messages and chunks are added. If there are messages beside a provider's answer, they are
+    the output, and everything else comes from the answer.
     """
 
     __slots__ = (
-        "_asked",
         "_failure",
         "_finish",
         "_messages",
         "_parts",
         "_reading",
+        "_request",
         "_shape",
         "_texts",
     )
 
-    def __init__(self, asked: Inference):
-        self._asked = asked
+    def __init__(self, request: Inference):
+        self._request = request
         self._shape: Shape | None = None
         self._reading: Reading | None = None
         self._messages: list[Message] = []
         self._parts: list[Part] = []
-        """What was said without a message around it."""
+        """Content without a message around it."""
         self._texts: list[str] = []
-        """Text that may go on."""
+        """Fragments of a text that may continue."""
         self._finish: str | None = None
         self._failure: dict[str, Any] | None = None
 
     @property
     def complete(self) -> bool:
-        """Whether it has said that nothing more will come."""
+        """Whether the answer is known to be complete."""
         return self._finish is not None or (self._reading is not None and self._reading.complete)
 
-    def add(self, said: Any, why: Any = None) -> bool:
-        """Take in text, messages, an answer or a chunk; True if that shows that it is streamed.
+    def add(self, value: Any, reason: Any = None) -> bool:
+        """Add text, messages, an answer or a chunk; return True if that shows that it is streamed.
 
         Args:
-            said: anything; what no shape fits becomes text.
-            why: the finish reason, in the provider's words or the conventions'.
+            value: anything; what no shape fits becomes text.
+            reason: the finish reason, in the provider's words or the conventions'.
         """
-        self._finish = finish_reason(why) or self._finish
-        if isinstance(said, str):
-            self._texts.append(as_text(said))
+        self._finish = finish_reason(reason) or self._finish
+        if isinstance(value, str):
+            self._texts.append(as_text(value))
             return False
-        plain = jsonable(said)
+        plain = jsonable(value)
         chunks = isinstance(plain, list) and plain and all(shape_of(each) for each in plain)
         streamed = False
         for each in plain if chunks else [plain]:
-            streamed = self._answered(each) or streamed
+            streamed = self._add_shaped(each) or streamed
         return streamed
 
-    def _answered(self, said: Any) -> bool:
-        shape = shape_of(said)
+    def _add_shaped(self, value: Any) -> bool:
+        shape = shape_of(value)
         if shape is None:
-            self._said(said)
+            self._add_unshaped(value)
             return False
         if self._reading is None or self._shape != shape or shape.streamed is False:
-            self._shape, self._reading = shape, shape.begin(self._asked)
-        (self._reading.whole if shape.streamed is False else self._reading.add)(said)
+            self._shape, self._reading = shape, shape.begin(self._request)
+        (self._reading.whole if shape.streamed is False else self._reading.add)(value)
         return shape.streamed is True
 
-    def _said(self, said: Any) -> None:
-        failure = record((record(said) or {}).get("error"))
+    def _add_unshaped(self, value: Any) -> None:
+        failure = record((record(value) or {}).get("error"))
         if failure is not None and string(failure, "message") is not None:
             self._failure = failure
-        elif is_content(said):
+        elif is_content(value):
             self._join_texts()
-            self._parts += parts_of(said)
+            self._parts += parts_of(value)
         else:
             self._close()
-            self._messages += messages_of(said, "assistant")
+            self._messages += messages_of(value, "assistant")
 
     def _join_texts(self) -> None:
         if self._texts:
@@ -104,7 +104,7 @@ class Answer:
             self._texts.clear()
 
     def _close(self) -> None:
-        """Make one message of what was said without one."""
+        """Make a message of the content that has none around it."""
         self._join_texts()
         if self._parts:
             self._messages.append(message("assistant", self._parts))
@@ -112,53 +112,57 @@ class Answer:
 
     @property
     def known(self) -> Inference:
-        """The call with what the answer has said of it so far, of a response alone."""
-        return self._asked if self._reading is None else self._read(self._reading, False)
+        """Return the call as the provider's response alone has it so far."""
+        return self._request if self._reading is None else self._read(self._reading, False)
 
     def operation(self, failed: bool, whole: bool = True) -> Inference:
         """Return the call as far as it is known.
 
         Args:
             failed: whether an exception ended it.
-            whole: whether the program has had all of the answer that it wanted.
+            whole: whether the program has read as much of the answer as it wanted.
         """
         self._close()
         failed = (failed or self._failure is not None) and not self.complete
-        known = self._asked if self._reading is None else self._read(self._reading, failed)
+        known = self._request if self._reading is None else self._read(self._reading, failed)
         output = self._messages or known.output or []
         reasons = self._reasons(known, output)
         if failed:
             reasons = [it or "error" for it in reasons] or ["error"]
-        told = reasons or [None] * len(output)
+        final_reasons = reasons or [None] * len(output)
         output = [
-            _ended(it, why or ("stop" if whole else None))
-            for it, why in zip(output, told, strict=False)
+            _ended(it, reason or ("stop" if whole else None))
+            for it, reason in zip(output, final_reasons, strict=False)
         ]
-        said = [it or "stop" for it in reasons] if any(reasons) else None
-        known = replace(known, output=output or None, finish_reasons=said)
+        known_reasons = [it or "stop" for it in reasons] if any(reasons) else None
+        known = replace(known, output=output or None, finish_reasons=known_reasons)
         return known if self._failure is None else _failed(known, self._failure)
 
     def _read(self, reading: Reading, failed: bool) -> Inference:
         read = reading.operation(failed)
-        return read if isinstance(read, Inference) else self._asked
+        return read if isinstance(read, Inference) else self._request
 
     def _reasons(self, known: Inference, output: list[Message]) -> Sequence[str | None]:
-        """Return why each message ended, None where that was not said and cannot be seen."""
+        """Return the finish reason of each message, None if it is neither stated nor inferable."""
         if self._finish is not None:
             return [self._finish] * max(1, len(output))
-        seen = [finish_reason(it.get("finish_reason")) or _asks(it) for it in output]
-        told = known.finish_reasons
-        if told is None or len(told) < len(output):
+        seen = [finish_reason(it.get("finish_reason")) or _inferred_reason(it) for it in output]
+        reported = known.finish_reasons
+        if reported is None or len(reported) < len(output):
             return seen
-        return told if not self._messages else [a or b for a, b in zip(seen, told, strict=False)]
+        return (
+            reported
+            if not self._messages
+            else [a or b for a, b in zip(seen, reported, strict=False)]
+        )
 
 
-def _asks(said: Message) -> str | None:
-    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_in(said)) else None
+def _inferred_reason(item: Message) -> str | None:
+    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_in(item)) else None
 
 
-def _ended(said: Message, why: str | None) -> Message:
-    return said if why is None else {**said, "finish_reason": why}
+def _ended(item: Message, reason: str | None) -> Message:
+    return item if reason is None else {**item, "finish_reason": reason}
 
 
 def _failed(known: Inference, failure: dict[str, Any]) -> Inference:

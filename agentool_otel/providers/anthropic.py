@@ -1,7 +1,7 @@
-"""Anthropic's messages: what was said to a model, and what an answer says, whole or in events.
+"""Anthropic's messages API: messages of a request, and answers, whole or as events.
 
-A message with results of tools is a message of role `tool` here, and one of the user with what
-else it holds.
+A message with tool results becomes one with role `tool`, and one of the user with everything
+else in it.
 
 Source: anthropic-sdk-python types/{content_block,message_param,usage}.py and
 raw_message_stream_event.py, API version 2023-06-01.
@@ -48,16 +48,16 @@ EVENTS = frozenset(
 )
 
 
-def messages_of(given: Any) -> list[Message]:
-    """Return one message; two where it holds results of tools and other things."""
-    role, content = string(given, "role") or "user", get(given, "content")
+def messages_of(item: Any) -> list[Message]:
+    """Return one message; two if it holds tool results and other content."""
+    role, content = string(item, "role") or "user", get(item, "content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
     results = [block for block in blocks if string(block, "type") == "tool_result"]
     others = [block for block in blocks if string(block, "type") != "tool_result"]
-    made = [message("tool", parts_of(results))] if results else []
+    messages = [message("tool", parts_of(results))] if results else []
     if others or not results:
-        made.append(message(role, parts_of(others)))
-    return made
+        messages.append(message(role, parts_of(others)))
+    return messages
 
 
 def parts_of(blocks: Any) -> list[Part]:
@@ -70,8 +70,8 @@ def _parts(block: Any) -> list[Part]:
     call_id = string(block, "tool_use_id") or string(block, "id")
     match kind:
         case "text":
-            said = string(block, "text")
-            return [text(said)] if said else []
+            words = string(block, "text")
+            return [text(words)] if words else []
         case "thinking":
             thought = reasoning(string(block, "thinking") or "")
             return [thought | _known(signature=string(block, "signature"))]
@@ -85,8 +85,8 @@ def _parts(block: Any) -> list[Part]:
         case "server_tool_use" | "mcp_tool_use":
             name = string(block, "name") or "unknown"
             call = {"type": name, "arguments": jsonable(get(block, "input"))}
-            made = {"type": "server_tool_call", "name": name, "server_tool_call": call}
-            return [made | _known(id=call_id)]
+            part = {"type": "server_tool_call", "name": name, "server_tool_call": call}
+            return [part | _known(id=call_id)]
         case "image" | "document":
             return [_medium(block, kind)]
         case _:
@@ -96,13 +96,13 @@ def _parts(block: Any) -> list[Part]:
 def _other(block: Any, kind: str, call_id: str | None) -> list[Part]:
     if kind.endswith("_tool_result"):
         answer = {"type": kind.removesuffix("_tool_result"), "output": get(block, "content")}
-        made: Part = {"type": "server_tool_call_response", "server_tool_call_response": answer}
-        return [made | _known(id=call_id)]
+        part: Part = {"type": "server_tool_call_response", "server_tool_call_response": answer}
+        return [part | _known(id=call_id)]
     return [{**jsonable(block), "type": kind}] if isinstance(block, dict) else []
 
 
 def _result(content: Any) -> Any:
-    """What a tool answered: its text, or its blocks where they are not only text."""
+    """Return a tool's result: its text, or its blocks if they are not only text."""
     parts = parts_of(content)
     if parts and all(part["type"] == "text" for part in parts):
         return "\n".join(part["content"] for part in parts)
@@ -112,16 +112,16 @@ def _result(content: Any) -> Any:
 def _medium(block: Any, modality: str) -> Part:
     source = get(block, "source")
     data, url, file_id = (string(source, name) for name in ("data", "url", "file_id"))
-    made: Part
+    part: Part
     if data is not None:
-        made = {"type": "blob", "content": data, "modality": modality}
+        part = {"type": "blob", "content": data, "modality": modality}
     elif url is not None:
-        made = {"type": "uri", "uri": url, "modality": modality}
+        part = {"type": "uri", "uri": url, "modality": modality}
     elif file_id is not None:
-        made = {"type": "file", "file_id": file_id, "modality": modality}
+        part = {"type": "file", "file_id": file_id, "modality": modality}
     else:
         return {"type": modality, "source": jsonable(source)}
-    return made | _known(mime_type=string(source, "media_type"))
+    return part | _known(mime_type=string(source, "media_type"))
 
 
 def _known(**fields: str | None) -> dict[str, Any]:
@@ -131,16 +131,16 @@ def _known(**fields: str | None) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------- answers
 
 _DELTAS = {"text": "text", "thinking": "thinking", "signature": "signature"}
-"""Members of a delta that go on with the member of the block of the same name."""
+"""Members of a delta that continue the block's member of the same name."""
 
 
 class MessagesReading:
-    """Takes in a message, whole or in events."""
+    """Reads a message, whole or as events."""
 
     __slots__ = ("_arguments", "_blocks", "_fields", "_request", "_usage", "complete")
 
-    def __init__(self, asked: Inference):
-        self._request = asked
+    def __init__(self, request: Inference):
+        self._request = request
         self._fields: dict[str, str] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._arguments: dict[int, list[str]] = {}
@@ -176,18 +176,18 @@ class MessagesReading:
         if (fragment := string(delta, "partial_json")) is not None:
             self._arguments.setdefault(index, []).append(fragment)
 
-    def _envelope(self, given: Any) -> None:
+    def _envelope(self, event: Any) -> None:
         for name in ("id", "model", "stop_reason"):
-            if found := string(given, name):
-                self._fields[name] = found
-        self._count(get(given, "usage"))
+            if value := string(event, name):
+                self._fields[name] = value
+        self._count(get(event, "usage"))
 
     def _count(self, usage: Any) -> None:
-        """Take counts; those of a stream's later events are totals, not additions."""
+        """Set token counts; those of a stream's later events are totals, not additions."""
         details = get(usage, "output_tokens_details")
         for holder, name in (*((usage, name) for name in _COUNTS), (details, _THOUGHTS)):
-            if (found := integer(holder, name)) is not None:
-                self._usage[name] = found
+            if (count := integer(holder, name)) is not None:
+                self._usage[name] = count
 
     def operation(self, failed: bool) -> Inference:
         why = "error" if failed else finish_reason(self._fields.get("stop_reason"))
@@ -217,13 +217,13 @@ def _value(fragments: list[str]) -> Any:
 
 
 def _usage_of(counts: dict[str, int]) -> Usage | None:
-    """Return token counts; Anthropic's `input_tokens` are those that no cache had part in."""
+    """Return token counts; Anthropic's `input_tokens` exclude cached ones."""
     if not counts:
         return None
     read, written = (counts.get(name) for name in _CACHE)
-    given = counts.get("input_tokens")
+    uncached = counts.get("input_tokens")
     return Usage(
-        input_tokens=None if given is None else given + (read or 0) + (written or 0),
+        input_tokens=None if uncached is None else uncached + (read or 0) + (written or 0),
         output_tokens=counts.get("output_tokens"),
         cache_read_tokens=read or None,
         cache_write_tokens=written or None,

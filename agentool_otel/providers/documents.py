@@ -34,23 +34,23 @@ def identified(document: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         document: JSON object with any of `id`, `score`, `content` and `metadata`.
     """
-    made = dict(document)
-    metadata = made.get("metadata")
-    if "id" not in made:
-        made["id"] = _own_id(metadata) or _digest(made.get("content", document))
-    if "score" not in made:
-        known = (number(metadata, name) for name in _SCORES)
-        score = next((it for it in known if it is not None), None)
+    copy = dict(document)
+    metadata = copy.get("metadata")
+    if "id" not in copy:
+        copy["id"] = _own_id(metadata) or _digest(copy.get("content", document))
+    if "score" not in copy:
+        scores = (number(metadata, name) for name in _SCORES)
+        score = next((it for it in scores if it is not None), None)
         if score is not None:
-            made["score"] = score
-    return made
+            copy["score"] = score
+    return copy
 
 
 def _own_id(metadata: Any) -> str | None:
     for name in _IDS:
-        found = get(metadata, name)
-        if isinstance(found, (str, int)) and not isinstance(found, bool) and found != "":
-            return str(found)
+        value = get(metadata, name)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and value != "":
+            return str(value)
     return None
 
 

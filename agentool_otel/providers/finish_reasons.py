@@ -1,4 +1,4 @@
-"""Why a model stopped, in the words of the conventions."""
+"""Finish reasons under the names of the conventions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Source: OpenAI chat completions and responses, Anthropic `stop_reason`, Google `
 Cohere and Mistral, 2026-10."""
 
 
-def finish_reason(said: Any) -> str | None:
-    """Return why a model stopped; a word the conventions have none for stays, in lower case.
+def finish_reason(reason: Any) -> str | None:
+    """Return the conventions' name of a finish reason; one they have no name for, in lower case.
 
-    None where nothing was said: no text, an empty one, or Google's word for nothing.
+    None if there is no reason: no text, an empty one, or Google's name for none.
     """
-    if not isinstance(said, str) or not said or said == "FINISH_REASON_UNSPECIFIED":
+    if not isinstance(reason, str) or not reason or reason == "FINISH_REASON_UNSPECIFIED":
         return None
-    return _REASONS.get(said.lower(), said.lower())
+    return _REASONS.get(reason.lower(), reason.lower())

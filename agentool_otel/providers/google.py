@@ -1,4 +1,4 @@
-"""Google's generateContent: what was said to a model, and what an answer says, whole or in chunks.
+"""Google's generateContent: contents of a request, and answers, whole or in chunks.
 
 The names are those of the REST API (`functionCall`) or of the Python SDK (`function_call`). A chunk
 of a stream has the shape of a whole answer.
@@ -46,29 +46,31 @@ def is_answer(value: Any) -> bool:
     )
 
 
-def messages_of(given: Any) -> list[Message]:
-    """Return one content; two messages where it holds results of functions and other things."""
-    role = string(given, "role") or "user"
+def messages_of(item: Any) -> list[Message]:
+    """Return one content as a message; two if it holds function results and other parts."""
+    role = string(item, "role") or "user"
     results: list[Part] = []
     others: list[Part] = []
-    for part in parts_of(get(given, "parts")):
+    for part in parts_of(get(item, "parts")):
         (results if part["type"] == "tool_call_response" else others).append(part)
-    made = [message("tool", results)] if results else []
+    messages = [message("tool", results)] if results else []
     if others or not results:
-        made.append(message(_ROLES.get(role, role), others))
-    return made
+        messages.append(message(_ROLES.get(role, role), others))
+    return messages
 
 
 def parts_of(parts: Any) -> list[Part]:
-    """Return the parts of a content, texts that follow each other as one."""
-    made: list[Part] = []
+    """Return the parts of a content, consecutive texts joined."""
+    merged: list[Part] = []
     for part in items(parts):
         for each in _parts(part):
-            if made and _continues(made[-1], each):
-                made[-1] = made[-1] | each | {"content": made[-1]["content"] + each["content"]}
+            if merged and _continues(merged[-1], each):
+                merged[-1] = (
+                    merged[-1] | each | {"content": merged[-1]["content"] + each["content"]}
+                )
             else:
-                made.append(each)
-    return made
+                merged.append(each)
+    return merged
 
 
 def _continues(last: Part, part: Part) -> bool:
@@ -80,18 +82,18 @@ def _parts(part: Any) -> list[Part]:
         return [call_part(string(call, "name"), get(call, "args"), string(call, "id"))]
     if (result := _get(part, "functionResponse")) is not None:
         return [tool_response(jsonable(get(result, "response")), string(result, "id"))]
-    if (said := string(part, "text")) is not None:
+    if (words := string(part, "text")) is not None:
         if get(part, "thought") is True:
-            return [reasoning(said)] if said else []
-        return [text(said)] if said else []
+            return [reasoning(words)] if words else []
+        return [text(words)] if words else []
     for name in ("inlineData", "fileData"):
         if (holder := _get(part, name)) is not None:
             return [_medium(holder)]
-    known = record(jsonable(part))
-    if known is None:
+    fields = record(jsonable(part))
+    if fields is None:
         return []
     kind, inner = next(
-        ((k, v) for k, v in known.items() if isinstance(v, dict)), ("unknown", known)
+        ((k, v) for k, v in fields.items() if isinstance(v, dict)), ("unknown", fields)
     )
     kind = _snake(kind)
     return [{"type": "unknown" if kind in _SHAPED else kind, "content": inner}]
@@ -102,34 +104,34 @@ def _medium(holder: Any) -> Part:
     kind = mime_type.partition("/")[0] if isinstance(mime_type, str) else ""
     modality = kind if kind in ("image", "audio", "video") else "document"
     address = _get(holder, "fileUri")
-    made: Part
+    part: Part
     if isinstance(address, str):
-        made = {"type": "uri", "uri": address, "modality": modality}
+        part = {"type": "uri", "uri": address, "modality": modality}
     else:
-        made = {"type": "blob", "content": str(get(holder, "data") or ""), "modality": modality}
-    return made | ({"mime_type": mime_type} if isinstance(mime_type, str) else {})
+        part = {"type": "blob", "content": str(get(holder, "data") or ""), "modality": modality}
+    return part | ({"mime_type": mime_type} if isinstance(mime_type, str) else {})
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])[A-Z]", lambda found: f"_{found[0]}", name).lower()
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda match: f"_{match[0]}", name).lower()
 
 
 def _get(value: Any, name: str) -> Any:
     """Return a member by its name in the REST API or in the Python SDK."""
-    found = get(value, name)
-    return get(value, _snake(name)) if found is None else found
+    member = get(value, name)
+    return get(value, _snake(name)) if member is None else member
 
 
 # -------------------------------------------------------------------------------------- answers
 
 
 class GenerateContentReading:
-    """Takes in an answer, whole or in chunks."""
+    """Reads an answer, whole or in chunks."""
 
     __slots__ = ("_finish", "_parts", "_request", "_response_id", "_usage", "_version")
 
-    def __init__(self, asked: Inference):
-        self._request = asked
+    def __init__(self, request: Inference):
+        self._request = request
         self._parts: dict[int, list[Any]] = {}
         self._finish: dict[int, str | None] = {}
         self._usage: Any = None
@@ -181,7 +183,7 @@ class GenerateContentReading:
 def _usage_of(usage: Any) -> Usage | None:
     """Return token counts; Google counts thoughts beside the answer, and tools' beside the prompt.
 
-    Source: `UsageMetadata`; what it does not have is zero or not said, and left out here.
+    Source: `UsageMetadata`; counts that are zero or absent are left out.
     """
     prompt, used = _count(usage, "promptTokenCount"), _count(usage, "toolUsePromptTokenCount")
     answer, thoughts = _count(usage, "candidatesTokenCount"), _count(usage, "thoughtsTokenCount")

@@ -1,4 +1,4 @@
-"""Chat completions: what a request asks, and what an answer says, whole or in chunks.
+"""Chat completions: requests, and answers, whole or in chunks.
 
 Source: openai-python types/chat at 3.52; servers that only resemble OpenAI's are read as well.
 """
@@ -30,78 +30,79 @@ from agentool_otel.semconv import openai as names
 __all__ = ["ChatReading", "content", "is_answer", "message_of", "request"]
 
 
-def request(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an `Inference` that the request's parameters say."""
-    stop = asked.get("stop")
-    count = integer(asked, "n")
-    output = asked.get("response_format")
+def request(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the request's parameters set."""
+    stop = parameters.get("stop")
+    count = integer(parameters, "n")
+    output = parameters.get("response_format")
     kind = string(output, "type")
     extra: dict[str, Any] = {names.API_TYPE: "chat_completions"}
-    tier = string(asked, "service_tier")
+    tier = string(parameters, "service_tier")
     if tier is not None and tier != "auto":
         extra[names.REQUEST_SERVICE_TIER] = tier
     fields: dict[str, Any] = {
-        "request_model": string(asked, "model"),
-        "stream": True if asked.get("stream") is True else None,
-        "temperature": number(asked, "temperature"),
-        "top_p": number(asked, "top_p"),
-        "max_tokens": integer(asked, "max_completion_tokens") or integer(asked, "max_tokens"),
-        "frequency_penalty": number(asked, "frequency_penalty"),
-        "presence_penalty": number(asked, "presence_penalty"),
+        "request_model": string(parameters, "model"),
+        "stream": True if parameters.get("stream") is True else None,
+        "temperature": number(parameters, "temperature"),
+        "top_p": number(parameters, "top_p"),
+        "max_tokens": integer(parameters, "max_completion_tokens")
+        or integer(parameters, "max_tokens"),
+        "frequency_penalty": number(parameters, "frequency_penalty"),
+        "presence_penalty": number(parameters, "presence_penalty"),
         "stop_sequences": [stop] if isinstance(stop, str) else items(stop) or None,
-        "seed": integer(asked, "seed"),
+        "seed": integer(parameters, "seed"),
         "choice_count": None if count == 1 else count,
-        "reasoning_level": string(asked, "reasoning_effort"),
+        "reasoning_level": string(parameters, "reasoning_effort"),
         "extra": extra,
     }
     if kind is not None:
         fields["output_type"] = "text" if kind == "text" else "json"
     elif isinstance(output, type):  # the class `parse` is to return
         fields["output_type"] = "json"
-    elif "audio" in items(asked, "modalities"):
+    elif "audio" in items(parameters, "modalities"):
         fields["output_type"] = "speech"
     return fields
 
 
-def content(asked: dict[str, Any]) -> dict[str, Any]:
+def content(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return the messages and tools of a request, as copies."""
     return {
-        "input": [message_of(given) for given in items(asked, "messages")] or None,
-        "tools": definitions(asked.get("tools")),
+        "input": [message_of(item) for item in items(parameters, "messages")] or None,
+        "tools": definitions(parameters.get("tools")),
     }
 
 
-def message_of(given: Any) -> Message:
+def message_of(item: Any) -> Message:
     """Return one message of a request."""
-    role = string(given, "role") or "user"
-    call_id = string(given, "tool_call_id")
-    said = get(given, "content")
+    role = string(item, "role") or "user"
+    call_id = string(item, "tool_call_id")
+    body = get(item, "content")
     if role in ("tool", "function"):
-        return message("tool", [tool_response(_response(said), call_id)])
-    parts = _reasoning(joined([_thought(given)]))
-    if isinstance(said, str):
-        if said or role != "assistant":
-            parts.append(text(said))
+        return message("tool", [tool_response(_response(body), call_id)])
+    parts = _reasoning(joined([_thought(item)]))
+    if isinstance(body, str):
+        if body or role != "assistant":
+            parts.append(text(body))
     else:
-        parts += [media(part) for part in items(said)]
-    if refusal := string(given, "refusal"):
+        parts += [media(part) for part in items(body)]
+    if refusal := string(item, "refusal"):
         parts.append(text(refusal))
-    for call in items(given, "tool_calls"):
+    for call in items(item, "tool_calls"):
         parts.append(_call(call))
-    if (function := get(given, "function_call")) is not None:
+    if (function := get(item, "function_call")) is not None:
         parts.append(call_part(string(function, "name"), get(function, "arguments"), None))
-    made = message("system" if role == "developer" else role, parts)
-    if (name := string(given, "name")) is not None:
-        made["name"] = name
-    return made
+    converted = message("system" if role == "developer" else role, parts)
+    if (name := string(item, "name")) is not None:
+        converted["name"] = name
+    return converted
 
 
-def _response(said: Any) -> Any:
-    """What a tool answered: its text, or its pieces where they are not only text."""
-    pieces = [media(part) for part in items(said)]
+def _response(body: Any) -> Any:
+    """Return a tool's result: its text, or its pieces if they are not only text."""
+    pieces = [media(part) for part in items(body)]
     if pieces and all(piece["type"] == "text" for piece in pieces):
         return "\n".join(piece["content"] for piece in pieces)
-    return pieces or jsonable(said)
+    return pieces or jsonable(body)
 
 
 def _call(call: Any) -> Part:
@@ -112,9 +113,9 @@ def _call(call: Any) -> Part:
     return call_part(string(function, "name"), get(function, "arguments"), string(call, "id"))
 
 
-def _thought(given: Any) -> str | None:
+def _thought(item: Any) -> str | None:
     """Reasoning: `reasoning_content` at DeepSeek and others, `reasoning` at OpenRouter."""
-    return string(given, "reasoning_content") or string(given, "reasoning")
+    return string(item, "reasoning_content") or string(item, "reasoning")
 
 
 def _reasoning(thought: str) -> list[Part]:
@@ -160,8 +161,8 @@ class _Choice:
         for position, fragment in enumerate(items(delta, "tool_calls")):
             function, custom = get(fragment, "function"), get(fragment, "custom")
             index = position if whole else integer(fragment, "index")
-            made = self._call_for(index, string(fragment, "id"))
-            _extend(made, custom or function, "input" if custom else "arguments")
+            call = self._call_for(index, string(fragment, "id"))
+            _extend(call, custom or function, "input" if custom else "arguments")
         if (function := get(delta, "function_call")) is not None:
             _extend(self._call_for(0, None), function, "arguments")
 
@@ -184,9 +185,9 @@ class _Choice:
 
     def message(self, finish: str | None) -> Message:
         parts = _reasoning(joined(self._thoughts))
-        said, refusal = joined(self._texts), self.refusal
-        if said and said != refusal:
-            parts.append(text(said))
+        answer, refusal = joined(self._texts), self.refusal
+        if answer and answer != refusal:
+            parts.append(text(answer))
         if refusal:
             parts.append(text(refusal))
         calls = sorted(self._calls, key=lambda call: call.index)
@@ -198,7 +199,7 @@ class _Choice:
 
     @property
     def reason(self) -> str | None:
-        """Why it ended; a refusal ends with `stop` on the wire."""
+        """Return the finish reason; a refusal ends with `stop` on the wire."""
         if self.refusal and self.finish in (None, "stop"):
             return "content_filter"
         return finish_reason(self.finish)
@@ -224,12 +225,12 @@ def is_answer(value: Any) -> bool:
 
 
 class ChatReading:
-    """Takes in a chat completion, whole or in chunks."""
+    """Reads a chat completion, whole or in chunks."""
 
     __slots__ = ("_choices", "_fields", "_request", "_usage")
 
-    def __init__(self, asked: Inference):
-        self._request = asked
+    def __init__(self, request: Inference):
+        self._request = request
         self._choices: dict[int, _Choice] = {}
         self._fields: dict[str, str] = {}
         self._usage: Any = None
@@ -240,10 +241,10 @@ class ChatReading:
 
     def whole(self, response: Any) -> None:
         for position, choice in enumerate(items(response, "choices")):
-            said = get(choice, "message")
-            if said is None:  # of a text completion
-                said = {"content": get(choice, "text")}
-            self._choice(choice, position).add(said, whole=True)
+            answer = get(choice, "message")
+            if answer is None:  # of a text completion
+                answer = {"content": get(choice, "text")}
+            self._choice(choice, position).add(answer, whole=True)
         self._envelope(response)
 
     def add(self, chunk: Any) -> None:
@@ -260,11 +261,11 @@ class ChatReading:
         known.finish = string(choice, "finish_reason") or known.finish
         return known
 
-    def _envelope(self, given: Any) -> None:
+    def _envelope(self, response: Any) -> None:
         for name in ("id", "model", "service_tier", "system_fingerprint"):
-            if found := string(given, name):
-                self._fields[name] = found
-        usage = get(given, "usage")
+            if value := string(response, name):
+                self._fields[name] = value
+        usage = get(response, "usage")
         if usage is not None:
             self._usage = usage
 
@@ -278,7 +279,7 @@ class ChatReading:
         ):
             if name in fields:
                 extra[attribute] = fields[name]
-        said = [it.message(why) for it, why in zip(choices, reasons, strict=True)]
+        messages = [it.message(reason) for it, reason in zip(choices, reasons, strict=True)]
         known = failed or any(reasons)
         return replace(
             self._request,
@@ -286,7 +287,7 @@ class ChatReading:
             response_model=fields.get("model"),
             # Spec: one per choice; `error` for one that ended abnormally or never said
             finish_reasons=[it or "error" for it in reasons] or None if known else None,
-            output=said if any(it["parts"] for it in said) else None,
+            output=messages if any(it["parts"] for it in messages) else None,
             usage=usage_of(
                 self._usage,
                 "prompt_tokens",

@@ -1,4 +1,4 @@
-"""Embeddings: what a request asks, and what an answer says.
+"""Embeddings: requests and answers.
 
 Source: openai-python types/embedding_create_params.py and create_embedding_response.py at 3.52.
 """
@@ -16,12 +16,12 @@ __all__ = ["EmbeddingsReading", "content", "request"]
 
 
 class EmbeddingsReading:
-    """Takes in the answer of an embedding model."""
+    """Reads the answer of an embedding model."""
 
     complete = True
 
-    def __init__(self, asked: Embeddings):
-        self._request = asked
+    def __init__(self, request: Embeddings):
+        self._request = request
         self._response: Any = None
 
     def add(self, chunk: Any) -> None:
@@ -43,16 +43,16 @@ class EmbeddingsReading:
         )
 
 
-def request(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an `Embeddings` that the request's parameters say."""
-    encoding = string(asked, "encoding_format")
+def request(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Embeddings` that the request's parameters set."""
+    encoding = string(parameters, "encoding_format")
     return {
-        "request_model": string(asked, "model"),
-        "dimensions": integer(asked, "dimensions"),
+        "request_model": string(parameters, "model"),
+        "dimensions": integer(parameters, "dimensions"),
         "encoding_formats": [encoding] if encoding else None,
     }
 
 
-def content(asked: dict[str, Any]) -> dict[str, Any]:
+def content(parameters: dict[str, Any]) -> dict[str, Any]:
     """The conventions have no place for the texts that are embedded."""
     return {}

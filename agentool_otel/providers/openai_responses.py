@@ -1,4 +1,4 @@
-"""Responses: what a request asks, and what an answer says, whole or in events.
+"""The responses API: requests, and answers, whole or as events.
 
 An answer is a list of items (messages, reasoning, tool calls); here it is one assistant message
 with a part for each. Items of the same assistant turn in a request are one message too, so that a
@@ -34,25 +34,25 @@ from agentool_otel.semconv import openai as names
 __all__ = ["ResponsesReading", "content", "is_item", "messages_of", "request"]
 
 
-def request(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an `Inference` that the request's parameters say."""
+def request(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the request's parameters set."""
     extra: dict[str, Any] = {names.API_TYPE: "responses"}
-    tier = string(asked, "service_tier")
+    tier = string(parameters, "service_tier")
     if tier is not None and tier != "auto":
         extra[names.REQUEST_SERVICE_TIER] = tier
-    conversation = asked.get("conversation")
-    form = string(get(asked.get("text"), "format"), "type")
+    conversation = parameters.get("conversation")
+    form = string(get(parameters.get("text"), "format"), "type")
     output = None if form is None else "text" if form == "text" else "json"
-    if isinstance(asked.get("text_format"), type):  # the class `parse` is to return
+    if isinstance(parameters.get("text_format"), type):  # the class `parse` is to return
         output = "json"
     return {
-        "request_model": string(asked, "model"),
-        "stream": True if asked.get("stream") is True else None,
-        "temperature": number(asked, "temperature"),
-        "top_p": number(asked, "top_p"),
-        "max_tokens": integer(asked, "max_output_tokens"),
-        "reasoning_level": string(asked.get("reasoning"), "effort"),
-        "previous_response_id": string(asked, "previous_response_id"),
+        "request_model": string(parameters, "model"),
+        "stream": True if parameters.get("stream") is True else None,
+        "temperature": number(parameters, "temperature"),
+        "top_p": number(parameters, "top_p"),
+        "max_tokens": integer(parameters, "max_output_tokens"),
+        "reasoning_level": string(parameters.get("reasoning"), "effort"),
+        "previous_response_id": string(parameters, "previous_response_id"),
         "conversation_id": conversation
         if isinstance(conversation, str)
         else string(conversation, "id"),
@@ -61,28 +61,30 @@ def request(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def content(asked: dict[str, Any]) -> dict[str, Any]:
+def content(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return instructions, input and tools of a request, as copies."""
-    instructions, given = asked.get("instructions"), asked.get("input")
+    instructions, prompt = parameters.get("instructions"), parameters.get("input")
     return {
         "system": [text(instructions)] if isinstance(instructions, str) else None,
-        "input": [message("user", [text(given)])] if isinstance(given, str) else messages_of(given),
-        "tools": definitions(asked.get("tools")),
+        "input": [message("user", [text(prompt)])]
+        if isinstance(prompt, str)
+        else messages_of(prompt),
+        "tools": definitions(parameters.get("tools")),
     }
 
 
-def messages_of(given: Any) -> list[Message] | None:
+def messages_of(values: Any) -> list[Message] | None:
     """Return the items of an input or an output as messages, None if there are none."""
-    made: list[Message] = []
-    for item in items(given):
+    messages: list[Message] = []
+    for item in items(values):
         kind = string(item, "type") or "message"
         role = _role(item, kind)
         parts = parts_of_item(item, kind)
-        if role == "assistant" and made and made[-1]["role"] == "assistant":
-            made[-1]["parts"] += parts
+        if role == "assistant" and messages and messages[-1]["role"] == "assistant":
+            messages[-1]["parts"] += parts
         else:
-            made.append(message(role, parts))
-    return made or None
+            messages.append(message(role, parts))
+    return messages or None
 
 
 def _role(item: Any, kind: str) -> str:
@@ -110,7 +112,7 @@ _TEXTS = ("input_text", "output_text", "refusal", "input_image", "input_file", "
 _ANSWERS = frozenset(f"{kind}_output" for kind in _CLIENT_CALLS)
 
 _SERVER_RESULTS = ("outputs", "output", "results", "result", "tools", "error")
-"""Where the items of tools that run at the server have what came of it."""
+"""Members with the results of tools that run at the server, by type of item."""
 
 
 def is_item(value: Any) -> bool:
@@ -119,8 +121,8 @@ def is_item(value: Any) -> bool:
     if kind == "reasoning":
         return get(value, "summary") is not None
     if kind == "message":
-        said = get(value, "content")
-        return isinstance(said, str) or any(string(it, "type") in _TEXTS for it in items(said))
+        body = get(value, "content")
+        return isinstance(body, str) or any(string(it, "type") in _TEXTS for it in items(body))
     known = kind in _ANSWERS or kind in _CLIENT_CALLS
     return known or (kind.endswith("_call") and kind not in ("tool_call", "server_tool_call"))
 
@@ -128,8 +130,8 @@ def is_item(value: Any) -> bool:
 def parts_of_item(item: Any, kind: str) -> list[Part]:
     """Return the parts that one item, of an input or an output, stands for."""
     if kind == "message":
-        said = get(item, "content")
-        return [text(said)] if isinstance(said, str) else [media(part) for part in items(said)]
+        body = get(item, "content")
+        return [text(body)] if isinstance(body, str) else [media(part) for part in items(body)]
     if kind == "reasoning":
         thoughts = items(item, "summary") + items(item, "content")
         return [reasoning(it) for part in thoughts if (it := string(part, "text"))]
@@ -193,7 +195,7 @@ _DELTAS = {
     "response.function_call_arguments.delta": "arguments",
     "response.custom_tool_call_input.delta": "input",
 }
-"""Events that carry a fragment, and what it is a fragment of."""
+"""Events that carry a fragment, and the member it belongs to."""
 
 
 class _Item:
@@ -207,26 +209,26 @@ class _Item:
         self.fragments: dict[str, list[str]] = {}
 
     def known(self) -> Any:
-        """Return the item, made of its fragments where the stream ended before it did."""
+        """Return the item, assembled from its fragments if the stream ended before it did."""
         if self.finished is not None:
             return self.finished
-        said = {what: joined(fragments) for what, fragments in self.fragments.items()}
+        contents = {what: joined(fragments) for what, fragments in self.fragments.items()}
         kind = string(self.announced, "type") or "message"
         fields = {name: get(self.announced, name) for name in ("id", "call_id", "name", "role")}
         texts = [
             {"type": what, "refusal" if what == "refusal" else "text": it}
-            for what, it in said.items()
+            for what, it in contents.items()
         ]
-        return {**fields, **said, "type": kind, "content": texts}
+        return {**fields, **contents, "type": kind, "content": texts}
 
 
 class ResponsesReading:
-    """Takes in a response, whole or in events."""
+    """Reads a response, whole or as events."""
 
     __slots__ = ("_failure", "_items", "_request", "_response", "complete")
 
-    def __init__(self, asked: Inference):
-        self._request = asked
+    def __init__(self, request: Inference):
+        self._request = request
         self._response: Any = None
         self._items: dict[int, _Item] = {}
         self._failure: Any = None
@@ -262,18 +264,18 @@ class ResponsesReading:
     def operation(self, failed: bool) -> Inference:
         response = self._response
         failure = self._failure or get(response, "error")
-        given = items(response, "output")
-        if not given:  # the stream ended early, or the server repeats nothing at its end
-            given = [self._items[index].known() for index in sorted(self._items)]
-        kinds = [string(item, "type") or "message" for item in given]
+        output = items(response, "output")
+        if not output:  # the stream ended early, or the server repeats nothing at its end
+            output = [self._items[index].known() for index in sorted(self._items)]
+        kinds = [string(item, "type") or "message" for item in output]
         parts = [
             part
-            for item, kind in zip(given, kinds, strict=True)
+            for item, kind in zip(output, kinds, strict=True)
             for part in parts_of_item(item, kind)
         ]
         status = string(response, "status")
         ended_badly = failed or failure is not None or status == "failed"
-        reason = "error" if ended_badly else self._reason(status, kinds, given)
+        reason = "error" if ended_badly else self._reason(status, kinds, output)
         extra = dict(self._request.extra)
         if tier := string(response, "service_tier"):
             extra[names.RESPONSE_SERVICE_TIER] = tier
@@ -295,7 +297,7 @@ class ResponsesReading:
             extra=extra,
         )
 
-    def _reason(self, status: str | None, kinds: list[str], given: list[Any]) -> str | None:
+    def _reason(self, status: str | None, kinds: list[str], output: list[Any]) -> str | None:
         if not self.complete or status in ("queued", "in_progress"):
             return None
         if status == "incomplete":
@@ -306,6 +308,6 @@ class ResponsesReading:
         if any(kind in _CLIENT_CALLS for kind in kinds):
             return "tool_call"
         refused = any(
-            string(part, "type") == "refusal" for item in given for part in items(item, "content")
+            string(part, "type") == "refusal" for item in output for part in items(item, "content")
         )
         return "content_filter" if refused else "stop"

@@ -1,7 +1,7 @@
 """What chat completions and responses have in common: reading values, media, tools, usage.
 
 Values come from users (dicts or the library's objects, of any quality) and from servers that only
-resemble OpenAI's: whatever is not of the expected type counts as not said.
+resemble OpenAI's: a value of an unexpected type counts as absent.
 """
 
 from __future__ import annotations
@@ -49,26 +49,26 @@ def get(value: Any, name: str) -> Any:
 
 
 def string(value: Any, name: str) -> str | None:
-    found = get(value, name)
-    return found if isinstance(found, str) else None
+    member = get(value, name)
+    return member if isinstance(member, str) else None
 
 
 def integer(value: Any, name: str) -> int | None:
-    found = get(value, name)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    member = get(value, name)
+    return member if isinstance(member, int) and not isinstance(member, bool) else None
 
 
 def number(value: Any, name: str) -> float | None:
-    found = get(value, name)
-    if isinstance(found, (int, float)) and not isinstance(found, bool):
-        return float(found)
+    member = get(value, name)
+    if isinstance(member, (int, float)) and not isinstance(member, bool):
+        return float(member)
     return None
 
 
 def items(value: Any, name: str | None = None) -> list[Any]:
     """Return a field that is a list. An iterator is not one: reading it would use it up."""
-    found = value if name is None else get(value, name)
-    return list(cast("Sequence[Any]", found)) if isinstance(found, (list, tuple)) else []
+    member = value if name is None else get(value, name)
+    return list(cast("Sequence[Any]", member)) if isinstance(member, (list, tuple)) else []
 
 
 def joined(texts: Iterable[Any]) -> str:
@@ -133,15 +133,15 @@ def provider_of(host: str | None, client_name: str = "") -> str:
 
 
 def usage_of(
-    usage: Any, given: str, made: str, given_details: str, made_details: str
+    usage: Any, input_name: str, output_name: str, input_details: str, output_details: str
 ) -> Usage | None:
     """Return token counts as the server reported them; subsets of zero are left out."""
     if usage is None:
         return None
-    details, of_output = get(usage, given_details), get(usage, made_details)
+    details, of_output = get(usage, input_details), get(usage, output_details)
     counts = Usage(
-        input_tokens=integer(usage, given),
-        output_tokens=integer(usage, made),
+        input_tokens=integer(usage, input_name),
+        output_tokens=integer(usage, output_name),
         cache_read_tokens=integer(details, "cached_tokens") or None,
         cache_write_tokens=integer(details, "cache_write_tokens") or None,
         reasoning_tokens=integer(of_output, "reasoning_tokens") or None,
@@ -159,7 +159,7 @@ def usage_of(
 
 
 def arguments_of(arguments: Any) -> Any:
-    """Return what a tool is called with: an object where the text is one, else the text."""
+    """Return a tool call's arguments: an object if the text is one, else the text."""
     if not isinstance(arguments, str):
         return {} if arguments is None else jsonable(arguments)
     if not arguments.strip():
@@ -181,7 +181,7 @@ def definitions(tools: Any) -> list[Any] | None:
     Chat completions put the fields under the type's name, responses beside it; a tool that the
     server has is its type alone, and named so.
     """
-    made: list[Any] = []
+    results: list[Any] = []
     for tool in items(tools):
         kind = string(tool, "type") or "function"
         fields = get(tool, kind) or tool
@@ -193,8 +193,8 @@ def definitions(tools: Any) -> list[Any] | None:
         parameters = record(jsonable(get(fields, "parameters")))
         if parameters is not None:
             definition["parameters"] = parameters
-        made.append(definition)
-    return made or None
+        results.append(definition)
+    return results or None
 
 
 _MEDIA = {
@@ -229,9 +229,9 @@ def media(part: Any) -> Part:
             return _from_address(address, modality)
         if file_id is not None:
             return {"type": "file", "file_id": file_id, "modality": modality}
-    made = jsonable(part)
-    known = record(made)
-    return {"type": kind, "content": made} if known is None else {**known, "type": kind}
+    plain = jsonable(part)
+    known = record(plain)
+    return {"type": kind, "content": plain} if known is None else {**known, "type": kind}
 
 
 def _from_address(address: str, modality: str) -> Part:
@@ -244,7 +244,7 @@ def _from_address(address: str, modality: str) -> Part:
 
 
 def _blob(content: str, modality: str, mime_type: str | None) -> Part:
-    made: Part = {"type": "blob", "content": content, "modality": modality}
+    part: Part = {"type": "blob", "content": content, "modality": modality}
     if mime_type is not None:
-        made["mime_type"] = mime_type
-    return made
+        part["mime_type"] = mime_type
+    return part

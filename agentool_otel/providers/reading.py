@@ -1,4 +1,4 @@
-"""What takes in the answer to one call, in the shape of one API."""
+"""The reader of an answer to one call, in the shape of one API."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["Reading"]
 
 
 class Reading(Protocol):
-    """Takes in the answer to one call and says what the call was."""
+    """Reads the answer to one call and returns the call."""
 
     @property
     def complete(self) -> bool:
-        """True once the answer has said that nothing more will come."""
+        """True once the answer is known to be complete."""
         ...
 
     def add(self, chunk: Any, /) -> None:
-        """Take in one chunk of a stream."""
+        """Add one chunk of a stream."""
 
     def whole(self, response: Any, /) -> None:
-        """Take in an answer that came at once: the library's object, or its JSON as a dict."""
+        """Set an answer that came whole: the library's object, or its JSON as a dict."""
 
     def operation(self, failed: bool, /) -> Operation:
         """Return the call as far as it is known; `failed` if an exception ended it."""

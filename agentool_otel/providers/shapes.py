@@ -1,6 +1,6 @@
-"""Telling which provider's shape a value is in: messages, the content of one, a whole answer.
+"""Recognise which provider's shape a value has: messages, content of one, a whole answer.
 
-Every message is judged by itself, because programs mix them: a history in OpenAI's shape with a
+Every message is matched by itself, because programs mix them: a history in OpenAI's shape with a
 block of Anthropic's in it. What no shape fits is kept as text, JSON if it was structured.
 
 All values here are plain JSON (`emit.content.jsonable`).
@@ -31,40 +31,40 @@ __all__ = ["Shape", "is_content", "messages_of", "parts_of", "shape_of"]
 # ------------------------------------------------------------------------------------- messages
 
 
-def messages_of(given: Any, role: str = "user") -> list[Message]:
+def messages_of(value: Any, role: str = "user") -> list[Message]:
     """Return messages: text, one message or content in any shape known here, or a list of them.
 
     Args:
-        given: plain JSON.
-        role: whose words they are where they do not say.
+        value: plain JSON.
+        role: the role of messages that do not name one.
     """
-    entries: list[Any] = given if isinstance(given, list) else [given]
+    entries: list[Any] = value if isinstance(value, list) else [value]
     if any(responses.is_item(each) for each in entries):
         return responses.messages_of([each for each in entries if record(each)]) or []
-    made: list[Message] = []
+    messages: list[Message] = []
     loose: list[Part] = []
     for entry in entries:
         if _is_message(entry):
             if loose:
-                made.append(message(role, loose))
+                messages.append(message(role, loose))
                 loose = []
-            made += _messages(entry, role)
+            messages += _messages(entry, role)
         else:
             loose += _parts(entry)
-    return [*made, message(role, loose)] if loose else made
+    return [*messages, message(role, loose)] if loose else messages
 
 
-def is_content(given: Any) -> bool:
-    """True for text, blocks and parts, of which none says whose message it is."""
-    entries: list[Any] = given if isinstance(given, list) else [given]
+def is_content(value: Any) -> bool:
+    """True for text, blocks and parts, none of which names a role."""
+    entries: list[Any] = value if isinstance(value, list) else [value]
     return not any(responses.is_item(each) or _is_message(each) for each in entries)
 
 
-def parts_of(given: Any) -> list[Part]:
+def parts_of(value: Any) -> list[Part]:
     """Return content without a role: text, or blocks and parts in any shape known here."""
-    content = get(given, "parts") if record(given) else None
-    return [part for said in messages_of(given if content is None else content)
-            for part in said["parts"]]  # fmt: skip
+    content = get(value, "parts") if record(value) else None
+    return [part for item in messages_of(value if content is None else content)
+            for part in item["parts"]]  # fmt: skip
 
 
 def _is_message(value: Any) -> bool:
@@ -74,16 +74,16 @@ def _is_message(value: Any) -> bool:
     return "role" in known or isinstance(known.get("parts"), list) or "tool_calls" in known
 
 
-def _messages(given: dict[str, Any], role: str) -> list[Message]:
-    given = {**given, "role": string(given, "role") or role}
-    parts = items(given, "parts")
+def _messages(item: dict[str, Any], role: str) -> list[Message]:
+    item = {**item, "role": string(item, "role") or role}
+    parts = items(item, "parts")
     if parts and all(string(part, "type") for part in parts):
-        return [given]  # of the conventions
+        return [item]  # of the conventions
     if parts:
-        return google.messages_of(given)
-    if any(string(block, "type") in anthropic.BLOCKS for block in items(given, "content")):
-        return anthropic.messages_of(given)
-    return [chat.message_of(given)]
+        return google.messages_of(item)
+    if any(string(block, "type") in anthropic.BLOCKS for block in items(item, "content")):
+        return anthropic.messages_of(item)
+    return [chat.message_of(item)]
 
 
 _REQUIRED = {
@@ -123,44 +123,44 @@ class Shape(NamedTuple):
     """The shape of an answer."""
 
     provider: str
-    """The value of `gen_ai.provider.name` where nothing better is known."""
+    """The default of `gen_ai.provider.name`."""
     reading: Callable[[Inference], Reading]
     streamed: bool | None
-    """Whether it is a chunk, which goes on with what came before, or all of it; None where it may
+    """True for a chunk, which continues what came before, False for a whole answer, None if it may
     be either."""
     api: str | None = None
     """The value of `openai.api.type`."""
 
-    def begin(self, asked: Inference) -> Reading:
-        """Return what takes in an answer of this shape."""
-        known = replace(asked, provider=asked.provider or self.provider)
+    def begin(self, request: Inference) -> Reading:
+        """Return a reader for an answer of this shape."""
+        base = replace(request, provider=request.provider or self.provider)
         if self.api is not None:
-            known = replace(known, extra={**known.extra, names.API_TYPE: self.api})
-        return self.reading(known)
+            base = replace(base, extra={**base.extra, names.API_TYPE: self.api})
+        return self.reading(base)
 
 
-def shape_of(said: Any) -> Shape | None:
+def shape_of(answer: Any) -> Shape | None:
     """Return the shape of an answer, whole or a chunk of a stream; None where it is none."""
-    known = record(said)
-    if known is None:
+    fields = record(answer)
+    if fields is None:
         return None
-    kind = string(said, "type") or ""
-    if chat.is_answer(said):
-        return Shape(Provider.OPENAI, chat.ChatReading, _is_chunk(known), "chat_completions")
-    if known.get("object") == "response" and isinstance(known.get("output"), list):
+    kind = string(answer, "type") or ""
+    if chat.is_answer(answer):
+        return Shape(Provider.OPENAI, chat.ChatReading, _is_chunk(fields), "chat_completions")
+    if fields.get("object") == "response" and isinstance(fields.get("output"), list):
         return Shape(Provider.OPENAI, responses.ResponsesReading, False, "responses")
     if kind.startswith("response."):
         return Shape(Provider.OPENAI, responses.ResponsesReading, True, "responses")
     if kind in anthropic.EVENTS:
         return Shape(Provider.ANTHROPIC, anthropic.MessagesReading, True)
-    if kind == "message" and isinstance(known.get("content"), list) and "stop_reason" in known:
+    if kind == "message" and isinstance(fields.get("content"), list) and "stop_reason" in fields:
         return Shape(Provider.ANTHROPIC, anthropic.MessagesReading, False)
-    if google.is_answer(said):
+    if google.is_answer(answer):
         return Shape(Provider.GCP_GEMINI, google.GenerateContentReading, None)
     return None
 
 
-def _is_chunk(said: dict[str, Any]) -> bool:
-    if said.get("object") == "chat.completion.chunk":
+def _is_chunk(answer: dict[str, Any]) -> bool:
+    if answer.get("object") == "chat.completion.chunk":
         return True
-    return any(get(choice, "delta") is not None for choice in items(said, "choices"))
+    return any(get(choice, "delta") is not None for choice in items(answer, "choices"))

@@ -16,14 +16,14 @@ __all__ = ["definitions"]
 
 _DECLARED = ("functionDeclarations", "function_declarations")
 _SCHEMAS = ("input_schema", "parametersJsonSchema", "parameters_json_schema")
-"""Where the parameters are said that OpenAI calls `parameters`."""
+"""Other names of what OpenAI calls `parameters`."""
 
 
 def definitions(tools: Any) -> list[Any] | None:
     """Return tool definitions: `{type, name, description?, parameters?}`; None if there are none.
 
     Args:
-        tools: a list, of dicts or of a library's objects; of what else is in it, nothing is said.
+        tools: a list of dicts or of a library's objects; anything else in it is ignored.
     """
     return openai_values.definitions([it for tool in items(tools) for it in _declared(tool)])
 
@@ -42,7 +42,7 @@ def _declared(tool: Any) -> list[Any]:
 
 
 def _as_function(tool: Any) -> Any:
-    """Return a function with its parameters where OpenAI has them, anything else as it is."""
+    """Return a function with its parameters under OpenAI's name, anything else as it is."""
     for name in _SCHEMAS:
         if (schema := get(tool, name)) is not None:
             return {**(record(jsonable(tool)) or {}), "type": "function", "parameters": schema}

@@ -1,1 +1,1 @@
-"""AutoGen, whose teams speak by messages."""
+"""AutoGen, whose teams communicate by messages."""

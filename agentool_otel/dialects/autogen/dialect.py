@@ -1,9 +1,9 @@
 """AutoGen's runtime: GenAI names for agents and tools without content, and plumbing for messages.
 
-Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. What is said
-in a team is the `message` of spans that process it, mostly each in a trace of its own: those of a
-run are arranged in `teams`. Before 0.6.2 a tool has a scope and names of its own, and
-nothing else is told of agents.
+Source: microsoft/autogen `python/packages/autogen-core/src/autogen_core/_telemetry`. A
+team's messages are the attribute `message` of the spans that process them, mostly each in its own
+trace: those of a run are arranged in `teams`. Before 0.6.2 a tool has a scope and names of its own,
+and agents have nothing but messages.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class AutoGen:
             return Confidence(SCOPE, f"scope {_TOOLS}")
         if not span.scope.startswith("autogen"):
             return NOT_MINE
-        said = gen_ai.OPERATION_NAME in span.attributes
-        return Confidence(EXTENDS if said else SCOPE, f"scope {span.scope}")
+        has_operation = gen_ai.OPERATION_NAME in span.attributes
+        return Confidence(EXTENDS if has_operation else SCOPE, f"scope {span.scope}")
 
     def read(self, span: Reader) -> Operation:
         if span.rest.get("gen_ai.system") == "autogen":  # the framework, not a provider

@@ -1,4 +1,4 @@
-"""What AutoGen's agents say to each other, as messages of the conventions.
+"""Messages between AutoGen's agents, as messages of the conventions.
 
 Source: microsoft/autogen `autogen-agentchat/src/autogen_agentchat/messages.py` 0.4 to 0.7.
 """
@@ -20,11 +20,11 @@ from agentool_otel.model.messages import (
 )
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["asked", "said", "tokens"]
+__all__ = ["input_messages", "tokens", "turn_messages"]
 
 
-def asked(messages: Iterable[Any]) -> list[Message]:
-    """Return what an agent is given: by the user, or by another agent under its name."""
+def input_messages(messages: Iterable[Any]) -> list[Message]:
+    """Return the input of an agent: from the user, or from another agent under its name."""
     return [
         message(str(it.get("source") or "user"), [text(content)])
         for it in messages
@@ -32,10 +32,10 @@ def asked(messages: Iterable[Any]) -> list[Message]:
     ]
 
 
-def said(events: Iterable[Any]) -> list[Message]:
-    """Return the messages of an agent's turn, in order: what it thought, asked for, was told and
-    answered. What tells of its machinery is left out."""
-    made: list[Message] = []
+def turn_messages(events: Iterable[Any]) -> list[Message]:
+    """Return the messages of an agent's turn, in order: reasoning, tool calls, tool results and
+    answers. Events of the framework itself are left out."""
+    messages: list[Message] = []
     for it in events:
         if not isinstance(it, dict):
             continue
@@ -48,7 +48,7 @@ def said(events: Iterable[Any]) -> list[Message]:
                     )
                     for call in _objects(content)
                 ]
-                made.append(message("assistant", calls))
+                messages.append(message("assistant", calls))
             case "ToolCallExecutionEvent":
                 results = [
                     {
@@ -57,30 +57,32 @@ def said(events: Iterable[Any]) -> list[Message]:
                     }
                     for result in _objects(content)
                 ]
-                made.append(message("tool", results))
+                messages.append(message("tool", results))
             case "ThoughtEvent" if isinstance(content, str):
-                made.append(message("assistant", [reasoning(content)]))
+                messages.append(message("assistant", [reasoning(content)]))
             case _ if kind.endswith("Message") and (words := _words(content)):
-                made.append(message("assistant", [text(words)]))
+                messages.append(message("assistant", [text(words)]))
             case _:
                 pass
-    return made
+    return messages
 
 
 def tokens(events: Iterable[Any]) -> dict[str, int]:
-    """Return what the model calls took that the events are of: each says its own, and that it took
-    nothing where the model did not say, as of an answer that was streamed."""
-    given = made = 0
-    told = False
+    """Return the tokens of the model calls behind the events.
+
+    Each event has its own count, zero if the model reported none, as for a streamed answer.
+    """
+    input_tokens = output_tokens = 0
+    known = False
     for it in events:
         usage = it.get("models_usage") if isinstance(it, dict) else None
         if isinstance(usage, dict):
             one, other = usage.get("prompt_tokens"), usage.get("completion_tokens")
             if isinstance(one, int) and isinstance(other, int) and (one or other):
-                given, made, told = given + one, made + other, True
-    if not told:
+                input_tokens, output_tokens, known = input_tokens + one, output_tokens + other, True
+    if not known:
         return {}
-    return {gen_ai.USAGE_INPUT_TOKENS: given, gen_ai.USAGE_OUTPUT_TOKENS: made}
+    return {gen_ai.USAGE_INPUT_TOKENS: input_tokens, gen_ai.USAGE_OUTPUT_TOKENS: output_tokens}
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

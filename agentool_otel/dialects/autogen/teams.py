@@ -1,13 +1,13 @@
-"""Runs of AutoGen's teams, whose agents are told what to do, and answer, by messages.
+"""Runs of AutoGen's teams, whose agents get their tasks, and answer, by messages.
 
 Source: microsoft/autogen `autogen-core/src/autogen_core/_single_threaded_agent_runtime.py` and
 `autogen-agentchat/src/autogen_agentchat/teams/_group_chat` 0.4 to 0.7.
 
 A message is a span where it is sent (`create`), linked by those where the runtime passes it on
-(`publish`, `send`) and where it arrives (`process`), which has what it says. They are in one trace
-only where a span of the program's own is around the team. A team's manager is sent the task and
-every answer; its participants are sent all that is said, and take their turn when they are asked
-to. All of them live under the team's id, which stays the same when the team is run again.
+(`publish`, `send`) and where it arrives (`process`), which has its content. They are in one
+trace only if the program has a span of its own around the team. A team's manager is sent the task
+and every answer; its participants are sent every message, and take their turn when requested.
+All of them have the team's id, which stays the same when the team is run again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agentool_otel.dialects.autogen.messages import asked, said, tokens
+from agentool_otel.dialects.autogen.messages import input_messages, tokens, turn_messages
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import TraceLinks
 from agentool_otel.dialects.kit.provider_messages import json_or_text
@@ -54,27 +54,27 @@ def trace_links(spans: Sequence[SpanRecord]) -> TraceLinks | None:
 
 
 def set_start(span: Reader) -> bool:
-    """Make the span by which a team's manager is given the task that of the team's run; False where
-    it is none."""
-    if (task := _given(span.span)) is None:
+    """Make the span by which a team's manager receives the task the span of the team's run; return
+    False for any other span."""
+    if (task := _task(span.span)) is None:
         return False
     onto.rename(span, {_CLASS: gen_ai.WORKFLOW_NAME})
     onto.put(span, gen_ai.CONVERSATION_ID, _team(span.span))
-    onto.put(span, gen_ai.INPUT_MESSAGES, asked(task) or None)
+    onto.put(span, gen_ai.INPUT_MESSAGES, input_messages(task) or None)
     onto.drop(span, _MESSAGE, _OPERATION, _DESTINATION)
     return True
 
 
 def set_agent(span: Reader) -> None:
-    """Take an agent's address in the runtime of its team for what it is: the team's id."""
+    """Set the conversation from an agent's id, which is its address in the runtime of its team."""
     if (agent := _invoked(span.span)) is not None:
         onto.drop(span, gen_ai.AGENT_ID)
         onto.put(span, gen_ai.CONVERSATION_ID, agent.team)
 
 
 def arrange(spans: list[SpanRecord]) -> list[SpanRecord]:
-    """Return spans with those of every team below the span that starts it, and what agents were
-    told and said on the spans of their turns."""
+    """Return spans with those of every team below the span that starts it, and the input and output
+    of agents on the spans of their turns."""
     team = _Teams(spans)
     return [team.placed(span) for span in spans] if team.messaging else spans
 
@@ -99,11 +99,11 @@ class _Teams:
         self._sent: dict[str, list[SpanRecord]] = defaultdict(list)
         """By the span they lie below, messages that were sent."""
         self._arrived: dict[str, dict[str, Any]] = {}
-        """By the span that sent it, what a message says."""
-        self._told: dict[_Agent, list[tuple[int, list[Any]]]] = defaultdict(list)
-        """By participant, when it was told what."""
+        """By the span that sent it, the content of a message."""
+        self._received: dict[_Agent, list[tuple[int, list[Any]]]] = defaultdict(list)
+        """By participant, the messages it received and when."""
         self._turns: dict[str, tuple[_Agent, int]] = {}
-        """By the span of an agent's turn, whose it is, and when its turn before that began."""
+        """By the span of an agent's turn, the agent, and when its turn before that began."""
         for span in self.messaging:
             if (agent := _recipient(span)) is not None and self._starts_team(span):
                 self._starts[agent.team].append(span)
@@ -117,23 +117,25 @@ class _Teams:
                 (span, agent)
                 for span in self.messaging
                 if (agent := _recipient(span)) is not None
-                and self._says(span) == "GroupChatRequestPublish"
+                and self._message_type(span) == "GroupChatRequestPublish"
             ]
         before: dict[_Agent, int] = {}
         for span, agent in turns:
             self._turns[span.span_id] = agent, before.get(agent, 0)
             before[agent] = span.start_ns or 0
 
-    def _says(self, span: SpanRecord) -> str | None:
+    def _message_type(self, span: SpanRecord) -> str | None:
         """Return the type of the message that arrives with a span."""
         sent = (self._created.get(link.span_id) for link in span.links)
         return next((it.attributes.get(_TYPE) for it in sent if it is not None), None)
 
     def _starts_team(self, span: SpanRecord) -> bool:
-        if _given(span) is not None:
+        if _task(span) is not None:
             return True
         sent = (self._created.get(link.span_id) for link in span.links)
-        return self._says(span) == "GroupChatStart" and all(it and _to_agent(it) for it in sent)
+        return self._message_type(span) == "GroupChatStart" and all(
+            it and _to_agent(it) for it in sent
+        )
 
     def _read(self, span: SpanRecord) -> None:
         start = self._started(span)
@@ -155,7 +157,7 @@ class _Teams:
         if span.attributes.get(_CLASS) == _PARTICIPANT:
             task = message.get("messages")
             heard = answer or (task if isinstance(task, list) else [])
-            self._told[recipient].append((span.start_ns or 0, heard))
+            self._received[recipient].append((span.start_ns or 0, heard))
         elif start is not None and isinstance(message.get("error"), dict):
             self._failures.setdefault(start.span_id, message["error"])
 
@@ -166,7 +168,7 @@ class _Teams:
         return starts[place - 1] if place else None
 
     def placed(self, span: SpanRecord) -> SpanRecord:
-        """Return a span in its place, with what others tell of it."""
+        """Return a span below its parent, completed from others."""
         if span.span_id in self._turns:
             return self._turn(span)
         if not span.scope.startswith(_SCOPE):
@@ -181,35 +183,35 @@ class _Teams:
 
     def _start(self, span: SpanRecord) -> SpanRecord:
         """Return the span that starts a run of a team as that of the whole run."""
-        made: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         manager = _recipient(span)
-        if manager is not None and _given(span) is None:  # before 0.5 nothing arrives
-            made[gen_ai.OPERATION_NAME] = "invoke_workflow"
-            made[gen_ai.WORKFLOW_NAME] = manager.name
-            made[gen_ai.CONVERSATION_ID] = manager.team
+        if manager is not None and _task(span) is None:  # before 0.5 nothing arrives
+            attributes[gen_ai.OPERATION_NAME] = "invoke_workflow"
+            attributes[gen_ai.WORKFLOW_NAME] = manager.name
+            attributes[gen_ai.CONVERSATION_ID] = manager.team
         end_ns = self._ends.get(span.span_id) or span.end_ns
         status, described = span.status, span.status_message
         failure = self._failures.get(span.span_id)
         if failure is not None:
-            made[core.ERROR_TYPE] = str(failure.get("error_type"))
+            attributes[core.ERROR_TYPE] = str(failure.get("error_type"))
             status, described = STATUS_ERROR, str(failure.get("error_message"))
-        elif span.span_id in self._answers and (says := said(self._answers[span.span_id][1])):
-            made[gen_ai.OUTPUT_MESSAGES] = says
+        elif (answer := self._answers.get(span.span_id)) and (outputs := turn_messages(answer[1])):
+            attributes[gen_ai.OUTPUT_MESSAGES] = outputs
         return replace(
             span,
             end_ns=end_ns,
-            attributes={**span.attributes, **made},
+            attributes={**span.attributes, **attributes},
             status=status,
             status_message=described,
         )
 
     def _turn(self, span: SpanRecord) -> SpanRecord:
-        """Return the span of a turn with what the agent was told before it, and said in it."""
+        """Return the span of a turn with the agent's input before it and its output in it."""
         agent, since = self._turns[span.span_id]
-        told = self._told.get(agent, [])
-        first = bisect_left(told, since, key=_time)
-        last = bisect_right(told, span.start_ns or 0, key=_time)
-        heard = [it for _, each in told[first:last] for it in each]
+        received = self._received.get(agent, [])
+        first = bisect_left(received, since, key=_time)
+        last = bisect_right(received, span.start_ns or 0, key=_time)
+        heard = [it for _, each in received[first:last] for it in each]
         sent = self._sent.get(span.span_id, ())
         messages = [self._arrived[it.span_id] for it in sent if it.span_id in self._arrived]
         answers = [it for message in messages if (it := _response(message)) is not None]
@@ -220,16 +222,16 @@ class _Teams:
         else:  # it failed before
             events = [it.get("message") for it in messages]
         events = [it for it in events if isinstance(it, dict) and it.get("source") == agent.name]
-        made: dict[str, Any] = tokens(events)
+        attributes: dict[str, Any] = tokens(events)
         if gen_ai.OPERATION_NAME not in span.attributes:
-            made[gen_ai.OPERATION_NAME] = "invoke_agent"
-            made[gen_ai.AGENT_NAME] = agent.name
-            made[gen_ai.CONVERSATION_ID] = agent.team
-        if asks := asked(heard):
-            made[gen_ai.INPUT_MESSAGES] = asks
-        if says := said(events):
-            made[gen_ai.OUTPUT_MESSAGES] = says
-        return replace(span, attributes={**span.attributes, **made})
+            attributes[gen_ai.OPERATION_NAME] = "invoke_agent"
+            attributes[gen_ai.AGENT_NAME] = agent.name
+            attributes[gen_ai.CONVERSATION_ID] = agent.team
+        if inputs := input_messages(heard):
+            attributes[gen_ai.INPUT_MESSAGES] = inputs
+        if outputs := turn_messages(events):
+            attributes[gen_ai.OUTPUT_MESSAGES] = outputs
+        return replace(span, attributes={**span.attributes, **attributes})
 
 
 class _Agent(NamedTuple):
@@ -247,13 +249,13 @@ def _order(span: SpanRecord) -> tuple[int, str]:
     return span.start_ns or 0, span.span_id
 
 
-def _time(told: tuple[int, list[Any]]) -> int:
-    return told[0]
+def _time(entry: tuple[int, list[Any]]) -> int:
+    return entry[0]
 
 
 def _team(span: SpanRecord) -> str | None:
-    found = _KEY.search(str(span.attributes.get(_DESTINATION)))
-    return found[1] if found else None
+    match = _KEY.search(str(span.attributes.get(_DESTINATION)))
+    return match[1] if match else None
 
 
 def _to_agent(span: SpanRecord) -> bool:
@@ -261,7 +263,7 @@ def _to_agent(span: SpanRecord) -> bool:
 
 
 def _recipient(span: SpanRecord) -> _Agent | None:
-    """Return whom a message arrives at, None where none does."""
+    """Return the agent that a message arrives at, None if none does."""
     if span.attributes.get(_OPERATION) != "process" or (team := _team(span)) is None:
         return None
     kind, _, _ = str(span.attributes[_DESTINATION]).rpartition(".(")
@@ -272,16 +274,18 @@ def _invoked(span: SpanRecord) -> _Agent | None:
     """Return the agent of a team whose turn a span is."""
     if span.attributes.get(gen_ai.OPERATION_NAME) != "invoke_agent":
         return None
-    found = _ADDRESS.fullmatch(str(span.attributes.get(gen_ai.AGENT_ID)))
-    return _Agent(found[1], found[2]) if found else None
+    match = _ADDRESS.fullmatch(str(span.attributes.get(gen_ai.AGENT_ID)))
+    return _Agent(match[1], match[2]) if match else None
 
 
-def _given(span: SpanRecord) -> list[Any] | None:
-    """Return the task that a manager is given, None where it is something else that arrives."""
-    said = span.attributes
-    if said.get(_OPERATION) != "process" or not str(said.get(_CLASS)).endswith(_MANAGERS):
+def _task(span: SpanRecord) -> list[Any] | None:
+    """Return the task that a manager receives, None if another message arrives."""
+    attributes = span.attributes
+    if attributes.get(_OPERATION) != "process" or not str(attributes.get(_CLASS)).endswith(
+        _MANAGERS
+    ):
         return None
-    message = json_or_text(said.get(_MESSAGE))
+    message = json_or_text(attributes.get(_MESSAGE))
     if not isinstance(message, dict) or "messages" not in message:
         return None
     task = message["messages"]

@@ -1,8 +1,8 @@
-"""The OpenTelemetry GenAI conventions. Written at baseline 2026-10 or an older generation, read at
-every one.
+"""The OpenTelemetry GenAI conventions, written at baseline 2026-10 or as an older generation, read
+at every one.
 
 Spec: open-telemetry/semantic-conventions-genai, baseline `semconv.gen_ai.BASELINE`; older forms are
-brought up to it by `_gen_ai_older` before reading.
+brought up to it by `gen_ai.older` before reading.
 
 What the vocabulary cannot carry:
 - An in-process agent (INTERNAL `invoke_agent`) has no provider, version or server attributes, and
@@ -97,7 +97,7 @@ _BARE = (
 )
 """Names of no generation: programs that fill in spans by hand use the first, Koog the others."""
 _OF_INFERENCE = frozenset({gen_ai.REQUEST_MODEL, gen_ai.OUTPUT_MESSAGES, "gen_ai.latency.e2e"})
-"""What tells of a model call without an operation's name; the last is all that vLLM's own span says
+"""Attributes of model calls that have no operation name; the last is all that vLLM's own span has
 (vllm-project/vllm `vllm/v1/engine/output_processor.py`, 2026-08: counts and times, no model)."""
 _EXCEPTION = "gen_ai.client.operation.exception"
 _HANDOFF = re.compile(r"handoff from (.+) to (.+)", re.DOTALL)
@@ -112,7 +112,7 @@ class GenAI:
     """The dialect.
 
     Args:
-        generation: whose names are written: one of `semconv.table.GENERATIONS`, or `latest`.
+        generation: the names to write: one of `semconv.table.GENERATIONS`, or `latest`.
 
     Raises:
         ConfigurationError: if the generation is not known.
@@ -188,7 +188,7 @@ class GenAI:
         return written._replace(attributes=self.named(written.attributes))
 
     def draft(self, operation: Operation) -> WrittenSpan:
-        """The same under the baseline's names, for whoever has more to say: `named` comes last."""
+        """Return the same under the baseline's names, for callers that add to it before `named`."""
         return _write(operation)
 
     @property
@@ -197,8 +197,8 @@ class GenAI:
         return CHOICE in self.generation.events
 
     def message_events(self, attribute: str, text: str) -> list[tuple[str, dict[str, Any]]]:
-        """Return names and bodies of the events that say what a message attribute does, in order;
-        nothing where its JSON text does not hold messages."""
+        """Return names and bodies of the events equivalent to a message attribute, in order;
+        nothing if its JSON text does not hold messages."""
         return message_events(attribute, text)
 
     def named(self, attributes: Attributes) -> Attributes:
@@ -261,13 +261,13 @@ def _read_error(span: Reader, values: dict[str, Any]) -> None:
 
 
 def _read_exception(span: Reader, values: dict[str, Any]) -> None:
-    """Take the error of a span that only a record beside it tells of."""
+    """Take the error of a span that is recorded only in an event."""
     for event in span.span.events:
         if event.name == _EXCEPTION:
             values["error_type"] = str(event.attributes.get("exception.type") or "_OTHER")
-            said = event.attributes.get("exception.message")
-            if isinstance(said, str):
-                values["error_message"] = said
+            message = event.attributes.get("exception.message")
+            if isinstance(message, str):
+                values["error_message"] = message
 
 
 def _read_inference(span: Reader, operation: str) -> Inference:
@@ -276,9 +276,9 @@ def _read_inference(span: Reader, operation: str) -> Inference:
 
 
 def _kind(span: Reader) -> str:
-    """The span's kind: as our own spans say it, since several stores drop it, else as stored."""
-    said = span.rest.get(agentool.SPAN_KIND)
-    return said if isinstance(said, str) else span.span.kind
+    """Return the span's kind: from our own attribute, as several stores drop it, else as stored."""
+    kind = span.rest.get(agentool.SPAN_KIND)
+    return kind if isinstance(kind, str) else span.span.kind
 
 
 def _read_mcp(span: Reader) -> McpRequest:

@@ -1,7 +1,7 @@
-"""What memory was given or gave, any value, as records: objects with a `content`.
+"""Values stored in or returned from memory, as records: objects with a `content`.
 
-Spec: `gen-ai-memory-records.json` of the conventions. How a value was put into records has no place
-there, so `agentool.memory.wrapped` says it, and reading gives the value back as it was.
+Spec: `gen-ai-memory-records.json` of the conventions. They have no place for
+how a value was wrapped, so `agentool.memory.wrapped` records it, and reading restores the value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["EACH", "WHOLE", "read_records", "with_records"]
 EACH = "each"
 """The records' contents are the items of a list."""
 WHOLE = "whole"
-"""The value is the content of the one record; where nothing was found, there is none."""
+"""The value is the content of the only record; no record means no value."""
 
 
 def with_records(op: MemoryOperation) -> tuple[MemoryOperation, str | None]:

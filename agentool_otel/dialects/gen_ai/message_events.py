@@ -1,9 +1,9 @@
-"""Messages as events, one each: how the conventions had them up to 1.36.
+"""Messages as span events, one each, as in the conventions up to 1.36.
 
-Spec: semantic-conventions v1.36, `docs/gen-ai/gen-ai-events.md`. A body has a text, the tool calls
-of an assistant, the id of the call a tool answers, and in a choice a reason to stop. What it cannot
-say (reasoning, media, results that are no text, the shape of a message) is in a member of ours
-beside it, so that the message that is read is the one that was written.
+Spec: semantic-conventions v1.36, `docs/gen-ai/gen-ai-events.md`. A body has text, an assistant's
+tool calls, the id of the call that a tool answers, and a choice's finish reason. What it cannot
+hold (reasoning, media, results other than text, the shape of a message) is in a member of ours
+beside it, so that reading returns the message that was written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROLES = {
 _NAMES = {role: name for name, role in ROLES.items()}
 _FINISH = {"tool_call": "tool_calls"}
 _NO_REASON = "error"
-"""Spec: for a choice that never said why it ended; the baseline has that rule, 1.36 none."""
+"""Spec: for a choice without a finish reason; the baseline has that rule, 1.36 none."""
 
 Event = tuple[str, dict[str, Any]]
 """Name and body."""
@@ -45,44 +45,46 @@ Event = tuple[str, dict[str, Any]]
 
 
 def message_events(attribute: str, text: str) -> list[Event]:
-    """Return the events that say what a message attribute does, in order.
+    """Return the events equivalent to a message attribute, in order.
 
     Args:
         attribute: which of the three.
         text: its value, as JSON text.
 
     Returns:
-        Nothing where the text is not, or not any more, what the attribute should hold.
+        Nothing if the text is not, or no longer, what the attribute should hold.
     """
-    said = json_or_text(text)
-    if not isinstance(said, list) or not all(isinstance(item, dict) for item in said):
+    messages = json_or_text(text)
+    if not isinstance(messages, list) or not all(isinstance(item, dict) for item in messages):
         return []
     if attribute == gen_ai.SYSTEM_INSTRUCTIONS:
-        body = {"content": _text_of(said), agentool.SYSTEM_INSTRUCTIONS: text}
-        return [("gen_ai.system.message", body)] if said else []
+        body = {"content": _text_of(messages), agentool.SYSTEM_INSTRUCTIONS: text}
+        return [("gen_ai.system.message", body)] if messages else []
     if attribute == gen_ai.OUTPUT_MESSAGES:
-        return [event for n, item in enumerate(said) for event in _whole([_choice(n, item)], item)]
-    return [event for item in said for event in _whole(_asked(item), item)]
+        return [
+            event for n, item in enumerate(messages) for event in _whole([_choice(n, item)], item)
+        ]
+    return [event for item in messages for event in _whole(_input_events(item), item)]
 
 
-def _whole(events: list[Event], said: Message) -> list[Event]:
-    """Put the message into the bodies that cannot say all of it."""
+def _whole(events: list[Event], item: Message) -> list[Event]:
+    """Add the whole message to the bodies if they cannot hold all of it."""
     name, body = events[0]
-    if len(events) > 1 or message_in(name, body) != said:
+    if len(events) > 1 or message_in(name, body) != item:
         for n, (_, other) in enumerate(events):
-            other[agentool.MESSAGE] = "null" if n else dumps(said)
+            other[agentool.MESSAGE] = "null" if n else dumps(item)
     return events
 
 
-def _asked(said: Message) -> list[Event]:
-    role = str(said.get("role"))
-    parts = parts_of(said)
+def _input_events(item: Message) -> list[Event]:
+    role = str(item.get("role"))
+    parts = parts_of(item)
     answers = [part for part in parts if part.get("type") == "tool_call_response"]
     if answers:
         return [("gen_ai.tool.message", _answer(part)) for part in answers]
     name = _NAMES.get(role, "gen_ai.user.message")
     body = {} if role == ROLES[name] else {"role": role}
-    return [(name, {**body, **_spoken(parts)})]
+    return [(name, {**body, **_body_of(parts)})]
 
 
 def _answer(part: Part) -> dict[str, Any]:
@@ -93,12 +95,12 @@ def _answer(part: Part) -> dict[str, Any]:
     return body
 
 
-def _choice(index: int, said: Message) -> Event:
-    role = said.get("role")
-    reason = str(said.get("finish_reason") or _NO_REASON)
-    spoken = _spoken(parts_of(said))
-    calls = {key: spoken.pop(key) for key in ("tool_calls",) if key in spoken}
-    inner = spoken if role == "assistant" else {"role": str(role), **spoken}
+def _choice(index: int, item: Message) -> Event:
+    role = item.get("role")
+    reason = str(item.get("finish_reason") or _NO_REASON)
+    content = _body_of(parts_of(item))
+    calls = {key: content.pop(key) for key in ("tool_calls",) if key in content}
+    inner = content if role == "assistant" else {"role": str(role), **content}
     return CHOICE, {
         "index": index,
         "finish_reason": _FINISH.get(reason, reason),
@@ -107,7 +109,7 @@ def _choice(index: int, said: Message) -> Event:
     }
 
 
-def _spoken(parts: list[Part]) -> dict[str, Any]:
+def _body_of(parts: list[Part]) -> dict[str, Any]:
     body: dict[str, Any] = {}
     if any(part.get("type") == "text" for part in parts):
         body["content"] = _text_of(parts)
@@ -130,28 +132,28 @@ def _text_of(parts: list[Part]) -> str:
 
 
 def instructions_in(body: Mapping[str, Any]) -> list[Part] | None:
-    """Return the instructions that were given apart from the messages, if a body holds those."""
-    said = json_or_text(body.get(agentool.SYSTEM_INSTRUCTIONS))
-    return said if isinstance(said, list) else None
+    """Return the system instructions in a body, None if it has none."""
+    parts = json_or_text(body.get(agentool.SYSTEM_INSTRUCTIONS))
+    return parts if isinstance(parts, list) else None
 
 
 def message_in(name: str, body: Mapping[str, Any]) -> Message | None:
-    """Return the message that an event says; None where it says none, or not any more."""
+    """Return the message in an event; None if it has none, or no longer has it."""
     whole = body.get(agentool.MESSAGE)
     if isinstance(whole, str):
         try:
-            said = loads(whole)
+            item = loads(whole)
         except ValueError:
-            said = None
-        if said is None or isinstance(said, dict):
-            return said
+            item = None
+        if item is None or isinstance(item, dict):
+            return item
     if _is_hidden(body):
         return None
     return message_from(dict(body), ROLES[name]) if name in ROLES else _read_choice(body)
 
 
 def _is_hidden(body: Mapping[str, Any]) -> bool:
-    """Whether an event only tells that something was said, or that some tool was asked for."""
+    """Whether an event shows only that there was content or a tool call, not which."""
     if is_placeholder(body.get("content")):
         return True
     return any(is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))

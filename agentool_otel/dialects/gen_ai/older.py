@@ -12,13 +12,13 @@ from typing import Any
 
 from agentool_otel.dialects.gen_ai.message_events import CHOICE, ROLES, instructions_in, message_in
 from agentool_otel.dialects.kit.provider_messages import (
+    agent_messages,
     are_calls,
     calls_from,
     finish_reason,
     json_or_text,
     messages_from,
     parts_from,
-    spoken,
 )
 from agentool_otel.dialects.kit.reading import Reader, in_parts, is_placeholder, looks_cut
 from agentool_otel.ground.json_codec import dumps, loads
@@ -57,7 +57,7 @@ _MESSAGES = {
     gen_ai.OUTPUT_MESSAGES: "assistant",
 }
 _BODIES = ("gen_ai.event.content", "body")
-"""Where Azure's SDKs, and log records whose body is a text, have the body of an event."""
+"""Attributes that hold an event's body: of Azure's SDKs, and of log records with a text body."""
 _ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.response.tool_calls"
 """Sentry's and OpenLIT's names for the parts of an answer."""
 
@@ -65,7 +65,7 @@ _ANSWER = _RESPONSE_TEXT, _RESPONSE_CALLS = "gen_ai.response.text", "gen_ai.resp
 def downgrade(attributes: Attributes, generation: Generation) -> Attributes:
     """Return attributes under the names, and with the values, of an older generation.
 
-    What has no name there keeps the baseline's below one of our own, so that nothing is lost.
+    A baseline name that has no older one is kept under our prefix, so that nothing is lost.
     """
     renamed: Attributes = {}
     for key, value in attributes.items():
@@ -84,7 +84,7 @@ def _renamed_members(notes: str, generation: Generation) -> str:
 
 
 def upgrade(span: Reader) -> None:
-    """Rewrite older attributes and events of a span to baseline attributes, in place."""
+    """Rewrite older attributes and events of a span as baseline attributes, in place."""
     rest = span.rest
     if not _current.issuperset(rest) and _has_older(rest):
         _rename(rest)
@@ -105,24 +105,24 @@ def _in_parts(value: Any) -> bool:
     if isinstance(value, str):
         return value[:1] == "[" and in_parts(value)
     return isinstance(value, list) and all(
-        isinstance(said, dict)
-        and isinstance(parts := said.get("parts"), list)
+        isinstance(item, dict)
+        and isinstance(parts := item.get("parts"), list)
         and all(isinstance(part, dict) and "type" in part for part in parts)
-        for said in value
+        for item in value
     )
 
 
-def _reshape(span: Reader, key: str, said: Any, role: str) -> None:
-    """Bring the messages of an attribute to parts, where an SDK has put those of a provider's API
-    or bare text under its name; what was cut in the middle stays unread."""
-    if isinstance(said, str) and (looks_cut(said) or said in span.placeholders):
+def _reshape(span: Reader, key: str, value: Any, role: str) -> None:
+    """Convert an attribute that holds messages of a provider's API, or bare text, to messages with
+    parts; JSON that was cut in the middle stays unread."""
+    if isinstance(value, str) and (looks_cut(value) or value in span.placeholders):
         return
-    if isinstance(said, list):  # of texts that are JSON each, where an array is what was set
-        said = [json_or_text(item) for item in said]
-    if not said or _in_parts(said):
+    if isinstance(value, list):  # of texts that are JSON each, where an array is what was set
+        value = [json_or_text(item) for item in value]
+    if not value or _in_parts(value):
         return
-    if made := [it for it in spoken(said, role) if it.get("parts")]:
-        span.rest[key] = made
+    if messages := [it for it in agent_messages(value, role) if it.get("parts")]:
+        span.rest[key] = messages
 
 
 _current: set[str] = set()
@@ -173,22 +173,22 @@ def _restructure(span: Reader) -> None:
             rest[new] = [str(finish_reason(rest.pop(old)))]
     if gen_ai.OUTPUT_MESSAGES not in rest and not rest.keys().isdisjoint(_ANSWER):
         words = json_or_text(rest.pop(_RESPONSE_TEXT, None))
-        asked = calls_from(rest.pop(_RESPONSE_CALLS, None))
-        rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *asked])]
+        calls = calls_from(rest.pop(_RESPONSE_CALLS, None))
+        rest[gen_ai.OUTPUT_MESSAGES] = [message("assistant", [*parts_from(words), *calls])]
     _read_indexed(rest)
 
 
 def _read_indexed(rest: Attributes) -> None:
-    found: dict[str, dict[int, dict[str, Any]]] = {}
+    sides: dict[str, dict[int, dict[str, Any]]] = {}
     keys: list[str] = []
     for key, value in rest.items():
         if match := re.fullmatch(_INDEXED, key, re.ASCII):
             side = gen_ai.INPUT_MESSAGES
             if (match[1] or match[2]).startswith(("completion", "output")):
                 side = gen_ai.OUTPUT_MESSAGES
-            found.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
+            sides.setdefault(side, {}).setdefault(int(match[3]), {})[match[4]] = value
             keys.append(key)
-    for side, by_index in found.items():
+    for side, by_index in sides.items():
         if side not in rest:
             default = "user" if side == gen_ai.INPUT_MESSAGES else "assistant"
             rest[side] = [_indexed_message(by_index[n], default) for n in sorted(by_index)]
@@ -202,8 +202,8 @@ def _indexed_message(fields: dict[str, Any], role: str) -> Message:
     if is_placeholder(content):
         content = None
     if are_calls(json_or_text(content)):  # Koog, for Langfuse
-        asked = [it for it in calls_from(content) if not is_placeholder(it["name"])]
-        return message(role, asked, finish_reason(fields.get("finish_reason")))
+        tool_calls = [it for it in calls_from(content) if not is_placeholder(it["name"])]
+        return message(role, tool_calls, finish_reason(fields.get("finish_reason")))
     if role == "tool" or "tool_call_id" in fields:
         return message(role, [tool_response(json_or_text(content), fields.get("tool_call_id"))])
     if role == "thinking" and isinstance(content, str):  # OpenLLMetry, of Anthropic's models

@@ -1,7 +1,7 @@
-"""What tools are given and give, which has to be an object: others are put into one.
+"""Arguments and results of tools, which have to be objects: other values are wrapped in one.
 
-Spec: `gen_ai.tool.call.arguments` and `.result` of the conventions. What was put into an object is
-named in `agentool.tool.wrapped`, and read as it was.
+Spec: `gen_ai.tool.call.arguments` and `.result` of the conventions. Wrapped values
+are listed in `agentool.tool.wrapped`, and unwrapped when read.
 """
 
 from __future__ import annotations

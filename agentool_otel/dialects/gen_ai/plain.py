@@ -56,7 +56,7 @@ _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
 _MANY = 64
 """How many different sets of types one shape is remembered with."""
 _NOT_YET: Any = object()
-"""In place of a plan that is made when it is needed again: many a shape comes only once."""
+"""Stands for a plan that is made at its second use: many shapes occur only once."""
 
 
 class _Plan(NamedTuple):
@@ -92,17 +92,17 @@ class PlainReader:
             return None
         attributes = span.attributes
         values = tuple(attributes.values())
-        said = (attributes[gen_ai.OPERATION_NAME], *map(type, values))
+        signature = (attributes[gen_ai.OPERATION_NAME], *map(type, values))
         try:
-            plan = self._plans[said]
+            plan = self._plans[signature]
         except KeyError:
             if len(self._plans) < _MANY:
-                self._plans[said] = _NOT_YET
+                self._plans[signature] = _NOT_YET
             return None
         except TypeError:  # an operation that is no text
             return None
         if plan is _NOT_YET:
-            plan = self._plans[said] = _plan(self._keys, said[0], said[1:])
+            plan = self._plans[signature] = _plan(self._keys, signature[0], signature[1:])
         if plan is None:
             return None
         make, plain, read = plan

@@ -1,14 +1,14 @@
-"""What dialects share: reading attributes, saying the same in GenAI words, stores' envelopes.
+"""What dialects share: reading attributes, translating to GenAI names, stores' envelopes.
 
-dialect            what a dialect is, and which one a span speaks
+dialect            what a dialect is, and which one a span is written in
 reading            attributes, read leniently
-to_gen_ai          dialects that are read by saying the same in the words of the conventions
+to_gen_ai          translate other vocabularies into the attributes of the GenAI conventions
 store_spans        an operation from a type, a name, an input and an output
-store_envelope     spans that a store has put attributes of its own around
+store_envelope     spans that a store has wrapped in attributes of its own
 provider_messages  messages in the shapes of providers' own APIs
 flattened          lists and objects spread over dotted, indexed names
-errors             errors that only an exception event says
-quoted_agents      other agents' words, given to a model as the user's
+errors             errors that are recorded only as an exception event
+quoted_agents      messages of other agents that a model is sent as the user's
 langchain_values   inputs and outputs of LangChain's runs
 python_text        values that were printed rather than encoded
 """

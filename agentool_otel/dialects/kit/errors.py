@@ -1,4 +1,4 @@
-"""The error of a span that says it only as an exception event, as most vocabularies do."""
+"""The error of a span that has only an exception event for it, as in most vocabularies."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _STACK = "\n    at "
 def take_exception(span: Reader) -> None:
     """Set `error.type` of a failed span from its last exception event, unless it has one.
 
-    Some instrumentations put a whole stack trace into the status description, OpenTelemetry's SDK
-    itself the type before the message; the exception's message then stands in for it. Those of
-    OpenInference for JavaScript put the stack after the message in both.
+    Some instrumentations put a whole stack trace into the status description, and OpenTelemetry's
+    SDK puts the type before the message; the exception's message then replaces it. OpenInference's
+    instrumentations for JavaScript put the stack after the message in both places.
     """
     record = span.span
     if record.status != STATUS_ERROR:
         return
     if record.status_message is not None and _STACK in record.status_message:
-        words, thrown = _before_stack(record.status_message)
-        if thrown is not None:
-            span.rest.setdefault(core.ERROR_TYPE, thrown)
+        words, error_type = _before_stack(record.status_message)
+        if error_type is not None:
+            span.rest.setdefault(core.ERROR_TYPE, error_type)
             span.span = msgspec.structs.replace(record, status_message=words)
             return
-    said = next((it for it in reversed(record.events) if it.name == core.EXCEPTION_EVENT), None)
-    if said is None:
+    event = next((it for it in reversed(record.events) if it.name == core.EXCEPTION_EVENT), None)
+    if event is None:
         return
     kind, message = (
-        said.attributes.get(key) for key in (core.EXCEPTION_TYPE, core.EXCEPTION_MESSAGE)
+        event.attributes.get(key) for key in (core.EXCEPTION_TYPE, core.EXCEPTION_MESSAGE)
     )
     if isinstance(kind, str) and kind and core.ERROR_TYPE not in span.rest:
         span.rest[core.ERROR_TYPE] = kind
@@ -44,9 +44,9 @@ def take_exception(span: Reader) -> None:
         span.span = msgspec.structs.replace(record, status_message=message)
 
 
-def _before_stack(said: str) -> tuple[str, str | None]:
+def _before_stack(description: str) -> tuple[str, str | None]:
     """Return message and type of `no map`, an empty line, `Error: no map` and its stack; no type
     for anything else."""
-    message, _, stack = said.partition("\n\n")
+    message, _, stack = description.partition("\n\n")
     kind, _, again = stack.partition(": ")
     return message, kind if again.startswith(f"{message}\n") and kind.isidentifier() else None

@@ -29,7 +29,7 @@ def tree(span: Reader, prefix: str) -> Any:
         return whole
     start = prefix + "."
     root: dict[str, Any] = {}
-    taken: list[str] = []
+    keys: list[str] = []
     for key in sorted(key for key in span.rest if key.startswith(start)):
         *path, last = key[len(start) :].split(".", _DEPTH)
         branch: Any = root
@@ -40,10 +40,10 @@ def tree(span: Reader, prefix: str) -> Any:
         else:
             if last not in branch:
                 branch[last] = span.rest[key]
-                taken.append(key)
-    for key in taken:
+                keys.append(key)
+    for key in keys:
         del span.rest[key]
-    return _closed(root) if taken else None
+    return _closed(root) if keys else None
 
 
 class _Branch(dict[str, Any]):
@@ -65,15 +65,15 @@ def members(items: Any, wrapper: str) -> list[dict[str, Any]]:
     `[{"message": {"role": …}}]`, `[{"message.role": …}]` and `[{"role": …}]` give the same for
     wrapper "message".
     """
-    found: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     start = wrapper + "."
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict):
             inner = item.get(wrapper)
             if not isinstance(inner, dict):
                 inner = {key.removeprefix(start): value for key, value in item.items()}
-            found.append(inner)
-    return found
+            objects.append(inner)
+    return objects
 
 
 def flatten(prefix: str, value: Any, into: Attributes) -> None:

@@ -25,13 +25,13 @@ _TEXT_OR_MEMBER = re.compile(
     r"|tool_call_id)=)",
     re.DOTALL,
 )
-_ANSWERED = re.compile(
+_AI_FIELDS = re.compile(
     r" (?:tool_calls=\[|usage_metadata=\{|response_metadata=\{'|id='(?:lc_)?run-)"
 )
 
 
 class ToolMessage(NamedTuple):
-    """What a tool gave back."""
+    """The result of a tool, from LangChain's message."""
 
     call_id: str | None
     name: str | None
@@ -77,11 +77,11 @@ def tool_message(value: Any) -> ToolMessage | None:
 
 
 def _printed(value: str) -> ToolMessage | None:
-    said = _PRINTED.fullmatch(value) if value.startswith("content=") else None
-    if said is None:
+    printed = _PRINTED.fullmatch(value) if value.startswith("content=") else None
+    if printed is None:
         return None
-    failed = " status='error'" in said[4]
-    return ToolMessage(said[3], said[2], value_in(said[1]), failed)
+    failed = " status='error'" in printed[4]
+    return ToolMessage(printed[3], printed[2], value_in(printed[1]), failed)
 
 
 def unprinted(value: Any) -> Any:
@@ -106,7 +106,7 @@ def _message(printed: str) -> dict[str, Any]:
     if (result := _printed(printed)) is not None:
         return {"type": "tool", "tool_call_id": result.call_id, "content": result.content}
     content, end = _content(printed)
-    return {"type": "ai" if _ANSWERED.search(printed, end) else "human", "content": content}
+    return {"type": "ai" if _AI_FIELDS.search(printed, end) else "human", "content": content}
 
 
 def _content(printed: str) -> tuple[Any, int]:
@@ -114,9 +114,9 @@ def _content(printed: str) -> tuple[Any, int]:
     begin = len("content=")
     parts = _TEXT_OR_MEMBER.finditer(printed, begin)
     end = next((part.start() for part in parts if part["member"]), len(printed))
-    said = printed[begin:end]
-    content = value_in(said)
-    if content is not said or end == len(printed):
+    content_text = printed[begin:end]
+    content = value_in(content_text)
+    if content is not content_text or end == len(printed):
         return content, end
     return printed[begin:], len(printed)
 

@@ -1,8 +1,8 @@
 """Messages in the shapes of the providers' and frameworks' own APIs, as GenAI messages.
 
-SDKs put into attributes and events what they were given: chat messages of OpenAI, items of its
-responses API, content blocks of Anthropic and Bedrock, contents of Google, messages of LangChain.
-Members nobody here knows stay on the message or part they were on.
+SDKs record what they receive: chat messages of OpenAI, items of its responses API, content blocks
+of Anthropic and Bedrock, contents of Google, messages of LangChain. Unknown members stay on the
+message or part that has them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 
 __all__ = [
+    "agent_messages",
     "answer_in",
     "are_calls",
     "calls_from",
@@ -25,7 +26,6 @@ __all__ = [
     "messages_from",
     "parts_from",
     "role_of",
-    "spoken",
     "tool_definition",
 ]
 
@@ -56,7 +56,7 @@ _LANGCHAIN = {
 
 
 def json_or_text(value: Any) -> Any:
-    """Return the value of JSON text that is an object, an array or a string; else what was given"""
+    """Parse JSON text that is an object, an array or a string; return any other value as it is."""
     if isinstance(value, str) and value[:1] in ("{", "[", '"'):
         try:
             return loads(value)
@@ -66,7 +66,7 @@ def json_or_text(value: Any) -> Any:
 
 
 def finish_reason(value: Any) -> str | None:
-    """Return a provider's reason to stop in the word of the conventions, where they have one."""
+    """Return a provider's finish reason under the name of the conventions, where they have one."""
     return None if value is None else _FINISH.get(str(value), str(value))
 
 
@@ -75,7 +75,7 @@ def messages_from(value: Any, role: str) -> list[Message]:
 
     Args:
         value: what the SDK recorded, structured or as JSON text.
-        role: whose words they are where the messages do not say.
+        role: the role of messages that do not name one.
     """
     value = json_or_text(value)
     if value is None or value == "":
@@ -88,26 +88,26 @@ def messages_from(value: Any, role: str) -> list[Message]:
         value = value[0]  # a batch of one prompt
     if value and all(isinstance(it, dict) and it.keys() <= _BLOCKS for it in value):
         return [message(role, parts_from(value))]
-    made: list[Message] = []
+    messages: list[Message] = []
     for item in value:
         if isinstance(item, dict):
-            made.append(message_from(item, role))
+            messages.append(message_from(item, role))
         elif _is_pair(item):
-            made.append(message(role_of(item[0]), parts_from(item[1])))
+            messages.append(message(role_of(item[0]), parts_from(item[1])))
         else:
-            made.append(message(role, parts_from(item)))
-    return made
+            messages.append(message(role, parts_from(item)))
+    return messages
 
 
-def _listed(said: dict[str, Any]) -> Any:
-    """The list of messages in an object that holds one: a request, a graph's state, an answer."""
-    match said:
+def _listed(container: dict[str, Any]) -> Any:
+    """Return the list of messages in a request, a graph's state or an answer."""
+    match container:
         case {"messages": list(items)} | {"choices": list(items)} | {"generations": list(items)}:
             return items
         case {"output": list(items), "object": "response"} | {"input": list(items), "model": _}:
             return items
         case _:
-            return said
+            return container
 
 
 def _is_pair(item: Any) -> bool:
@@ -120,7 +120,7 @@ def _is_pair(item: Any) -> bool:
 
 
 def role_of(role: str) -> str:
-    """Return the role of the conventions that an SDK calls by a name of its own."""
+    """Return the conventions' name of a role."""
     return _ROLES.get(role, role)
 
 
@@ -133,12 +133,12 @@ _PRINTED = {"run_response", "start_event"}
 """Members of an input of Agno 2 and LlamaIndex's workflows: their own objects, printed."""
 
 
-def spoken(value: Any, role: str) -> list[Message]:
+def agent_messages(value: Any, role: str) -> list[Message]:
     """Return the input or output of an agent as messages: those in a value, or the value itself.
 
     Args:
         value: what an SDK recorded, structured or `LazyJson`.
-        role: the author of what does not name one.
+        role: the role of messages that do not name one.
     """
     json_text = value.text if isinstance(value, LazyJson) else None
     value = value.value if isinstance(value, LazyJson) else value
@@ -195,90 +195,93 @@ def _holds_messages(value: Any) -> bool:
             return False
 
 
-def answer_in(said: list[Message]) -> list[Message]:
-    """Return what came after the last question: the state of a graph repeats the whole history."""
-    for place in range(len(said) - 1, -1, -1):
-        if said[place].get("role") == "user":
-            return said[place + 1 :] or said
-    return said
+def answer_in(messages: list[Message]) -> list[Message]:
+    """Return the messages after the last question: a graph's state repeats the whole history."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].get("role") == "user":
+            return messages[place + 1 :] or messages
+    return messages
 
 
-def message_from(said: dict[str, Any], role: str) -> Message:
+def message_from(item: dict[str, Any], role: str) -> Message:
     """Return one message, or one item that stands for a message."""
-    said, role = _unwrapped(said, role)
+    item, role = _unwrapped(item, role)
     role = role_of(role)
-    match said:
+    match item:
         case {"type": "function_call", "name": str(name)}:
-            call_id = _text(said.get("call_id"))
-            return message(role, [call_part(name, json_or_text(said.get("arguments")), call_id)])
+            call_id = _text(item.get("call_id"))
+            return message(role, [call_part(name, json_or_text(item.get("arguments")), call_id)])
         case {"type": "function_call_output"}:
-            response = tool_response(json_or_text(said.get("output")), _text(said.get("call_id")))
+            response = tool_response(json_or_text(item.get("output")), _text(item.get("call_id")))
             return message("tool", [response])
         case {"type": "reasoning"}:
-            return message("assistant", [_part_from(said)])
+            return message("assistant", [_part_from(item)])
         case {"parts": list(parts)}:
             if all(isinstance(part, dict) and "type" in part for part in parts):
-                return said  # a message of the conventions already
+                return item  # a message of the conventions already
             return message(role, [_part_from(part) for part in parts])
         case {"content": _} | {"role": _} | {"tool_calls": _}:
-            return _chat_message(said, role)
+            return _chat_message(item, role)
         case _:
-            return message(role, [_part_from(said)])
+            return message(role, [_part_from(item)])
 
 
-def _unwrapped(said: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
-    """Return a message without LangChain's or a choice's wrapping, and whose words it is."""
-    kind = said.get("type")
-    inner: Any = said.get("kwargs") if kind == "constructor" else None
+def _unwrapped(item: dict[str, Any], role: str) -> tuple[dict[str, Any], str]:
+    """Return a message without the wrapper of LangChain or of a choice, and its role."""
+    kind = item.get("type")
+    inner: Any = item.get("kwargs") if kind == "constructor" else None
     if isinstance(inner, dict):  # LangChain's own serialisation
-        name = said.get("id")
+        name = item.get("id")
         return inner, _LANGCHAIN.get(str(name[-1]), role) if name and isinstance(
             name, list
         ) else role
     if kind in _LANGCHAIN_TYPES:
-        inner = said.get("data")
+        inner = item.get("data")
         if not isinstance(inner, dict):
-            inner = {key: value for key, value in said.items() if key != "type"}
+            inner = {key: value for key, value in item.items() if key != "type"}
         return inner, str(kind)
-    inner = said.get("message")
+    inner = item.get("message")
     if isinstance(inner, dict):  # a choice of a chat completion, a generation of LangChain
         if inner.get("type") == "constructor":
             return _unwrapped(inner, role)
-        outer = {key: said[key] for key in ("finish_reason", "stop_reason") if key in said}
+        outer = {key: item[key] for key in ("finish_reason", "stop_reason") if key in item}
         return {**outer, **inner}, str(inner.get("role", role))
-    inner = said.get("content")
+    inner = item.get("content")
     if isinstance(inner, dict) and "parts" in inner:  # a candidate of Google's
         return inner, str(inner.get("role", role))
-    return said, str(said.get("role") or role)
+    return item, str(item.get("role") or role)
 
 
-def _chat_message(said: dict[str, Any], role: str) -> Message:
-    content = json_or_text(said.get("content", said.get("blocks")))
-    call_id = _text(said.get("tool_call_id")) or _text(said.get("id"))
+def _chat_message(item: dict[str, Any], role: str) -> Message:
+    content = json_or_text(item.get("content", item.get("blocks")))
     if role == "tool" and not _holds_results(content):
-        response = tool_response(content, call_id)
-        made = message(role, [_failed(response, said.get("status") == "error")])  # LangChain's
+        call_id = _text(item.get("tool_call_id")) or _text(item.get("id"))
+        failed = item.get("status") == "error"  # LangChain's
+        converted = message(role, [_failed(tool_response(content, call_id), failed)])
     else:
-        parts: list[Part] = []
-        thought = said.get("reasoning_content") or said.get("reasoning")
-        if isinstance(thought, str):
-            parts.append(reasoning(thought))
-        parts += parts_from(content)
-        if isinstance(said.get("refusal"), str):
-            parts.append({"type": "refusal", "content": said["refusal"]})
-        asked = {part.get("id") for part in parts if part.get("type") == "tool_call"}
-        calls = calls_from(said.get("tool_calls") or _calls_apart(said))
-        parts += [call for call in calls if call.get("id") not in asked or call.get("id") is None]
-        reason = finish_reason(said.get("finish_reason") or said.get("stop_reason"))
-        made = message(role, parts, reason)
-    if isinstance(said.get("name"), str):
-        made["name"] = said["name"]
-    return made
+        reason = finish_reason(item.get("finish_reason") or item.get("stop_reason"))
+        converted = message(role, _chat_parts(item, content), reason)
+    if isinstance(item.get("name"), str):
+        converted["name"] = item["name"]
+    return converted
 
 
-def _calls_apart(said: dict[str, Any]) -> Any:
-    """Tool calls in OpenAI's oldest form, or among what LangChain did not know."""
-    call, unknown = said.get("function_call"), said.get("additional_kwargs")
+def _chat_parts(item: dict[str, Any], content: Any) -> list[Part]:
+    parts: list[Part] = []
+    thought = item.get("reasoning_content") or item.get("reasoning")
+    if isinstance(thought, str):
+        parts.append(reasoning(thought))
+    parts += parts_from(content)
+    if isinstance(item.get("refusal"), str):
+        parts.append({"type": "refusal", "content": item["refusal"]})
+    call_ids = {part.get("id") for part in parts if part.get("type") == "tool_call"}
+    calls = calls_from(item.get("tool_calls") or _calls_apart(item))
+    return parts + [it for it in calls if it.get("id") is None or it["id"] not in call_ids]
+
+
+def _calls_apart(item: dict[str, Any]) -> Any:
+    """Return tool calls in OpenAI's oldest form, or among LangChain's unknown members."""
+    call, unknown = item.get("function_call"), item.get("additional_kwargs")
     if isinstance(call, dict):
         return [call]
     return unknown.get("tool_calls") if isinstance(unknown, dict) else None
@@ -304,7 +307,7 @@ def parts_from(content: Any) -> list[Part]:
 
 
 def _part_from(block: Any) -> Part:
-    """Return one content block as a part; one of a type that nobody here knows stays as it is."""
+    """Return one content block as a part; one of an unknown type stays as it is."""
     part = _keyed_part(block) or _tool_part(block) or _reasoning_part(block)
     if part is not None:
         return part
@@ -399,7 +402,7 @@ def _signed_reasoning(thought: str, block: Mapping[Any, Any]) -> Part:
 
 
 def _failed(response: Part, failed: bool) -> Part:
-    """Mark the response of a tool that failed, by the name Anthropic has for it."""
+    """Mark the response of a tool that failed, with Anthropic's name for it."""
     return {**response, "is_error": True} if failed else response
 
 
@@ -407,18 +410,18 @@ def _has_text(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("text"), str)
 
 
-def tool_definition(said: Any) -> Any:
+def tool_definition(definition: Any) -> Any:
     """Return the definition of a tool flat, as the conventions have it: providers nest it."""
-    said = json_or_text(said)
-    if isinstance(said, dict) and isinstance(said.get("function"), dict):
-        return {"type": said.get("type", "function"), **said["function"]}
-    if isinstance(said, dict) and isinstance(said.get("toolSpec"), dict):  # Bedrock
-        tool = dict(said["toolSpec"])
+    definition = json_or_text(definition)
+    if isinstance(definition, dict) and isinstance(definition.get("function"), dict):
+        return {"type": definition.get("type", "function"), **definition["function"]}
+    if isinstance(definition, dict) and isinstance(definition.get("toolSpec"), dict):  # Bedrock
+        tool = dict(definition["toolSpec"])
         schema = tool.pop("inputSchema", None)
         if isinstance(schema, dict):
             tool["parameters"] = schema.get("json", schema)
         return {"type": "function", **tool}
-    return said
+    return definition
 
 
 def are_calls(value: Any) -> bool:
@@ -433,15 +436,15 @@ def are_calls(value: Any) -> bool:
 def calls_from(calls: Any) -> list[Part]:
     """Return the tool calls of a chat message, in OpenAI's or LangChain's shape, as parts."""
     calls = json_or_text(calls)
-    made: list[Part] = []
+    parts: list[Part] = []
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
             inner = call.get("function")
             function: dict[str, Any] = inner if isinstance(inner, dict) else call
             arguments = function.get("arguments", function.get("args"))
             name = str(function.get("name", "unknown"))
-            made.append(call_part(name, json_or_text(arguments), _text(call.get("id"))))
-    return made
+            parts.append(call_part(name, json_or_text(arguments), _text(call.get("id"))))
+    return parts
 
 
 def _text(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Reading attributes leniently: what stores do to types is undone here, once for all dialects."""
+"""Read attributes leniently: undoes, for all dialects, what stores do to types."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ _check = msgspec.json.Decoder(msgspec.Raw).decode
 PLACEHOLDERS = frozenset(
     {"<not specified>", "<not serializable>", "<REDACTED>", "HIDDEN:non-empty", "N/A"}
 )
-"""Texts by which SDKs (the last but one is Koog's) say that a value was not captured; they are not
-values."""
+"""Texts that SDKs write in place of a value that was not captured; the last but one is Koog's."""
 
 
 class LazyJson:
-    """A JSON value as text that is parsed when somebody needs it.
+    """A JSON value kept as text and parsed on first use.
 
-    Most of a span is its payload, and most of that only passes through from attribute to document.
+    Most of a span is its payload, and most of that passes unread from attribute to document.
     """
 
     __slots__ = ("_value", "text")
@@ -73,7 +72,7 @@ class LazyJson:
 
 
 class LazyList(LazyJson, Sequence[Any]):
-    """The same for an array, usable as one; empty if the text turns out not to be JSON."""
+    """A JSON array parsed on first use; empty if the text turns out not to be JSON."""
 
     __slots__ = ()
 
@@ -94,7 +93,7 @@ class LazyList(LazyJson, Sequence[Any]):
 
 
 class LazyObject(LazyJson, Mapping[str, Any]):
-    """The same for an object."""
+    """A JSON object parsed on first use."""
 
     __slots__ = ()
 
@@ -108,7 +107,7 @@ class LazyObject(LazyJson, Mapping[str, Any]):
         return len(self.value)
 
     def member(self, name: str) -> Any:
-        """Return a member, still unparsed where it is the only one; UNSET if there is none."""
+        """Return a member, unparsed if it is the only one; UNSET if there is none."""
         before = f'{{"{name}":'
         if self.text.startswith(before):
             inner = lazy_json(self.text[len(before) : -1])
@@ -118,7 +117,7 @@ class LazyObject(LazyJson, Mapping[str, Any]):
 
 
 class Reader:
-    """The attributes of one span, taken one by one; what is left at the end was not understood.
+    """The attributes of one span, removed as they are read; the rest was not understood.
 
     Every method removes the attribute it could read. A value of the wrong shape (cut JSON, a text
     where a number belongs) is left in place, so that it ends up in `rest` rather than nowhere.
@@ -205,20 +204,20 @@ class Reader:
     def lazy_array(self, key: str) -> Sequence[Any] | None:
         """An array of objects, parsed only when looked into.
 
-        Text that begins and ends as one is taken for one; if it is none, it turns out empty.
+        Text that begins and ends like one is assumed to be one; if it is not, the list is empty.
         """
         text = self.rest.get(key)
         if type(text) is str:
-            found = lazy_objects(text)
-            if found is UNSET and isinstance(whole := lazy_json(text), LazyList):
-                found = whole
-            if found is not UNSET:
+            value = lazy_objects(text)
+            if value is UNSET and isinstance(whole := lazy_json(text), LazyList):
+                value = whole
+            if value is not UNSET:
                 del self.rest[key]
-                return found
+                return value
         return self.array(key)
 
     def messages(self, key: str) -> list[Any] | None:
-        """Messages, which `_gen_ai_older` has brought to the shape of the conventions."""
+        """Messages, which `gen_ai.older` has brought to the shape of the conventions."""
         return self.array(key)
 
     def lazy_messages(self, key: str) -> Sequence[Any] | None:
@@ -228,9 +227,9 @@ class Reader:
     def lazy_json(self, key: str) -> Any | UnsetType:
         """Any JSON value; an object or an array is parsed only when needed."""
         text = self.rest.get(key)
-        if type(text) is str and (found := lazy_json(text)) is not UNSET:
+        if type(text) is str and (value := lazy_json(text)) is not UNSET:
             del self.rest[key]
-            return found
+            return value
         return self.json(key)
 
     def json(self, key: str, *, keep_text: bool = True) -> Any | UnsetType:
@@ -271,7 +270,7 @@ _LAZY: dict[str, type[LazyObject | LazyList]] = {"{": LazyObject, "[": LazyList}
 
 
 def lazy_json(text: str) -> LazyObject | LazyList | UnsetType:
-    """Return an object or an array to be parsed when needed; UNSET for any other text."""
+    """Return JSON text of an object or an array, unparsed; UNSET for any other text."""
     kind = _LAZY.get(text[:1])
     if kind is None:
         return UNSET
@@ -283,12 +282,12 @@ def lazy_json(text: str) -> LazyObject | LazyList | UnsetType:
 
 
 def lazy_objects(text: str) -> LazyList | UnsetType:
-    """Return what begins and ends as an array of objects, to be parsed when needed; else UNSET."""
+    """Return text that begins and ends like an array of objects, unparsed; else UNSET."""
     return LazyList(text) if text[:2] == "[{" and text[-2:] == "}]" else UNSET
 
 
 def is_placeholder(value: Any) -> bool:
-    """Whether a value says that it is none, with one of `PLACEHOLDERS`."""
+    """Whether a value is one of `PLACEHOLDERS`, so that there is none."""
     return isinstance(value, str) and value in PLACEHOLDERS
 
 
@@ -299,17 +298,17 @@ def in_parts(text: str) -> bool:
 
 
 def messages(text: str) -> list[Any] | UnsetType:
-    """Return the messages that a text is the JSON of, UNSET for any in another shape."""
+    """Return the messages in JSON text, UNSET if they have another shape."""
     return array(text) if in_parts(text) else UNSET
 
 
 def lazy_messages(text: str) -> LazyList | UnsetType:
-    """The same, to be parsed when needed."""
+    """Return the messages in JSON text, unparsed; UNSET if they have another shape."""
     return lazy_objects(text) if in_parts(text) else UNSET
 
 
 def array(text: str) -> list[Any] | UnsetType:
-    """Return the array that a text is the JSON of, UNSET for any other text."""
+    """Return the array in JSON text, UNSET for any other text."""
     value = _json_or(text, UNSET)
     return value if isinstance(value, list) else UNSET
 
@@ -330,7 +329,7 @@ def _json_or(text: str, default: Any) -> Any:
 
 
 def looks_cut(text: str) -> bool:
-    """Tell JSON that a store cut in the middle from ordinary text."""
+    """Whether a text is JSON that a store has cut in the middle."""
     return text[:2] in ('{"', "[{", '["') or (
         text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
     )

@@ -1,7 +1,7 @@
-"""Spans that a store has put attributes of its own around; the vocabulary inside says more.
+"""Spans that a store has wrapped in attributes of its own; the vocabulary inside is richer.
 
-A trace store that takes OpenTelemetry spans of any vocabulary adds its own names (the type it gave
-them, the input and output it found) and keeps the original ones beside them, or takes some away.
+A trace store that takes OpenTelemetry spans of any vocabulary adds its own names (the type it
+assigned, the input and output it extracted) and keeps the original ones, or removes some of them.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _OPERATIONS: dict[type, str] = {
 }
 
 ReadOwn = Callable[[Reader, "str | None"], Operation]
-"""Reads the store's own attributes: as a given `gen_ai.operation.name`, as they say themselves
-(None), or as they say themselves without any guessing ("")."""
+"""Reads the store's own attributes: as the operation of this `gen_ai.operation.name`, as the one
+they name themselves (None), or as that one without any guessing ("")."""
 
 
 def read_around(span: Reader, prefixes: tuple[str, ...], own: ReadOwn) -> Operation:

@@ -1,6 +1,6 @@
 """An operation from a type, a name, an input and an output, which is how trace stores keep them.
 
-The input and output are whatever the traced function was given and gave back: a provider's request
+The input and output are whatever the traced function received and returned: a provider's request
 and response, a framework's state, or plain values.
 """
 
@@ -53,7 +53,7 @@ _TOKENS = {
 
 
 def run_at_root(span: Reader, *keys: str) -> str | None:
-    """The operation of a chain or function: a run where it is the root and says something.
+    """Return the operation of a chain or function: a run if it is a root with any content.
 
     Below the root such spans are steps of a program, and the operations are inside them.
     """
@@ -63,98 +63,100 @@ def run_at_root(span: Reader, *keys: str) -> str | None:
 
 
 def read_call(
-    span: Reader, operation: str | None, name: str | None, given: str, gave: str
+    span: Reader, operation: str | None, name: str | None, input_key: str, output_key: str
 ) -> Operation:
     """Read a span of a store.
 
     Args:
         span: the span.
-        operation: its `gen_ai.operation.name`; None where it stands for no operation.
-        name: what was called.
-        given: the attribute that holds the input.
-        gave: the attribute that holds the output.
+        operation: its `gen_ai.operation.name`; None if it stands for no operation.
+        name: the name of the function or agent.
+        input_key: the attribute that holds the input.
+        output_key: the attribute that holds the output.
     """
     name = name or span.span.name or None
     if operation is None:
         return onto.unclassified(span)
     if operation == "embeddings":  # whose content no field takes
         return onto.as_operation(span, operation)
-    put_in, put_out = span.json(given), span.json(gave)
+    input_value, output_value = span.json(input_key), span.json(output_key)
     if operation in ("chat", "text_completion"):
-        _read_request(span, put_in)
-        _read_response(span, put_out)
+        _read_request(span, input_value)
+        _read_response(span, output_value)
         onto.include_cache(span)
     elif operation == "execute_tool":
         onto.put(span, gen_ai.TOOL_NAME, name)
-        _read_tool(span, put_in, put_out)
+        _read_tool(span, input_value, output_value)
     elif operation in ("invoke_agent", "invoke_workflow"):
         own = gen_ai.AGENT_NAME if operation == "invoke_agent" else gen_ai.WORKFLOW_NAME
         onto.put(span, own, name)
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(_only_argument(put_in), "user") or None)
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(put_out) or None)
+        onto.put_input(span, _only_argument(input_value))
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, _answer(output_value) or None)
     elif operation == "retrieval":
-        onto.set_query(span, put_in)
-        onto.set_documents(span, put_out)
+        onto.set_query(span, input_value)
+        onto.set_documents(span, output_value)
     return onto.as_operation(span, operation)
 
 
-def _read_tool(span: Reader, put_in: Any, put_out: Any) -> None:
-    if put_in is not onto.UNSET:
-        onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, langchain.unwrapped_call(put_in))
-    given = langchain.tool_message(put_out)
-    if given is not None:
-        onto.put(span, gen_ai.TOOL_CALL_ID, given.call_id)
-        if given.failed:
-            onto.put(span, agentool.TOOL_ERROR, str(given.content))
-        put_out = given.content
-    elif isinstance(put_out, dict) and put_out.keys() == {"output"}:
-        put_out = put_out["output"]
-    onto.set_result(span, put_out)
+def _read_tool(span: Reader, input_value: Any, output_value: Any) -> None:
+    if input_value is not onto.UNSET:
+        onto.put(span, gen_ai.TOOL_CALL_ARGUMENTS, langchain.unwrapped_call(input_value))
+    tool_message = langchain.tool_message(output_value)
+    if tool_message is not None:
+        onto.put(span, gen_ai.TOOL_CALL_ID, tool_message.call_id)
+        if tool_message.failed:
+            onto.put(span, agentool.TOOL_ERROR, str(tool_message.content))
+        output_value = tool_message.content
+    elif isinstance(output_value, dict) and output_value.keys() == {"output"}:
+        output_value = output_value["output"]
+    onto.set_result(span, output_value)
 
 
-def _only_argument(put_in: Any) -> Any:
+def _only_argument(input_value: Any) -> Any:
     """What a traced function was called with, where that was one value."""
-    put_in = langchain.unwrapped_call(put_in)
-    if isinstance(put_in, dict) and put_in.keys() == {"args", "kwargs"}:
-        args = put_in["args"]
-        if not put_in["kwargs"] and isinstance(args, list) and len(args) == 1:
+    input_value = langchain.unwrapped_call(input_value)
+    if isinstance(input_value, dict) and input_value.keys() == {"args", "kwargs"}:
+        args = input_value["args"]
+        if not input_value["kwargs"] and isinstance(args, list) and len(args) == 1:
             return args[0]
-    return put_in
+    return input_value
 
 
-def _answer(put_out: Any) -> list[Message]:
-    """What a run answered: of a state that holds the whole conversation, its last words."""
-    said = onto.said(_messages_in(put_out), "assistant")
-    spoken = [it for it in said if it.get("role") == "assistant" and text_of(it)]
-    return (spoken or said)[-1:]
+def _answer(output_value: Any) -> list[Message]:
+    """Return the answer of a run: of a state with the whole conversation, the last answer in it."""
+    messages = onto.as_messages(_messages_in(output_value), "assistant")
+    answers = [it for it in messages if it.get("role") == "assistant" and text_of(it)]
+    return (answers or messages)[-1:]
 
 
-def _read_request(span: Reader, put_in: Any) -> None:
-    if not isinstance(put_in, dict):
-        sent, offered = _without_definitions(put_in)
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(sent, "user") or None)
+def _read_request(span: Reader, input_value: Any) -> None:
+    if not isinstance(input_value, dict):
+        sent, offered = _without_definitions(input_value)
+        onto.put_input(span, sent)
         onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(offered) or None)
         return
-    if isinstance(put_in.get("modelId"), str):
-        put_in = _of_bedrock(put_in)
-    set_parameters(span, put_in)
-    onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(put_in.get("tools")) or None)
-    if "messages" in put_in or "contents" in put_in or "input" in put_in:
-        onto.set_system(span, put_in.get("system", put_in.get("instructions")))
-        sent = next(put_in[key] for key in ("messages", "contents", "input") if key in put_in)
+    if isinstance(input_value.get("modelId"), str):
+        input_value = _of_bedrock(input_value)
+    set_parameters(span, input_value)
+    onto.put(span, gen_ai.TOOL_DEFINITIONS, onto.definitions(input_value.get("tools")) or None)
+    if "messages" in input_value or "contents" in input_value or "input" in input_value:
+        onto.set_system(span, input_value.get("system", input_value.get("instructions")))
+        sent = next(
+            input_value[key] for key in ("messages", "contents", "input") if key in input_value
+        )
         if isinstance(sent, list) and any(isinstance(it, str) for it in sent):
             sent = [message("user", parts_from(sent))]  # Google takes the parts of one message
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(sent, "user") or None)
+        onto.put_input(span, sent)
     else:
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(put_in, "user") or None)
+        onto.put_input(span, input_value)
 
 
-def _of_bedrock(put_in: dict[str, Any]) -> dict[str, Any]:
+def _of_bedrock(input_value: dict[str, Any]) -> dict[str, Any]:
     """A request to Bedrock: `converse`, or `invoke_model` with the one to the model as its body."""
-    config, body = put_in.get("toolConfig"), json_or_text(put_in.get("body"))
+    config, body = input_value.get("toolConfig"), json_or_text(input_value.get("body"))
     tools = config.get("tools") if isinstance(config, dict) else None
     inner = body if isinstance(body, dict) else {}
-    return {"model": put_in["modelId"], "tools": tools, **put_in, **inner}
+    return {"model": input_value["modelId"], "tools": tools, **input_value, **inner}
 
 
 def _without_definitions(sent: Any) -> tuple[Any, list[Any]]:
@@ -170,53 +172,59 @@ def _without_definitions(sent: Any) -> tuple[Any, list[Any]]:
     return messages, tools
 
 
-def _read_response(span: Reader, put_out: Any) -> None:
-    if put_out == "None":  # what some SDKs write for an answer that was only a tool call
+def _read_response(span: Reader, output_value: Any) -> None:
+    if output_value == "None":  # what some SDKs write for an answer that was only a tool call
         return
-    if isinstance(put_out, str) and _PRINTED.fullmatch(put_out):  # a stream that nobody read
+    if isinstance(output_value, str) and _PRINTED.fullmatch(
+        output_value
+    ):  # a stream that nobody read
         return
-    if isinstance(put_out, dict) and "ResponseMetadata" in put_out and "body" in put_out:
-        put_out = put_out["body"]  # of Bedrock's `invoke_model`; a stream is a word
-        if not isinstance(put_out, dict):
+    if (
+        isinstance(output_value, dict)
+        and "ResponseMetadata" in output_value
+        and "body" in output_value
+    ):
+        output_value = output_value["body"]  # of Bedrock's `invoke_model`; a stream is a word
+        if not isinstance(output_value, dict):
             return
-    answered = onto.said(_messages_in(put_out), "assistant")
-    if isinstance(put_out, dict):
-        if isinstance(put_out.get("output"), list):  # its items are parts of one answer
+    answered = onto.as_messages(_messages_in(output_value), "assistant")
+    if isinstance(output_value, dict):
+        if isinstance(output_value.get("output"), list):  # its items are parts of one answer
             answered = _as_one(answered)
-        if isinstance(put_out.get("model"), str):
-            onto.put(span, gen_ai.RESPONSE_MODEL, put_out["model"])
-        if isinstance(put_out.get("id"), str) and "choices" in put_out:
-            onto.put(span, gen_ai.RESPONSE_ID, put_out["id"])
-        set_usage(span, put_out.get("usage"))
+        if isinstance(output_value.get("model"), str):
+            onto.put(span, gen_ai.RESPONSE_MODEL, output_value["model"])
+        if isinstance(output_value.get("id"), str) and "choices" in output_value:
+            onto.put(span, gen_ai.RESPONSE_ID, output_value["id"])
+        set_usage(span, output_value.get("usage"))
     onto.put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
 
 
-def _as_one(said: list[Message]) -> list[Message]:
-    if len(said) < 2 or any(it.get("role") != "assistant" for it in said):
-        return said
-    return [message("assistant", [part for it in said for part in parts_of(it)])]
+def _as_one(messages: list[Message]) -> list[Message]:
+    if len(messages) < 2 or any(it.get("role") != "assistant" for it in messages):
+        return messages
+    return [message("assistant", [part for it in messages for part in parts_of(it)])]
 
 
-def _messages_in(put_out: Any) -> Any:
+def _messages_in(output_value: Any) -> Any:
     """The messages in a provider's or LangChain's response."""
-    put_out = json_or_text(put_out)
-    if not isinstance(put_out, dict):
-        return put_out
-    choices = put_out.get("choices")
+    output_value = json_or_text(output_value)
+    if not isinstance(output_value, dict):
+        return output_value
+    choices = output_value.get("choices")
     if isinstance(choices, list) and choices:
         return choices
-    candidates = put_out.get("candidates")
+    candidates = output_value.get("candidates")
     if isinstance(candidates, list):
         contents = [one.get("content") for one in candidates if isinstance(one, dict)]
         return [content for content in contents if isinstance(content, dict)]
-    generated = put_out.get("generations")
+    generated = output_value.get("generations")
     while isinstance(generated, list) and len(generated) == 1 and isinstance(generated[0], list):
         generated = generated[0]
     if isinstance(generated, list):
         return [_generated(one) for one in generated if isinstance(one, dict)]
-    if isinstance(put_out.get("output"), list):  # of the responses API
-        return put_out["output"]
-    return put_out
+    if isinstance(output_value.get("output"), list):  # of the responses API
+        return output_value["output"]
+    return output_value
 
 
 def _generated(one: dict[str, Any]) -> dict[str, Any]:
@@ -248,8 +256,8 @@ def set_usage(span: Reader, usage: Any) -> None:
     for outer in ("completion_tokens_details", "output_tokens_details", "output_token_details"):
         inner = usage.get(outer)
         if isinstance(inner, dict):
-            told = inner.get("reasoning_tokens", inner.get("reasoning"))
-            counts.setdefault("reasoning", told)
+            reasoning_tokens = inner.get("reasoning_tokens", inner.get("reasoning"))
+            counts.setdefault("reasoning", reasoning_tokens)
     for attribute, keys in _TOKENS.items():
         for key in keys:
             value = counts.get(key)

@@ -1,8 +1,8 @@
-"""For dialects that are read by saying the same in the words of the GenAI conventions.
+"""Translate other vocabularies into the attributes of the GenAI conventions.
 
-Most vocabularies have the fields of the conventions under other names. Such a dialect renames in
-the span's rest, and the `gen_ai` dialect reads the outcome; a value that is of no use there stays
-in the rest, and so in `extra`, like every other.
+Most vocabularies have the fields of the conventions under other names. Such a dialect renames the
+attributes in `Reader.rest`, and the `gen_ai` dialect reads the result; what it cannot use stays in
+the rest, and so ends up in `extra`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from agentool_otel.semconv import core, gen_ai
 
 __all__ = [
     "UNSET",
+    "as_messages",
     "as_operation",
     "definitions",
     "drop",
@@ -46,8 +47,9 @@ __all__ = [
     "move_messages",
     "move_milliseconds",
     "put",
+    "put_input",
+    "put_output",
     "rename",
-    "said",
     "set_documents",
     "set_from_events",
     "set_query",
@@ -59,14 +61,14 @@ __all__ = [
 
 _BASE = GenAI()
 _WORDS = ("prompt", "input", "query", "question", "task", "text", "output", "result", "response")
-"""Members that hold the words where a program wraps its input or output in an object."""
+"""Members that hold the text where a program wraps its input or output in an object."""
 
 
 def as_operation(span: Reader, operation: str | None = None) -> Operation:
-    """Return what the span says, now that it speaks the conventions.
+    """Read a span whose attributes have been translated to the conventions.
 
     Args:
-        operation: its `gen_ai.operation.name`; None to leave it as the span has it.
+        operation: the `gen_ai.operation.name` to set; None to leave it as it is.
     """
     if operation is not None:
         span.rest[gen_ai.OPERATION_NAME] = operation
@@ -75,7 +77,7 @@ def as_operation(span: Reader, operation: str | None = None) -> Operation:
 
 
 def unclassified(span: Reader) -> Unclassified:
-    """Return a span that is part of a framework's machinery and stands for no operation."""
+    """Read a span that is internal to a framework and stands for no operation."""
     take_exception(span)
     error = span.text(core.ERROR_TYPE)
     if error is None and span.span.status == STATUS_ERROR:
@@ -89,7 +91,7 @@ def unclassified(span: Reader) -> Unclassified:
 
 
 def failed(operation: Operation, kind: str | None, described: str | None) -> Operation:
-    """Return an operation with an error that the span's status does not tell of."""
+    """Return an operation with an error that the span's status does not have."""
     if operation.error_type is not None or (kind is None and described is None):
         return operation
     return msgspec.structs.replace(
@@ -100,10 +102,10 @@ def failed(operation: Operation, kind: str | None, described: str | None) -> Ope
 
 
 def rename(span: Reader, names: Mapping[str, str]) -> None:
-    """Give attributes their names in the conventions.
+    """Rename attributes to their names in the conventions.
 
-    Of several with the same meaning the first in `names` counts. What only repeats another is
-    taken too; what contradicts it stays.
+    Of several with the same meaning the first in `names` is used. Equal ones are removed;
+    one with another value stays.
     """
     rest = span.rest
     for old, new in names.items():
@@ -120,44 +122,54 @@ def put(span: Reader, key: str, value: Any) -> None:
         span.rest[key] = value
 
 
+def put_input(span: Reader, value: Any) -> None:
+    """Set the input messages that a span does not have; see `as_messages`."""
+    put(span, gen_ai.INPUT_MESSAGES, as_messages(value, "user") or None)
+
+
+def put_output(span: Reader, value: Any) -> None:
+    """Set the output messages that a span does not have; see `as_messages`."""
+    put(span, gen_ai.OUTPUT_MESSAGES, as_messages(value, "assistant") or None)
+
+
 def drop(span: Reader, *keys: str) -> None:
-    """Take attributes that are understood and have no field: they say what the span is."""
+    """Remove attributes that are understood and have no field: they tell what the span is."""
     for key in keys:
         span.rest.pop(key, None)
 
 
 def move_messages(span: Reader, target: str, role: str, *keys: str) -> None:
-    """Set messages from the first of several attributes that holds any; see `said`."""
+    """Set messages from the first of several attributes that holds any; see `as_messages`."""
     if target in span.rest:
         return
     for key in keys:
-        if key in span.rest and (made := said(span.json(key), role)):
-            span.rest[target] = made
+        if key in span.rest and (messages := as_messages(span.json(key), role)):
+            span.rest[target] = messages
             return
 
 
 def set_from_events(span: Reader, key: str) -> None:
     """Set the messages of a model call from an attribute that holds the older message events.
 
-    The answer is a choice, or whatever the assistant says last: the items of a response.
+    The answer is a choice, or the last messages of the assistant: the items of a response.
     """
-    asked: list[Message] = []
-    answered: list[Message] = []
+    inputs: list[Message] = []
+    outputs: list[Message] = []
     for event in span.array(key) or ():
         if isinstance(event, dict):
             chosen = event.get("event.name") == "gen_ai.choice"
             bare = {name: it for name, it in event.items() if "." not in name and name != "index"}
             if event.get("event.name") == "gen_ai.unknown" and isinstance(event.get("data"), dict):
                 bare = event["data"]  # an item of a response that Logfire has no event for
-            made = messages_from([bare], "assistant" if chosen else "user")
-            (answered if chosen else asked).extend(made)
-    if not answered:
+            messages = messages_from([bare], "assistant" if chosen else "user")
+            (outputs if chosen else inputs).extend(messages)
+    if not outputs:
         parts: list[Part] = []
-        while asked and asked[-1].get("role") == "assistant":
-            parts = [*parts_of(asked.pop()), *parts]
-        answered = [message("assistant", parts)] if parts else []
-    put(span, gen_ai.INPUT_MESSAGES, asked or None)
-    put(span, gen_ai.OUTPUT_MESSAGES, answered or None)
+        while inputs and inputs[-1].get("role") == "assistant":
+            parts = [*parts_of(inputs.pop()), *parts]
+        outputs = [message("assistant", parts)] if parts else []
+    put(span, gen_ai.INPUT_MESSAGES, inputs or None)
+    put(span, gen_ai.OUTPUT_MESSAGES, outputs or None)
 
 
 def move_functions(span: Reader, prefix: str) -> None:
@@ -175,8 +187,8 @@ def move_milliseconds(span: Reader, key: str, target: str) -> None:
 def include_cache(span: Reader) -> None:
     """Make input tokens include the cached ones, where the reported total shows they do not.
 
-    Providers differ, and SDKs pass on what they were given: Anthropic and Bedrock count the
-    cached tokens apart, the conventions and OpenAI within.
+    Providers differ, and SDKs pass their counts on: Anthropic and Bedrock count cached tokens
+    apart from input tokens, OpenAI and the conventions among them.
     """
     rest = span.rest
     tokens = rest.get(gen_ai.USAGE_INPUT_TOKENS)
@@ -191,11 +203,11 @@ def include_cache(span: Reader) -> None:
         rest[gen_ai.USAGE_INPUT_TOKENS] = tokens + cached
 
 
-def said(value: Any, role: str) -> list[Message]:
-    """Return what was put into, or came out of, an agent or a model as messages.
+def as_messages(value: Any, role: str) -> list[Message]:
+    """Return the input or output of an agent or a model as messages.
 
-    Values that are no messages in any known shape become one: a text as it is, an object with one
-    telling member as that member's text, anything else as JSON text.
+    A value in no known shape of messages becomes one message: a text as it is, an object with one
+    descriptive member as that member's text, anything else as JSON text.
     """
     value = json_or_text(value)
     if value is None or value is UNSET or value in ("", [], {}):
@@ -205,14 +217,14 @@ def said(value: Any, role: str) -> list[Message]:
     if _are_pairs(value):  # LangChain takes messages as (role, text), too
         value = [{"role": role, "content": words} for role, words in value]
     if _are_messages(value):
-        return [made for made in messages_from(value, role) if made.get("parts")]
+        return [converted for converted in messages_from(value, role) if converted.get("parts")]
     if isinstance(value, dict):
         for word in _WORDS:
             inner = value.get(word)
             if isinstance(inner, str) and (len(value) == 1 or word in _WORDS[:2]):
                 return [message(role, [text(inner)])]
             if isinstance(inner, (list, dict)) and _are_messages(inner):
-                return said(inner, role)
+                return as_messages(inner, role)
     words = value if isinstance(value, str) else dumps(value)
     return [message(role, [text(words)])]
 
@@ -269,32 +281,33 @@ _SCHEMAS = (
 
 def definitions(tools: Any) -> list[dict[str, Any]]:
     """Return tool definitions of any provider's shape as the conventions have them."""
-    made: list[dict[str, Any]] = []
-    for tool in _each(tools):
-        tool = json_or_text(tool)
+    results: list[dict[str, Any]] = []
+    for tool in map(json_or_text, _each(tools)):
         if isinstance(tool, str) and tool:
-            made.append({"type": "function", "name": tool})
-        if not isinstance(tool, dict):
-            continue
-        declared = tool.get("function_declarations") or tool.get("functionDeclarations")
-        if isinstance(declared, list):
-            made += definitions(declared)
-            continue
-        inner = tool.get("function") or tool.get("toolSpec")
-        said = inner if isinstance(inner, dict) else tool
-        if not isinstance(said.get("name"), str):
-            continue
-        one: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": said["name"]}
-        if isinstance(said.get("description"), str):
-            one["description"] = said["description"]
-        schemas = (json_or_text(said.get(key)) for key in _SCHEMAS)
-        schema = next((it for it in schemas if isinstance(it, dict)), None)
-        if schema is not None and schema.keys() == {"json"}:  # Bedrock's
-            schema = schema["json"]
-        if schema is not None:
-            one["parameters"] = schema
-        made.append(one)
-    return made
+            results.append({"type": "function", "name": tool})
+        elif isinstance(tool, dict):
+            declared = tool.get("function_declarations") or tool.get("functionDeclarations")
+            results += definitions(declared) if isinstance(declared, list) else _definition(tool)
+    return results
+
+
+def _definition(tool: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the definition of one tool; an empty list if it has no name."""
+    inner = tool.get("function") or tool.get("toolSpec")
+    declaration = inner if isinstance(inner, dict) else tool
+    name, description = declaration.get("name"), declaration.get("description")
+    if not isinstance(name, str):
+        return []
+    result: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": name}
+    if isinstance(description, str):
+        result["description"] = description
+    schemas = (json_or_text(declaration.get(key)) for key in _SCHEMAS)
+    schema = next((it for it in schemas if isinstance(it, dict)), None)
+    if schema is not None and schema.keys() == {"json"}:  # Bedrock's
+        schema = schema["json"]
+    if schema is not None:
+        result["parameters"] = schema
+    return [result]
 
 
 def _each(value: Any) -> Iterable[Any]:
@@ -339,8 +352,8 @@ def mend_responses(span: Reader) -> None:
         value = span.rest.get(key)
         if isinstance(value, str) and '"result"' in value:
             value = json_or_text(value)
-        for said in value if isinstance(value, list) else ():
-            for part in parts_of(said) if isinstance(said, dict) else ():
+        for item in value if isinstance(value, list) else ():
+            for part in parts_of(item) if isinstance(item, dict) else ():
                 if part.get("type") == "tool_call_response" and "result" in part:
                     part.setdefault("response", part.pop("result"))
                     span.rest[key] = value
@@ -356,11 +369,11 @@ def mend_thoughts(span: Reader) -> None:
         if not isinstance(value, str) or not ("reasoningContent" in value or "thinking" in value):
             continue
         value = json_or_text(value)
-        for said in value if isinstance(value, list) else ():
-            parts = parts_of(said) if isinstance(said, dict) else []
-            made = [it for part in parts for it in (_thought(part) or [part])]
-            if made != parts:
-                said["parts"] = made
+        for item in value if isinstance(value, list) else ():
+            parts = parts_of(item) if isinstance(item, dict) else []
+            mended = [it for part in parts for it in (_thought(part) or [part])]
+            if mended != parts:
+                item["parts"] = mended
                 span.rest[key] = value
 
 
@@ -368,28 +381,29 @@ def _thought(part: dict[str, Any]) -> list[dict[str, Any]]:
     words = part.get("content")
     if part.get("type") != "text" or not isinstance(words, str) or not _BLOCK.match(words):
         return []
-    return [made for made in parts_from(words) if made.get("type") == "reasoning"]
+    return [it for it in parts_from(words) if it.get("type") == "reasoning"]
 
 
 def mend_tool_messages(span: Reader) -> None:
-    """Make what a tool said its response, where an SDK has put it as text and left out the id."""
-    said = span.rest.get(gen_ai.INPUT_MESSAGES)
-    if isinstance(said, str) and '"tool"' in said:
-        said = json_or_text(said)
-    if not isinstance(said, list):
+    """Turn the text of tool messages into tool responses, for SDKs that write no call id."""
+    messages = span.rest.get(gen_ai.INPUT_MESSAGES)
+    if isinstance(messages, str) and '"tool"' in messages:
+        messages = json_or_text(messages)
+    if not isinstance(messages, list):
         return
-    made = [
-        _response(it) if isinstance(it, dict) and it.get("role") == "tool" else it for it in said
+    mended = [
+        _response(it) if isinstance(it, dict) and it.get("role") == "tool" else it
+        for it in messages
     ]
-    if made != said:
-        span.rest[gen_ai.INPUT_MESSAGES] = made
+    if mended != messages:
+        span.rest[gen_ai.INPUT_MESSAGES] = mended
 
 
-def _response(said: dict[str, Any]) -> dict[str, Any]:
-    parts = parts_of(said)
+def _response(item: dict[str, Any]) -> dict[str, Any]:
+    parts = parts_of(item)
     if len(parts) != 1 or parts[0].get("type") != "text":
-        return said
-    return {**said, "parts": [tool_response(json_or_text(parts[0].get("content")), None)]}
+        return item
+    return {**item, "parts": [tool_response(json_or_text(parts[0].get("content")), None)]}
 
 
 def total(*counts: Any) -> int | None:
@@ -399,7 +413,7 @@ def total(*counts: Any) -> int | None:
 
 
 def set_query(span: Reader, value: Any) -> None:
-    """Set what a retrieval looked for, from text or from an object with a telling member."""
+    """Set the query of a retrieval, from text or from an object with a descriptive member."""
     if isinstance(value, dict):
         telling = (value[word] for word in _WORDS if isinstance(value.get(word), str))
         value = next(telling, dumps(value))
@@ -407,7 +421,7 @@ def set_query(span: Reader, value: Any) -> None:
 
 
 def set_documents(span: Reader, value: Any) -> None:
-    """Set what a retrieval found, from a list or an object that holds one."""
+    """Set the documents of a retrieval, from a list or an object that holds one."""
     value = json_or_text(value)
     if isinstance(value, dict):
         value = next((it for it in value.values() if isinstance(it, list)), value)

@@ -30,7 +30,7 @@ def read(span: Reader) -> Operation:
                 "output": gen_ai.TOOL_CALL_RESULT,
             },
         )
-        onto.put(span, agentool.TOOL_ERROR, _said(error))
+        onto.put(span, agentool.TOOL_ERROR, _error_text(error))
         return onto.as_operation(span, "execute_tool")
     onto.put(span, core.ERROR_TYPE, error.get("message") if isinstance(error, dict) else None)
     if kind == "OpenAI Agents trace":
@@ -57,8 +57,8 @@ def read(span: Reader) -> Operation:
     return onto.unclassified(span)
 
 
-def _said(error: Any) -> str | None:
-    """Return what a tool failed with; the message only says that it did."""
+def _error_text(error: Any) -> str | None:
+    """Return the error of a failed tool; the message only states that it failed."""
     match error:
         case {"data": {"error": str(said)}} | {"message": str(said)}:
             return said

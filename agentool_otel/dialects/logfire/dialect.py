@@ -1,7 +1,7 @@
 """The Logfire SDK around provider clients, and whatever else it traces.
 
-Source: pydantic/logfire `logfire/_internal/integrations/llm_providers`. A call is told as the JSON
-of its request and response. pydantic-ai's spans, which it collects, are a dialect of their own.
+Source: pydantic/logfire `logfire/_internal/integrations/llm_providers`. A call is the JSON of
+its request and response. pydantic-ai's spans, which it collects, are a dialect of their own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Logfire"]
 
 _REQUEST, _RESPONSE, _EVENTS = "request_data", "response_data", "events"
 _MESSAGE = "logfire.msg"
-_ANSWERED = (
+_ANSWER_KEYS = (
     *(_RESPONSE, _EVENTS, gen_ai.OUTPUT_MESSAGES, gen_ai.RESPONSE_ID),
     gen_ai.USAGE_INPUT_TOKENS,
 )
@@ -50,17 +50,17 @@ class Logfire:
             return Confidence(OWN_ROLE, f"scope {span.scope}")
         if _REQUEST in attributes:
             return Confidence(EXTENDS, f"has {_REQUEST}")
-        said = _is_call(attributes) and span.scope.startswith("logfire")
-        return Confidence(EXTENDS if said else CENSUS, "a span of Logfire")
+        is_call = _is_call(attributes) and span.scope.startswith("logfire")
+        return Confidence(EXTENDS if is_call else CENSUS, "a span of Logfire")
 
     def read(self, span: Reader) -> Operation:
         rest = span.rest
         if span.span.scope == agents.SCOPE:
             return agents.read(span)
-        told = _REQUEST in rest
-        if not (told or _is_call(rest)) or _is_answered_elsewhere(span):
+        has_request = _REQUEST in rest
+        if not (has_request or _is_call(rest)) or _is_answered_elsewhere(span):
             return onto.unclassified(span)
-        if told:
+        if has_request:
             _read_call(span)
         if _EVENTS in rest:
             onto.set_from_events(span, _EVENTS)
@@ -74,14 +74,14 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
 
 
 def _is_answered_elsewhere(span: Reader) -> bool:
-    """Logfire tells a streamed call twice: when it is sent, and with its answer at its end."""
+    """Logfire records a streamed call twice: when it is sent, and with its answer at its end."""
     if (
         _REQUEST not in span.rest
         or span.rest.get("logfire.span_type") == "log"
         or span.span.status == STATUS_ERROR
     ):
         return False
-    return not any(key in span.rest for key in _ANSWERED)
+    return not any(key in span.rest for key in _ANSWER_KEYS)
 
 
 def _read_call(span: Reader) -> None:
@@ -89,8 +89,8 @@ def _read_call(span: Reader) -> None:
     request = span.json(_REQUEST, keep_text=False)
     if isinstance(request, dict):
         onto.put(span, gen_ai.REQUEST_MODEL, request.get("model"))
-        asked = request.get("messages", request.get("input", request.get("prompt")))
-        onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(asked, "user") or None)
+        prompt = request.get("messages", request.get("input", request.get("prompt")))
+        onto.put_input(span, prompt)
         onto.set_system(span, request.get("system", request.get("instructions")))
         tools = onto.definitions(request.get("tools", span.json(gen_ai.TOOL_DEFINITIONS)))
         onto.put(span, gen_ai.TOOL_DEFINITIONS, tools or None)
@@ -98,5 +98,5 @@ def _read_call(span: Reader) -> None:
     response = span.json(_RESPONSE, keep_text=False)
     if isinstance(response, dict):
         answer = response.get("message", response.get("combined_chunk_content"))
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, onto.said(answer, "assistant") or None)
+        onto.put_output(span, answer)
         set_usage(span, response.get("usage"))

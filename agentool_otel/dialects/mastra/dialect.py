@@ -2,7 +2,7 @@
 
 Source: langwatch `canonicalisation/extractors/mastra.ts`; mastra-ai/mastra
 `observability/otel-exporter` 1.4. A model call is three spans, one in the other: the generation
-with all its steps, a step with what it said and called, and the inference with its usage.
+with all its steps, a step with its text and tool calls, and the inference with its usage.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def _read_inference(span: Reader) -> None:
     reasons = span.texts(gen_ai.RESPONSE_FINISH_REASONS)
     if reasons is None:
         return
-    said = [finish_reason(reason.replace("-", "_")) for reason in reasons]
-    span.rest[gen_ai.RESPONSE_FINISH_REASONS] = said
-    if "tool_call" in said:
+    known_reasons = [finish_reason(reason.replace("-", "_")) for reason in reasons]
+    span.rest[gen_ai.RESPONSE_FINISH_REASONS] = known_reasons
+    if "tool_call" in known_reasons:
         onto.drop(span, gen_ai.OUTPUT_MESSAGES)
 
 
 def _answer(output: Any) -> Message | None:
-    """What was thought, said and called; None for an output of another shape."""
+    """Return reasoning, text and tool calls as a message; None for an output of another shape."""
     output = json_or_text(output)
     if not isinstance(output, dict) or output.keys().isdisjoint(("text", "object", "toolCalls")):
         return None

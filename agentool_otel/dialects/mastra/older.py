@@ -41,8 +41,8 @@ def read_older(span: Reader) -> Operation:
     called = next(filter(None, map(_AGENT.fullmatch, span.rest)), None)
     if called is not None:
         return _read_agent(span, called[1])
-    _, _, said = (span.text(_ID) or "").partition(".")
-    method, _, inner = said.partition(".")
+    _, _, called_method = (span.text(_ID) or "").partition(".")
+    method, _, inner = called_method.partition(".")
     onto.drop(span, "operation.name")
     if inner == "toolCall":
         return _read_tool(span, method)
@@ -51,16 +51,16 @@ def read_older(span: Reader) -> Operation:
 
 def _read_agent(span: Reader, method: str) -> Operation:
     onto.rename(span, {"componentName": gen_ai.AGENT_NAME})
-    asked = span.json(f"{method}.argument.0")
-    onto.put(span, gen_ai.INPUT_MESSAGES, onto.said(asked, "user") or None)
+    prompt = span.json(f"{method}.argument.0")
+    onto.put_input(span, prompt)
     options = span.json(f"{method}.argument.1", keep_text=False)
     if isinstance(options, dict):
         onto.put(span, gen_ai.CONVERSATION_ID, options.get("threadId"))
     result = span.json(f"{method}.result", keep_text=False)
     if isinstance(result, dict):
         words = result.get("text")
-        answered = [message("assistant", [text(words)])] if isinstance(words, str) else None
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, answered)
+        messages = [message("assistant", [text(words)])] if isinstance(words, str) else None
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, messages)
         set_usage(span, result.get("totalUsage", result.get("usage")))
     return onto.as_operation(span, "invoke_agent")
 

@@ -1,11 +1,11 @@
-"""Events of the BeeAI framework, each of which its older instrumentors made a span of its own.
+"""Events of the BeeAI framework, for each of which its older instrumentors write a span.
 
     backend.openai.chat.start, …partial_update, …success, …finish
     tool.search.wikipedia.start, …success or …error, …finish
     agent.react.start, …update, …partial_update, …success
 
-A model call is told best by its start, which has what was sent (a streamed answer is there in
-fragments only), a tool call by its outcome. The span around all of them is the run.
+A model call is read from its start, which has the request (a streamed answer is there only in
+fragments), a tool call from its outcome. The span around all of them is the run.
 
 Source: @arizeai/openinference-instrumentation-beeai 1.0, src/instrumentation.ts; spans of 2025-08.
 """
@@ -17,13 +17,13 @@ from agentool_otel.model.spans import SpanRecord
 __all__ = ["is_passing", "tool_of"]
 
 _SCOPE = "openinference.instrumentation.beeai"
-_TOLD = {"backend": ("start",), "tool": ("success", "error")}
+_LAST_EVENTS = {"backend": ("start",), "tool": ("success", "error")}
 
 
 def is_passing(span: SpanRecord) -> bool:
-    """True for an event that tells nothing another one does not tell better."""
+    """Whether another event has all that this one has, and more."""
     parts = _parts(span)
-    return bool(parts) and parts[-1] not in _TOLD.get(parts[0], ())
+    return bool(parts) and parts[-1] not in _LAST_EVENTS.get(parts[0], ())
 
 
 def tool_of(span: SpanRecord) -> str | None:

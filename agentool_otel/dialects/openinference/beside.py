@@ -1,7 +1,7 @@
-"""OpenInference's names beside ours, on a finished span: many backends' pages know only those.
+"""OpenInference's names beside ours on a finished span: many backends show only those.
 
-Whatever is added says again what the span says, in the form that most backends show, and says that
-it does (`agentool.also`): this package reads such a span as if nothing had been added.
+Whatever is added repeats what the span has, in the form that most backends show, and is marked as a
+repetition (`agentool.also`): this package reads such a span as if nothing had been added.
 
 Sources of what is read where, November 2026: Phoenix 20.26 and MLflow 3.17 (kind, `input.value`,
 `output.value`, documents, `session.id`; as chat only messages in OpenAI's shape), Langfuse
@@ -54,9 +54,9 @@ _ADDED = frozenset({
 
 
 def beside(span: SpanRecord) -> Attributes:
-    """Return what is added to a finished span of ours; nothing for any other span.
+    """Return the attributes to add to a finished span of ours; none for any other span.
 
-    Only what the span holds is said again. A name that is there already keeps its value.
+    Only what the span has is repeated. A name that is there already keeps its value.
     """
     there = span.attributes
     if not span.scope.startswith(_OURS) or oi.SPAN_KIND in there or agentool.ALSO in there:
@@ -64,29 +64,29 @@ def beside(span: SpanRecord) -> Attributes:
     dialect, operation = classify(span)
     if dialect not in ("gen_ai", None):
         return {}
-    made: Attributes = {}
+    added: Attributes = {}
     if not isinstance(operation, (Inference, Embeddings)):
-        made[oi.SPAN_KIND] = _kind(operation)
+        added[oi.SPAN_KIND] = _kind(operation)
     if operation.conversation_id is not None:
-        made[oi.SESSION_ID] = operation.conversation_id
-    _add_values(operation, made)
+        added[oi.SESSION_ID] = operation.conversation_id
+    _add_values(operation, added)
     if isinstance(operation, Retrieval):
-        flat.write_documents(oi.RETRIEVAL_DOCUMENTS, operation.documents or (), made)
+        flat.write_documents(oi.RETRIEVAL_DOCUMENTS, operation.documents or (), added)
     if isinstance(operation, Inference):
-        _add_numbers(operation, span.start_ns, made)
-    theirs = {_family(key) for key in there} & _ADDED
-    kept = {key: value for key, value in made.items() if _family(key) not in theirs}
+        _add_numbers(operation, span.start_ns, added)
+    foreign = {_family(key) for key in there} & _ADDED
+    kept = {key: value for key, value in added.items() if _family(key) not in foreign}
     if not kept:
         return {}
-    return {**kept, agentool.ALSO: " ".join((agentool.VOCABULARIES[0], *sorted(theirs)))}
+    return {**kept, agentool.ALSO: " ".join((agentool.VOCABULARIES[0], *sorted(foreign)))}
 
 
 def without(span: SpanRecord) -> SpanRecord:
     """Return a span as it was before `beside`."""
-    said = span.attributes.get(agentool.ALSO)
-    if not isinstance(said, str):
+    value = span.attributes.get(agentool.ALSO)
+    if not isinstance(value, str):
         return span
-    vocabulary, *theirs = said.split(" ")
+    vocabulary, *theirs = value.split(" ")
     if vocabulary not in agentool.VOCABULARIES:
         return span
     added = _ADDED.difference(theirs) | {agentool.ALSO}
@@ -105,38 +105,38 @@ def _kind(op: Operation) -> str:
     return kind_of(op)
 
 
-def _add_values(op: Operation, made: Attributes) -> None:
-    """Add input and output: of runs as plain text, of model calls as OpenAI's API has them, of all
-    else as JSON or the text that it is."""
+def _add_values(op: Operation, into: Attributes) -> None:
+    """Add input and output: of runs as plain text, of model calls in the shape of OpenAI's API, of
+    everything else as JSON or text."""
     match op:
         case Inference():
-            given, answered = openai.request(op), openai.completion(op)
-            _add(oi.INPUT_VALUE, UNSET if given is None else given, made)
-            _add(oi.OUTPUT_VALUE, UNSET if answered is None else answered, made)
+            input_value, output_value = openai.request(op), openai.completion(op)
+            _add(oi.INPUT_VALUE, UNSET if input_value is None else input_value, into)
+            _add(oi.OUTPUT_VALUE, UNSET if output_value is None else output_value, into)
         case AgentInvocation() | WorkflowInvocation():
-            _add(oi.INPUT_VALUE, _said(op.input, op.extra.get(agentool.INPUT)), made)
-            _add(oi.OUTPUT_VALUE, _said(op.output, op.extra.get(agentool.OUTPUT)), made)
-        case ToolExecution(arguments=given, result=answered):
+            _add(oi.INPUT_VALUE, _last_text(op.input, op.extra.get(agentool.INPUT)), into)
+            _add(oi.OUTPUT_VALUE, _last_text(op.output, op.extra.get(agentool.OUTPUT)), into)
+        case ToolExecution(arguments=input_value, result=output_value):
             message, error = op.transfer_message, op.tool_error
-            _add(oi.INPUT_VALUE, _or(given, message), made)
-            _add(oi.OUTPUT_VALUE, _or(answered, error), made)
-        case McpRequest(arguments=given, result=answered):
-            _add(oi.INPUT_VALUE, given, made)
-            _add(oi.OUTPUT_VALUE, answered, made)
+            _add(oi.INPUT_VALUE, _or(input_value, message), into)
+            _add(oi.OUTPUT_VALUE, _or(output_value, error), into)
+        case McpRequest(arguments=input_value, result=output_value):
+            _add(oi.INPUT_VALUE, input_value, into)
+            _add(oi.OUTPUT_VALUE, output_value, into)
         case Retrieval():
-            _add(oi.INPUT_VALUE, _or(UNSET, op.query), made)
+            _add(oi.INPUT_VALUE, _or(UNSET, op.query), into)
             if op.documents:
-                _add(oi.OUTPUT_VALUE, [_document(it) for it in op.documents], made)
+                _add(oi.OUTPUT_VALUE, [_document(it) for it in op.documents], into)
         case MemoryOperation():
-            _add(oi.INPUT_VALUE, _or(_memory(op), op.query), made)
-            _add(oi.OUTPUT_VALUE, _or(op.results, op.records), made)
+            _add(oi.INPUT_VALUE, _or(_memory(op), op.query), into)
+            _add(oi.OUTPUT_VALUE, _or(op.results, op.records), into)
         case _:
             pass
 
 
-def _add(key: str, value: Any, made: Attributes) -> None:
+def _add(key: str, value: Any, into: Attributes) -> None:
     """Add a value with its MIME type."""
-    values.write_value(key, value, made)
+    values.write_value(key, value, into)
 
 
 def _or(value: Any, other: Any) -> Any:
@@ -146,22 +146,22 @@ def _or(value: Any, other: Any) -> Any:
     return UNSET if other is None else other
 
 
-def _said(messages: Any, otherwise: Any) -> Any:
-    """Return what was said last as text; where it was no message, the JSON it was."""
-    said: list[Message] = list(messages or ())
-    words = text_of(said[-1]) if said else None
+def _last_text(messages: Any, otherwise: Any) -> Any:
+    """Return the text of the last message; without messages, the JSON value in their place."""
+    listed: list[Message] = list(messages or ())
+    words = text_of(listed[-1]) if listed else None
     if words is not None:
         return words
     return LazyJson(otherwise) if isinstance(otherwise, str) else UNSET
 
 
-def _document(said: Any) -> Any:
+def _document(document: Any) -> Any:
     """Return a document in the shape in which MLflow lists it, as LangChain has it."""
-    if not isinstance(said, dict):
-        return said
-    told, content = said.get("metadata"), said.get("content")
-    others = {key: said[key] for key in ("id", "score") if said.get(key) is not None}
-    metadata = {**(told if isinstance(told, dict) else {}), **others}
+    if not isinstance(document, dict):
+        return document
+    metadata_value, content = document.get("metadata"), document.get("content")
+    others = {key: document[key] for key in ("id", "score") if document.get(key) is not None}
+    metadata = {**(metadata_value if isinstance(metadata_value, dict) else {}), **others}
     text = content if isinstance(content, str) else dumps(content)
     return {"page_content": text, "metadata": metadata}
 
@@ -173,11 +173,11 @@ def _memory(op: MemoryOperation) -> Any:
     return {"key": op.record_id, "content": op.content}
 
 
-def _add_numbers(op: Inference, start_ns: int | None, made: Attributes) -> None:
+def _add_numbers(op: Inference, start_ns: int | None, into: Attributes) -> None:
     if op.usage is not None and op.usage.reasoning_tokens is not None:
-        made[oi.LLM_TOKENS_REASONING] = op.usage.reasoning_tokens
+        into[oi.LLM_TOKENS_REASONING] = op.usage.reasoning_tokens
     if start_ns is not None and op.time_to_first_chunk_s is not None:
         with suppress(ValueError, OverflowError, OSError):  # a number that is no time
             at = datetime.fromtimestamp(start_ns / 1e9 + op.time_to_first_chunk_s, timezone.utc)
-            said = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            made[_COMPLETION_START] = dumps(said)
+            time = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            into[_COMPLETION_START] = dumps(time)

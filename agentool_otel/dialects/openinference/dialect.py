@@ -1,7 +1,7 @@
 """OpenInference, read and written.
 
 Spec: github.com/Arize-ai/openinference spec/semantic_conventions.md; names in
-`semconv.openinference`. Quirks of instrumentors as of 2026-11, see `_openinference_values`.
+`semconv.openinference`. Quirks of instrumentors as of 2026-11, see `values`.
 
 What has no name in OpenInference keeps its GenAI name, as the project's own instrumentors do when
 they write both; reading prefers the OpenInference names. What the vocabulary cannot carry is in
@@ -85,7 +85,7 @@ _CENSUS = (
     (("tool.name", "tool.parameters"), oi.TOOL),
     (("agent.name",), oi.AGENT),
 )
-_BESIDE = {*((said, kind) for kind, said in names.KINDS.items()), ("search_memory", oi.RETRIEVER)}
+_BESIDE = {*((name, kind) for kind, name in names.KINDS.items()), ("search_memory", oi.RETRIEVER)}
 _GEN_AI = GenAI()
 _HAS_KIND = Confidence(OWN_ROLE, f"has {oi.SPAN_KIND}")
 
@@ -119,7 +119,7 @@ class OpenInference:
         if span.span.events:
             take_values(span)
         _rename(span, names.COMMON)
-        kind, said = _kind(span)
+        kind, explicit = _kind(span)
         if mcp.METHOD_NAME in span.rest or _is_gen_ai(span, kind):
             span.rest.pop(oi.SPAN_KIND, None)
             return _GEN_AI.read(span)
@@ -128,7 +128,7 @@ class OpenInference:
         operation = None if passing else _read_kind(span, kind)
         if operation is None:
             return onto.unclassified(span)
-        if said and kind != oi.RERANKER:
+        if explicit and kind != oi.RERANKER:
             span.rest.pop(oi.SPAN_KIND, None)
         return operation
 
@@ -141,21 +141,20 @@ class OpenInference:
 
 
 def _stands_beside(span: SpanRecord) -> bool:
-    """Whether the names stand beside those of a span of ours (`dialects.beside`), and a store has
-    dropped what says so: a span that is written in this vocabulary leaves it to the kind to say
-    what the operation is."""
+    """Whether the names were added to a span of ours (see `beside`) and a store dropped the mark:
+    a span written in this vocabulary has its kind in place of an operation name."""
     if not span.scope.startswith("agentool_otel"):
         return False
-    said = span.attributes.get(gen_ai.OPERATION_NAME)
+    operation = span.attributes.get(gen_ai.OPERATION_NAME)
     kind = span.attributes[oi.SPAN_KIND]
-    return isinstance(said, str) and (said, kind) in _BESIDE
+    return isinstance(operation, str) and (operation, kind) in _BESIDE
 
 
 def _kind(span: Reader) -> tuple[str, bool]:
-    """Return the kind of a span, and whether the span says it by itself."""
-    said = span.rest.get(oi.SPAN_KIND)
-    if isinstance(said, str) and said:
-        return said.upper(), True
+    """Return the kind of a span, and whether the span names it."""
+    value = span.rest.get(oi.SPAN_KIND)
+    if isinstance(value, str) and value:
+        return value.upper(), True
     for beginnings, kind in _CENSUS:
         if any(key.startswith(beginnings) for key in span.rest):
             return kind, False
@@ -163,10 +162,10 @@ def _kind(span: Reader) -> tuple[str, bool]:
 
 
 def _is_gen_ai(span: Reader, kind: str) -> bool:
-    """Whether the span's GenAI names say what it is, because its kind does not.
+    """Whether to read a span by its GenAI names, because its kind stands for no operation.
 
-    A normaliser that knows no better calls any CHAIN `invoke_agent`, see the collector's
-    genainormalizer.
+    The name `invoke_agent` on a CHAIN is not enough: the collector's genainormalizer sets it on
+    all of them.
     """
     name = span.rest.get(gen_ai.OPERATION_NAME)
     if kind == oi.EVALUATOR:
@@ -201,7 +200,7 @@ def _rename(span: Reader, table: dict[str, str]) -> None:
 
 
 def _read_as(span: Reader, operation: str) -> Any:
-    """Read what is left in GenAI names, as a given operation."""
+    """Read the attributes that are left, by their GenAI names, as the given operation."""
     name = span.rest.get(gen_ai.OPERATION_NAME)
     if operation == "chat" and name in ("generate_content", "text_completion"):
         operation = name
@@ -226,16 +225,16 @@ def _read_llm(span: Reader) -> Inference:
     response_id = values.response_id(span)
     if response_id is not None:
         rest.setdefault(gen_ai.RESPONSE_ID, response_id)
-    given, answered = _messages(span)
+    inputs, outputs = _messages(span)
     if response_id is not None and response_id.startswith("resp_"):
-        answered = values.joined(answered)
+        outputs = values.joined(outputs)
     operation: Inference = _read_as(span, "chat")
-    said = [it["finish_reason"] for it in answered if isinstance(it.get("finish_reason"), str)]
+    reasons = [it["finish_reason"] for it in outputs if isinstance(it.get("finish_reason"), str)]
     return structs.replace(
         operation,
-        input=given or operation.input,
-        output=answered or operation.output,
-        finish_reasons=operation.finish_reasons or said or None,
+        input=inputs or operation.input,
+        output=outputs or operation.output,
+        finish_reasons=operation.finish_reasons or reasons or None,
     )
 
 
@@ -246,22 +245,24 @@ def _take_cached(span: Reader) -> None:
 
 
 def _take_models(span: Reader) -> None:
-    """Tell the model asked for from the one that answered.
+    """Set the request's model and the response's model.
 
-    `llm.model_name` is the latter where the former is known from elsewhere.
+    `llm.model_name` is the response's if the request's is known from elsewhere.
     """
     rest = span.rest
-    asked = span.text(oi.LLM_REQUEST_MODEL_NAME)
-    answered = span.text(oi.LLM_RESPONSE_MODEL_NAME)
+    request_model = span.text(oi.LLM_REQUEST_MODEL_NAME)
+    response_model = span.text(oi.LLM_RESPONSE_MODEL_NAME)
     model = span.text(oi.LLM_MODEL_NAME)
-    if asked is None:
-        asked = rest.get(gen_ai.REQUEST_MODEL) or (model if answered is None else None)
-    if answered is None and model != asked:
-        answered = model
-    if asked is not None:
-        rest[gen_ai.REQUEST_MODEL] = asked
-    if answered is not None:
-        rest[gen_ai.RESPONSE_MODEL] = answered
+    if request_model is None:
+        request_model = rest.get(gen_ai.REQUEST_MODEL) or (
+            model if response_model is None else None
+        )
+    if response_model is None and model != request_model:
+        response_model = model
+    if request_model is not None:
+        rest[gen_ai.REQUEST_MODEL] = request_model
+    if response_model is not None:
+        rest[gen_ai.RESPONSE_MODEL] = response_model
     provider = span.text(oi.LLM_PROVIDER)
     if provider is None or provider == rest.get(oi.LLM_SYSTEM):
         provider = span.text(oi.LLM_SYSTEM) or provider
@@ -271,24 +272,24 @@ def _take_models(span: Reader) -> None:
 
 
 def _messages(span: Reader) -> tuple[list[Message], list[Message]]:
-    """Take input and output: as messages, else from the values, which otherwise repeat them."""
-    given = flat.messages_from_tree(tree(span, oi.LLM_INPUT_MESSAGES), "user")
-    if not given:
-        given = values.prompts(span)
-    answered = flat.messages_from_tree(tree(span, oi.LLM_OUTPUT_MESSAGES), "assistant")
-    if not answered:
-        answered = values.completions(span)
-    given = values.fuller(span, oi.INPUT_VALUE, given)
-    answered = values.fuller(span, oi.OUTPUT_VALUE, answered)
-    if given:
+    """Take input and output: from messages, else from the values, which otherwise repeat them."""
+    inputs = flat.messages_from_tree(tree(span, oi.LLM_INPUT_MESSAGES), "user")
+    if not inputs:
+        inputs = values.prompts(span)
+    outputs = flat.messages_from_tree(tree(span, oi.LLM_OUTPUT_MESSAGES), "assistant")
+    if not outputs:
+        outputs = values.completions(span)
+    inputs = values.completed(span, oi.INPUT_VALUE, inputs)
+    outputs = values.completed(span, oi.OUTPUT_VALUE, outputs)
+    if inputs:
         values.drop(span, oi.INPUT_VALUE)
     else:
-        given = values.messages(span, oi.INPUT_VALUE, "user")
-    if answered:
+        inputs = values.messages(span, oi.INPUT_VALUE, "user")
+    if outputs:
         values.drop(span, oi.OUTPUT_VALUE)
     else:
-        answered = values.messages(span, oi.OUTPUT_VALUE, "assistant")
-    return given, answered
+        outputs = values.messages(span, oi.OUTPUT_VALUE, "assistant")
+    return inputs, outputs
 
 
 def _read_tool(span: Reader) -> ToolExecution:
@@ -341,26 +342,26 @@ def _invocation(span: Reader) -> AgentInvocation:
     _take_cached(span)
     _take_models(span)
     tools = flat.tools_from(tree(span, oi.LLM_TOOLS))
-    given, answered = _said(span)
+    inputs, outputs = _agent_messages(span)
     operation: AgentInvocation = _read_as(span, "invoke_agent")
     return structs.replace(
         operation,
-        input=given or operation.input,
-        output=answer_in(answered) or operation.output,
+        input=inputs or operation.input,
+        output=answer_in(outputs) or operation.output,
         tools=tools or operation.tools,
     )
 
 
-def _said(span: Reader) -> tuple[list[Message], list[Message]]:
-    """Take what an agent was asked and what came of it."""
+def _agent_messages(span: Reader) -> tuple[list[Message], list[Message]]:
+    """Take the input and the output of an agent, as messages."""
     task = values.task(span)
     if not task:
         return _messages(span)
     rest = span.rest
     arguments = {key: rest.pop(key) for key in (oi.INPUT_VALUE, oi.INPUT_MIME_TYPE) if key in rest}
-    _, answered = _messages(span)
+    _, outputs = _messages(span)
     rest.update(arguments)
-    return task, answered
+    return task, outputs
 
 
 def _read_chain(span: Reader) -> Operation | None:
@@ -383,12 +384,12 @@ def _read_workflow(span: Reader, name: str) -> WorkflowInvocation:
     if name:
         span.rest.setdefault(gen_ai.WORKFLOW_NAME, name)
     calls.unwrap_input(span)
-    given, answered = _messages(span)
+    inputs, outputs = _messages(span)
     operation: WorkflowInvocation = _read_as(span, "invoke_workflow")
     return structs.replace(
         operation,
-        input=given or operation.input,
-        output=answer_in(answered) or operation.output,
+        input=inputs or operation.input,
+        output=answer_in(outputs) or operation.output,
     )
 
 
@@ -398,8 +399,8 @@ def _read_embedding(span: Reader) -> Embeddings:
     _rename(span, names.COST)
     model = span.text(oi.EMBEDDING_MODEL_NAME)
     if model is not None:
-        asked = span.rest.get(gen_ai.REQUEST_MODEL)
-        key = gen_ai.REQUEST_MODEL if asked in (None, model) else gen_ai.RESPONSE_MODEL
+        request_model = span.rest.get(gen_ai.REQUEST_MODEL)
+        key = gen_ai.REQUEST_MODEL if request_model in (None, model) else gen_ai.RESPONSE_MODEL
         span.rest.setdefault(key, model)
     _take_models(span)
     operation: Embeddings = _read_as(span, "embeddings")
@@ -407,11 +408,11 @@ def _read_embedding(span: Reader) -> Embeddings:
 
 
 def _read_retrieval(span: Reader, kind: str) -> Retrieval:
-    found = oi.RETRIEVAL_DOCUMENTS
+    prefix = oi.RETRIEVAL_DOCUMENTS
     if kind == oi.RERANKER:
         _rename(span, names.RERANKER)
-        found = oi.RERANKER_OUTPUT_DOCUMENTS
-    documents = flat.documents_from(tree(span, found))
+        prefix = oi.RERANKER_OUTPUT_DOCUMENTS
+    documents = flat.documents_from(tree(span, prefix))
     if gen_ai.RETRIEVAL_QUERY_TEXT not in span.rest:
         query = values.query(span)
         if query is not None:
@@ -430,14 +431,14 @@ def _read_evaluation(span: Reader) -> EvaluationResult | None:
             return None  # several: an operation is one
         items = members(tree(span, prefix), prefix[:-1])
         if items:
-            said = items[0]
+            annotation = items[0]
             fields = {
                 "name": gen_ai.EVALUATION_NAME,
                 "score": gen_ai.EVALUATION_SCORE_VALUE,
                 "label": gen_ai.EVALUATION_SCORE_LABEL,
                 "explanation": gen_ai.EVALUATION_EXPLANATION,
             }
-            for key, value in said.items():
+            for key, value in annotation.items():
                 span.rest[fields.get(key, f"{prefix}.0.{prefix[:-1]}.{key}")] = value
             span.rest.setdefault(gen_ai.EVALUATION_NAME, span.span.name or "unknown")
             span.rest.pop(gen_ai.OPERATION_NAME, None)

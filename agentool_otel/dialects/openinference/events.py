@@ -3,8 +3,8 @@
     {"name": "openinference.instrumentation.langchain",
      "body": {"input": {"messages": [{"role", "content"}]}, "output": {"messages": [...]}}}
 
-Each is the value of the attribute of that name, as a message. Where the attributes of the span are
-gone as well, what came out tells what it was of.
+Each is the value of the attribute of that name, as a message. If the attributes of the span are
+gone as well, the shape of the output shows the span's kind.
 
 Source: aws-opentelemetry-distro 0.12, `llo_handler.py`; fixtures of strands-evals 1.0.
 """
@@ -30,15 +30,15 @@ def take_values(span: Reader) -> None:
         if event.name != scope or not _VALUES.keys() & event.attributes.keys():
             continue
         for name, key in _VALUES.items():
-            said = _said(event.attributes.get(name))
-            if said is not None:
-                rest.setdefault(key, said)
+            value = _as_text(event.attributes.get(name))
+            if value is not None:
+                rest.setdefault(key, value)
         if oi.SPAN_KIND not in rest:
             _take_kind(span)
         return
 
 
-def _said(value: Any) -> str | None:
+def _as_text(value: Any) -> str | None:
     """Return the content of the only message of a value, all of several as JSON."""
     messages = value.get("messages") if isinstance(value, dict) else None
     if not isinstance(messages, list) or not messages:

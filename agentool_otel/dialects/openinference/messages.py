@@ -33,21 +33,21 @@ _DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.*)", re.DOTALL)
 
 def messages_from_tree(items: Any, role: str) -> list[Message]:
     """Return the messages below `llm.input_messages` or `llm.output_messages`."""
-    return [_message(said, role) for said in members(items, "message")]
+    return [_message(item, role) for item in members(items, "message")]
 
 
-def _message(said: dict[str, Any], role: str) -> Message:
-    said = dict(said)
-    role = role_of(str(said.pop("role", role)))
-    content, contents = said.pop("content", None), said.pop("contents", None)
-    call_id = said.pop("tool_call_id", None)
-    calls = _calls(said)
+def _message(item: dict[str, Any], role: str) -> Message:
+    item = dict(item)
+    role = role_of(str(item.pop("role", role)))
+    content, contents = item.pop("content", None), item.pop("contents", None)
+    call_id = item.pop("tool_call_id", None)
+    calls = _calls(item)
     parts = [_part(block) for block in members(contents, "message_content")]
     if role == "tool":
         response = content if content is not None else _joined(parts)
-        made = message(role, [tool_response(response, _id(call_id)), *calls])
+        converted = message(role, [tool_response(response, _id(call_id)), *calls])
     elif role == "user" and call_id is not None:  # Anthropic's
-        made = message(role, [tool_response(content, _id(call_id)), *parts])
+        converted = message(role, [tool_response(content, _id(call_id)), *parts])
     else:
         if (
             isinstance(content, str)
@@ -59,10 +59,10 @@ def _message(said: dict[str, Any], role: str) -> Message:
             parts[:0] = [text(it) for it in content]  # blocks of text that came one by one
         elif content is not None and not isinstance(content, str):
             parts.insert(0, {"type": "unknown", "content": content})
-        made = message(role, parts + calls)
-    for key, value in said.items():
-        made.setdefault(key, value)
-    return made
+        converted = message(role, parts + calls)
+    for key, value in item.items():
+        converted.setdefault(key, value)
+    return converted
 
 
 def _joined(parts: list[Part]) -> Any:
@@ -76,9 +76,9 @@ def _id(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _calls(said: dict[str, Any]) -> list[Part]:
-    made: list[Part] = []
-    for call in members(said.pop("tool_calls", None), "tool_call"):
+def _calls(item: dict[str, Any]) -> list[Part]:
+    parts: list[Part] = []
+    for call in members(item.pop("tool_calls", None), "tool_call"):
         inner = call.get("function")
         function: dict[str, Any] = inner if isinstance(inner, dict) else call
         name = function.get("name", call.get("function.name", "unknown"))
@@ -87,11 +87,11 @@ def _calls(said: dict[str, Any]) -> list[Part]:
         part = call_part(str(name), json_or_text(arguments), _id(call.get("id")))
         if (signature := call.get("reasoning_signature")) is not None:
             part["signature"] = signature
-        made.append(part)
-    if "function_call_name" in said:
-        arguments = json_or_text(said.pop("function_call_arguments_json", {}))
-        made.append(call_part(str(said.pop("function_call_name")), arguments))
-    return made
+        parts.append(part)
+    if "function_call_name" in item:
+        arguments = json_or_text(item.pop("function_call_arguments_json", {}))
+        parts.append(call_part(str(item.pop("function_call_name")), arguments))
+    return parts
 
 
 def _part(block: dict[str, Any]) -> Part:
@@ -126,12 +126,12 @@ def tools_from(items: Any) -> list[Any]:
 
 def documents_from(items: Any) -> list[dict[str, Any]]:
     """Return the documents of a retrieval, their metadata as objects."""
-    made: list[dict[str, Any]] = []
+    documents: list[dict[str, Any]] = []
     for document in members(items, "document"):
         if "metadata" in document:
             document = {**document, "metadata": json_or_text(document["metadata"])}
-        made.append(document)
-    return made
+        documents.append(document)
+    return documents
 
 
 # ------------------------------------------------------------------------------------- writing
@@ -139,18 +139,18 @@ def documents_from(items: Any) -> list[dict[str, Any]]:
 
 def write_messages(prefix: str, messages: Iterable[Message], into: Attributes) -> None:
     """Write messages, each answer of a tool as a message of its own."""
-    for n, said in enumerate(made for it in messages for made in one_by_one(it)):
-        flatten(f"{prefix}.{n}.message", said, into)
+    for n, fields in enumerate(each for it in messages for each in one_by_one(it)):
+        flatten(f"{prefix}.{n}.message", fields, into)
 
 
-def one_by_one(said: Message) -> list[dict[str, Any]]:
+def one_by_one(item: Message) -> list[dict[str, Any]]:
     """Return a message with its members under their names here, each answer of a tool as a message
     of its own."""
-    head = {"role": said.get("role", "user"), "name": said.get("name")}
+    head = {"role": item.get("role", "user"), "name": item.get("name")}
     contents: list[dict[str, Any]] = []
     calls: list[dict[str, Any]] = []
     answers: list[dict[str, Any]] = []
-    for part in parts_of(said):
+    for part in parts_of(item):
         match part.get("type"):
             case "tool_call":
                 calls.append({"tool_call": _written_call(part)})
@@ -164,15 +164,15 @@ def one_by_one(said: Message) -> list[dict[str, Any]]:
                 contents.append({"message_content": _written_part(part)})
     if answers and not contents and not calls:
         return answers
-    made: dict[str, Any] = {**head, "tool_calls": calls}
+    main: dict[str, Any] = {**head, "tool_calls": calls}
     match contents:
         case [{"message_content": {"type": "text", "text": str(words), **others}}] if (
             words and not others
         ):
-            made["content"] = words
+            main["content"] = words
         case _:
-            made["contents"] = contents
-    return [*answers, made]
+            main["contents"] = contents
+    return [*answers, main]
 
 
 def _written_call(part: Part) -> dict[str, Any]:
@@ -218,8 +218,8 @@ def write_documents(prefix: str, documents: Iterable[Any], into: Attributes) -> 
     """Write documents; content and metadata that are not text become JSON text, what is null is
     left out, and what is no object is content."""
     for n, document in enumerate(documents):
-        said: dict[str, Any] = document if isinstance(document, dict) else {"content": document}
-        for key, value in said.items():
+        fields: dict[str, Any] = document if isinstance(document, dict) else {"content": document}
+        for key, value in fields.items():
             if value is not None:
                 plain = isinstance(value, (str, int, float, bool))
                 into[f"{prefix}.{n}.document.{key}"] = value if plain else dumps(value)

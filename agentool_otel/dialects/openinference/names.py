@@ -1,4 +1,4 @@
-"""Which attribute of OpenInference says what an attribute of the GenAI conventions says."""
+"""OpenInference's names of attributes, and the equivalent ones of the GenAI conventions."""
 
 from __future__ import annotations
 

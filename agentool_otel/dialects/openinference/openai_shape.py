@@ -16,36 +16,36 @@ __all__ = ["completion", "request"]
 
 
 def request(op: Inference) -> dict[str, Any] | None:
-    """Return what a model was asked; None where that was not captured."""
-    given = list(op.input or ())
+    """Return the request of a model call; None if it was not captured."""
+    messages = list(op.input or ())
     if op.system:
-        given = [message("system", op.system), *given]
-    if not given:
+        messages = [message("system", op.system), *messages]
+    if not messages:
         return None
-    made: dict[str, Any] = {"messages": [it for said in given for it in _messages(said)]}
+    body: dict[str, Any] = {"messages": [it for item in messages for it in _messages(item)]}
     if op.request_model is not None:
-        made = {"model": op.request_model, **made}
+        body = {"model": op.request_model, **body}
     if op.tools:
-        made["tools"] = [_tool(tool) for tool in op.tools]
-    return made
+        body["tools"] = [_tool(tool) for tool in op.tools]
+    return body
 
 
 def completion(op: Inference) -> dict[str, Any] | None:
-    """Return what it answered; None where that was not captured."""
+    """Return the response of a model call; None if it was not captured."""
     if not op.output:
         return None
     model = op.response_model or op.request_model
-    made: dict[str, Any] = {"object": "chat.completion"}
+    body: dict[str, Any] = {"object": "chat.completion"}
     if model is not None:
-        made["model"] = model
-    made["choices"] = [_choice(n, said) for n, said in enumerate(op.output)]
-    return made
+        body["model"] = model
+    body["choices"] = [_choice(n, item) for n, item in enumerate(op.output)]
+    return body
 
 
-def _choice(index: int, said: Message) -> dict[str, Any]:
-    made = _messages(said)
-    reason = said.get("finish_reason") if isinstance(said, dict) else None
-    choice = {"index": index, "message": made[-1] if made else {}}
+def _choice(index: int, item: Message) -> dict[str, Any]:
+    messages = _messages(item)
+    reason = item.get("finish_reason") if isinstance(item, dict) else None
+    choice = {"index": index, "message": messages[-1] if messages else {}}
     return {**choice, "finish_reason": _REASONS.get(str(reason), reason)} if reason else choice
 
 
@@ -53,25 +53,27 @@ _REASONS = {"tool_call": "tool_calls"}
 """What the conventions call otherwise."""
 
 
-def _messages(said: Message) -> list[dict[str, Any]]:
+def _messages(item: Message) -> list[dict[str, Any]]:
     """Return a message, each answer of a tool as one of its own."""
-    return [_message(it) for it in flat.one_by_one(said)] if isinstance(said, dict) else []
+    return [_message(it) for it in flat.one_by_one(item)] if isinstance(item, dict) else []
 
 
-def _message(said: dict[str, Any]) -> dict[str, Any]:
-    made = {key: said[key] for key in ("role", "name", "tool_call_id") if said.get(key) is not None}
-    blocks = [it["message_content"] for it in said.get("contents", ())]
+def _message(item: dict[str, Any]) -> dict[str, Any]:
+    fields = {
+        key: item[key] for key in ("role", "name", "tool_call_id") if item.get(key) is not None
+    }
+    blocks = [it["message_content"] for it in item.get("contents", ())]
     thoughts = [it["text"] for it in blocks if it.get("type") == "reasoning" and "text" in it]
     others = [_block(it) for it in blocks if it.get("type") != "reasoning" or "text" not in it]
-    made["content"] = said.get("content")
+    fields["content"] = item.get("content")
     if others:
         alone = len(others) == 1 and others[0].keys() == {"type", "text"}
-        made["content"] = others[0]["text"] if alone else others
+        fields["content"] = others[0]["text"] if alone else others
     if thoughts:
-        made["reasoning_content"] = "\n\n".join(thoughts)
-    if calls := said.get("tool_calls"):
-        made["tool_calls"] = [_call(it["tool_call"]) for it in calls]
-    return made
+        fields["reasoning_content"] = "\n\n".join(thoughts)
+    if calls := item.get("tool_calls"):
+        fields["tool_calls"] = [_call(it["tool_call"]) for it in calls]
+    return fields
 
 
 def _call(call: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _DSPY = "openinference.instrumentation.dspy"
 
 
 def is_inner(span: SpanRecord) -> bool:
-    """Whether a span is the inner half of what the one around it tells: `OpenAI._prepare…`,
+    """Whether a span is the inner half of the call around it: `OpenAI._prepare…`,
     `VectorIndexRetriever._retrieve` within `VectorIndexRetriever.retrieve`."""
     return span.scope == _LLAMA_INDEX and "._" in span.name
 
@@ -33,13 +33,13 @@ def is_inner(span: SpanRecord) -> bool:
 def is_workflow(span: SpanRecord) -> bool:
     """Whether a span is the run of a workflow, and its input the state that the run began with.
 
-    Agents are workflows. What it was asked and answered are not there, but in the calls inside.
+    Agents are workflows. Its question and answer are not on the span, but in the calls inside.
     """
-    given = span.attributes.get(oi.INPUT_VALUE)
+    value = span.attributes.get(oi.INPUT_VALUE)
     return (
         span.scope == _LLAMA_INDEX
-        and isinstance(given, str)
-        and given.startswith('{"init_state": ')
+        and isinstance(value, str)
+        and value.startswith('{"init_state": ')
     )
 
 
@@ -47,26 +47,26 @@ def unwrapped(span: SpanRecord, operation: ToolExecution) -> ToolExecution:
     """Take the arguments out of the call of a tool's method, the result out of a `ToolOutput`."""
     if span.scope not in (_LLAMA_INDEX, _DSPY):
         return operation
-    given, gave = _plain(operation.arguments), _plain(operation.result)
-    if not isinstance(given, dict) or not given.keys() <= {"args", "kwargs"}:
+    call, output = _plain(operation.arguments), _plain(operation.result)
+    if not isinstance(call, dict) or not call.keys() <= {"args", "kwargs"}:
         return operation
-    arguments = given.get("kwargs", UNSET)
+    arguments = call.get("kwargs", UNSET)
     result, error = operation.result, operation.tool_error
-    if isinstance(gave, dict) and "raw_output" in gave:
-        result = gave["raw_output"]
-        sent = gave.get("raw_input")
-        if isinstance(sent, dict) and isinstance(sent.get("kwargs"), dict):
-            arguments = sent["kwargs"]  # without the context that LlamaIndex adds to them
-        if gave.get("is_error") is True and error is None:
+    if isinstance(output, dict) and "raw_output" in output:
+        result = output["raw_output"]
+        raw_input = output.get("raw_input")
+        if isinstance(raw_input, dict) and isinstance(raw_input.get("kwargs"), dict):
+            arguments = raw_input["kwargs"]  # without the context that LlamaIndex adds to them
+        if output.get("is_error") is True and error is None:
             error = str(result)
     return structs.replace(operation, arguments=arguments, result=result, tool_error=error)
 
 
 def unwrap_input(span: Reader) -> None:
-    """Take what a module of DSPy was given out of the arguments of its `forward`."""
-    given = json_or_text(span.rest.get(oi.INPUT_VALUE)) if span.span.scope == _DSPY else None
-    if isinstance(given, dict) and given.keys() == {"input_args"}:
-        span.rest[oi.INPUT_VALUE] = dumps(given["input_args"])
+    """Take the input of a DSPy module out of the arguments of its `forward`."""
+    value = json_or_text(span.rest.get(oi.INPUT_VALUE)) if span.span.scope == _DSPY else None
+    if isinstance(value, dict) and value.keys() == {"input_args"}:
+        span.rest[oi.INPUT_VALUE] = dumps(value["input_args"])
 
 
 def _plain(value: Any) -> Any:

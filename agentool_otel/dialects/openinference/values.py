@@ -14,7 +14,7 @@ from msgspec import UNSET, structs
 
 from agentool_otel.dialects.kit import langchain_values as langchain
 from agentool_otel.dialects.kit.flattened import members, tree
-from agentool_otel.dialects.kit.provider_messages import json_or_text, spoken
+from agentool_otel.dialects.kit.provider_messages import agent_messages, json_or_text
 from agentool_otel.dialects.kit.python_text import object_in
 from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
@@ -28,10 +28,10 @@ from agentool_otel.semconv import openinference as oi
 __all__ = [
     "agent_of",
     "arguments",
+    "completed",
     "completions",
     "crewai_role",
     "drop",
-    "fuller",
     "handoff_target",
     "is_plumbing",
     "is_whole_run",
@@ -74,9 +74,9 @@ def drop(span: Reader, key: str) -> None:
 
 
 def take(span: Reader, key: str) -> Any:
-    """Take a value: JSON where it says so or looks so, else text; UNSET if there is none.
+    """Take a value: JSON by its MIME type or its look, else text; UNSET if there is none.
 
-    Without a MIME type a value is text by the specification, yet objects often come without.
+    Spec: a value without a MIME type is text; in practice it is often an object.
     """
     mime = span.rest.get(_MIME[key])
     value = span.rest.get(key)
@@ -111,8 +111,8 @@ def query(span: Reader) -> str | None:
     """Take the query of a retrieval."""
     value = _plain(take(span, oi.INPUT_VALUE))
     if isinstance(value, dict):
-        said = value.get("query", value.get("input"))
-        return said if isinstance(said, str) else dumps(value)
+        words = value.get("query", value.get("input"))
+        return words if isinstance(words, str) else dumps(value)
     return value if isinstance(value, str) else None
 
 
@@ -120,67 +120,72 @@ def query(span: Reader) -> str | None:
 
 
 def messages(span: Reader, key: str, role: str) -> list[Message]:
-    """Take the messages a value holds; one that holds none is itself what was said."""
+    """Take the messages in a value; a value that holds none is one message."""
     value = take(span, key)
     if "content='" in (value.text if isinstance(value, LazyJson) else str(value)):
         value = langchain.unprinted(_plain(value))  # LangChain's, until early 2025
-    return [] if value is UNSET else spoken(value, role)
+    return [] if value is UNSET else agent_messages(value, role)
 
 
-def fuller(span: Reader, key: str, said: list[Message]) -> list[Message]:
-    """Return the same messages as the value has them, where calls lack their ids or a message its
-    content (LangChain JS), or where a message may have held more results of tools than the names
-    have room for (Anthropic JS, Bedrock); else with what has no name in flattened messages: the
-    thoughts of LangChain's, and that a result is an error."""
+def completed(span: Reader, key: str, messages: list[Message]) -> list[Message]:
+    """Return messages completed from the span's value, which holds the same ones.
+
+    The value's replace them if calls lack their ids or a message its content (LangChain JS), or if
+    a message may have held more tool results than the names have room for (Anthropic JS, Bedrock).
+    Otherwise what flattened messages have no name for is added: LangChain's reasoning, and that a
+    result is an error.
+    """
     value = span.rest.get(key)
-    complete = _complete(said)
-    if complete and not (isinstance(value, str) and _leaves_out(value, said)):
-        return said
+    complete = _complete(messages)
+    if complete and not (isinstance(value, str) and _leaves_out(value, messages)):
+        return messages
     value = json_or_text(value)
-    told = spoken(value, "user") if isinstance(value, (dict, list)) else []
-    system = [it for it in said if it.get("role") == "system"]
-    if not any(it.get("role") == "system" for it in told):  # of Anthropic, apart from the others
-        told = system + told
-    alike = [_turn(it) for it in told] == [_turn(it) for it in said]
+    recorded = agent_messages(value, "user") if isinstance(value, (dict, list)) else []
+    system = [it for it in messages if it.get("role") == "system"]
+    if not any(
+        it.get("role") == "system" for it in recorded
+    ):  # of Anthropic, apart from the others
+        recorded = system + recorded
+    alike = [_turn(it) for it in recorded] == [_turn(it) for it in messages]
     if not complete:
-        return told if alike else said
-    return _with_errors(_with_thoughts(said, told) if alike else said, told)
+        return recorded if alike else messages
+    return _with_errors(_with_thoughts(messages, recorded) if alike else messages, recorded)
 
 
-def _turn(said: Message) -> Any:
-    """Whose turn a message is; results are told to Anthropic's models by the user."""
-    return "tool" if _answers_a_call(parts_of(said)) else said.get("role")
+def _turn(item: Message) -> Any:
+    """Return whose turn a message is; for Anthropic's models, tool results come from the user."""
+    return "tool" if _answers_a_call(parts_of(item)) else item.get("role")
 
 
-def _leaves_out(value: str, said: list[Message]) -> bool:
-    """Whether it may be worth it to parse a value: most only repeat the messages."""
-    kinds = {part.get("type") for it in said for part in parts_of(it)}
+def _leaves_out(value: str, messages: list[Message]) -> bool:
+    """Whether a value is worth parsing: most only repeat the messages."""
+    kinds = {part.get("type") for it in messages for part in parts_of(it)}
     if "tool_call_response" in kinds:
         return '"is_error"' in value or '"error"' in value
     return "reasoning" not in kinds and ('thinking"' in value or 'reasoning_content"' in value)
 
 
-def _with_thoughts(said: list[Message], told: list[Message]) -> list[Message]:
-    if any(part.get("type") == "reasoning" for it in said for part in parts_of(it)):
-        return said
-    made: list[Message] = []
-    for one, other in zip(said, told, strict=True):
+def _with_thoughts(messages: list[Message], recorded: list[Message]) -> list[Message]:
+    if any(part.get("type") == "reasoning" for it in messages for part in parts_of(it)):
+        return messages
+    merged: list[Message] = []
+    for one, other in zip(messages, recorded, strict=True):
         thoughts = [part for part in parts_of(other) if part.get("type") == "reasoning"]
-        made.append({**one, "parts": [*thoughts, *parts_of(one)]} if thoughts else one)
-    return made
+        merged.append({**one, "parts": [*thoughts, *parts_of(one)]} if thoughts else one)
+    return merged
 
 
-def _with_errors(said: list[Message], told: list[Message]) -> list[Message]:
-    failed = {part.get("id") for it in told for part in parts_of(it) if "is_error" in part}
-    for it in said if failed else ():
+def _with_errors(messages: list[Message], recorded: list[Message]) -> list[Message]:
+    failed = {part.get("id") for it in recorded for part in parts_of(it) if "is_error" in part}
+    for it in messages if failed else ():
         for part in parts_of(it):
             if part.get("type") == "tool_call_response" and part.get("id") in failed:
                 part["is_error"] = True
-    return said
+    return messages
 
 
-def _complete(said: list[Message]) -> bool:
-    for it in said:
+def _complete(messages: list[Message]) -> bool:
+    for it in messages:
         parts = parts_of(it)
         if not parts or (it.get("role") == "user" and _answers_a_call(parts)):
             return False
@@ -196,20 +201,20 @@ def _answers_a_call(parts: list[Part]) -> bool:
 
 def task(span: Reader) -> list[Message]:
     """Take the task of a CrewAI agent: its value has the arguments of CrewAI's own method."""
-    said = span.text("formatted_description") if "task_key" in span.rest else None
-    return [message("user", [text(said)])] if said else []
+    description = span.text("formatted_description") if "task_key" in span.rest else None
+    return [message("user", [text(description)])] if description else []
 
 
 def prompts(span: Reader) -> list[Message]:
     """Take the prompts of a text completion."""
-    found = members(tree(span, oi.LLM_PROMPTS), "prompt")
-    return [message("user", [text(str(it["text"]))]) for it in found if "text" in it]
+    items = members(tree(span, oi.LLM_PROMPTS), "prompt")
+    return [message("user", [text(str(it["text"]))]) for it in items if "text" in it]
 
 
 def completions(span: Reader) -> list[Message]:
     """Take the choices of a text completion."""
-    found = members(tree(span, oi.LLM_CHOICES), "completion")
-    return [message("assistant", [text(str(it["text"]))]) for it in found if "text" in it]
+    items = members(tree(span, oi.LLM_CHOICES), "completion")
+    return [message("assistant", [text(str(it["text"]))]) for it in items if "text" in it]
 
 
 def response_id(span: Reader) -> str | None:
@@ -217,21 +222,21 @@ def response_id(span: Reader) -> str | None:
     value = span.rest.get(oi.OUTPUT_VALUE)
     if not isinstance(value, str) or span.rest.get(oi.OUTPUT_MIME_TYPE) != oi.JSON:
         return None
-    found = _RESPONSE_ID.search(value)
-    return found[1] if found else None
+    match = _RESPONSE_ID.search(value)
+    return match[1] if match else None
 
 
-def joined(said: list[Message]) -> list[Message]:
-    """Return the items of one response as one message: OpenAI's responses API has no choices."""
-    parts = [part for it in said for part in parts_of(it)]
-    return [{**it, "parts": parts} for it in said[-1:]]
+def joined(messages: list[Message]) -> list[Message]:
+    """Join the items of one response into one message: OpenAI's responses API has no choices."""
+    parts = [part for it in messages for part in parts_of(it)]
+    return [{**it, "parts": parts} for it in messages[-1:]]
 
 
 # ---------------------------------------------------------------------------------------- tools
 
 
 def take_call(span: Reader) -> None:
-    """Take what the model's call says on a tool's own span, where the tool's names are missing."""
+    """Take the model's tool call from a tool's own span that lacks the tool's names."""
     for name, other in (
         (oi.TOOL_ID, oi.TOOL_CALL_ID),
         (oi.TOOL_NAME, oi.TOOL_CALL_FUNCTION_NAME),
@@ -246,21 +251,21 @@ def take_call(span: Reader) -> None:
 def arguments(span: Reader) -> Any:
     """Take the arguments of a tool."""
     typed = oi.INPUT_MIME_TYPE in span.rest
-    given = take(span, oi.INPUT_VALUE)
+    raw = take(span, oi.INPUT_VALUE)
     parameters = json_or_text(span.rest.get(oi.TOOL_PARAMETERS))
-    if given is UNSET and isinstance(parameters, dict) and not _is_schema(parameters):
+    if raw is UNSET and isinstance(parameters, dict) and not _is_schema(parameters):
         del span.rest[oi.TOOL_PARAMETERS]
         return parameters
-    value = _plain(given) if _is_smolagents(given) else None
+    value = _plain(raw) if _is_smolagents(raw) else None
     if value is not None:
         return _smolagents_arguments(value, parameters)
-    if isinstance(given, LazyJson) and '"tool_string"' in given.text:
-        return _crewai_arguments(given)
-    if span.rest.get(oi.TOOL_PARAMETERS) is not None and given == parameters:
+    if isinstance(raw, LazyJson) and '"tool_string"' in raw.text:
+        return _crewai_arguments(raw)
+    if span.rest.get(oi.TOOL_PARAMETERS) is not None and raw == parameters:
         del span.rest[oi.TOOL_PARAMETERS]  # Agno and Claude repeat the arguments there
-    if isinstance(given, str) and not typed:  # LangChain's, if it begins like an object
-        return object_in(given)
-    return given
+    if isinstance(raw, str) and not typed:  # LangChain's, if it begins like an object
+        return object_in(raw)
+    return raw
 
 
 def _is_schema(parameters: dict[str, Any]) -> bool:
@@ -269,19 +274,19 @@ def _is_schema(parameters: dict[str, Any]) -> bool:
     )
 
 
-def _crewai_arguments(given: LazyJson) -> Any:
+def _crewai_arguments(raw: LazyJson) -> Any:
     """Unpack the call of CrewAI's `ToolUsage._use`, which has the tool's printed into it."""
-    value = given.value
+    value = raw.value
     calling = value.get("calling") if isinstance(value, dict) else None
     if not isinstance(calling, str):
-        return given
-    said = calling.partition(" arguments=")[2]
-    named = object_in(said)
-    return named if isinstance(named, dict) else given
+        return raw
+    printed = calling.partition(" arguments=")[2]
+    named = object_in(printed)
+    return named if isinstance(named, dict) else raw
 
 
-def _is_smolagents(given: Any) -> bool:
-    return isinstance(given, LazyJson) and '"sanitize_inputs_outputs"' in given.text
+def _is_smolagents(value: Any) -> bool:
+    return isinstance(value, LazyJson) and '"sanitize_inputs_outputs"' in value.text
 
 
 def _smolagents_arguments(value: Any, parameters: Any) -> Any:
@@ -289,15 +294,15 @@ def _smolagents_arguments(value: Any, parameters: Any) -> Any:
     if not isinstance(value, dict):
         return value
     named = value.get("kwargs")
-    made: dict[str, Any] = dict(named) if isinstance(named, dict) else {}
-    placed = value.get("args")
-    placed = placed if isinstance(placed, list) else []
-    if len(placed) == 1 and isinstance(placed[0], dict) and not made:
-        return placed[0]
+    by_name: dict[str, Any] = dict(named) if isinstance(named, dict) else {}
+    positional = value.get("args")
+    positional = positional if isinstance(positional, list) else []
+    if len(positional) == 1 and isinstance(positional[0], dict) and not by_name:
+        return positional[0]
     names = list(parameters) if isinstance(parameters, dict) else []
-    for n, argument in enumerate(placed):
-        made[names[n] if n < len(names) else f"arg{n}"] = argument
-    return made
+    for n, argument in enumerate(positional):
+        by_name[names[n] if n < len(names) else f"arg{n}"] = argument
+    return by_name
 
 
 def result(span: Reader) -> Any:
@@ -307,10 +312,10 @@ def result(span: Reader) -> Any:
 
 def unwrapped(operation: ToolExecution) -> ToolExecution:
     """Take the result out of the message a framework wrapped it in: LangChain, LangGraph, ADK."""
-    given = operation.result
-    if not _looks_wrapped(given.text if isinstance(given, LazyJson) else str(given)):
+    result = operation.result
+    if not _looks_wrapped(result.text if isinstance(result, LazyJson) else str(result)):
         return operation
-    value = _plain(given)
+    value = _plain(result)
     if isinstance(value, dict) and value.keys() == {"output"}:  # LangChain JS
         value = value["output"]
     if isinstance(value, str) and (printed := langchain.tool_message(value)) is not None:
@@ -338,8 +343,8 @@ def unwrapped(operation: ToolExecution) -> ToolExecution:
     )
 
 
-def _looks_wrapped(said: str) -> bool:
-    return '"tool_call_id"' in said or '"response"' in said or "tool_call_id='" in said
+def _looks_wrapped(raw: str) -> bool:
+    return '"tool_call_id"' in raw or '"response"' in raw or "tool_call_id='" in raw
 
 
 def handoff_target(span: SpanRecord) -> str | None:
@@ -360,8 +365,8 @@ def crewai_role(span: Reader) -> str | None:
     """Return the role of the agent that does a task of CrewAI's, printed among the arguments."""
     if "task_key" not in span.rest:
         return None
-    found = _ROLE.search(str(span.rest.get(oi.INPUT_VALUE)))
-    return found[1] if found else None
+    match = _ROLE.search(str(span.rest.get(oi.INPUT_VALUE)))
+    return match[1] if match else None
 
 
 def agent_of(name: str) -> str | None:
@@ -377,24 +382,24 @@ def is_plumbing(span: SpanRecord) -> bool:
     """Whether LangChain's instrumentation calls a runnable an AGENT only for its name."""
     if not span.scope.startswith("openinference.instrumentation.langchain"):
         return False
-    said = json_or_text(span.attributes.get(oi.METADATA))
+    metadata = json_or_text(span.attributes.get(oi.METADATA))
     return langchain.is_plumbing(
-        span.name, said.get("langgraph_node") if isinstance(said, dict) else None
+        span.name, metadata.get("langgraph_node") if isinstance(metadata, dict) else None
     )
 
 
 def langchain_agent(span: Reader) -> str | None:
     """Return the agent a CHAIN runs: LangChain names it in the metadata of all that it runs."""
-    said = span.rest.get(oi.METADATA)
-    if isinstance(said, str) and '"lc_agent_name"' in said:
-        said = json_or_text(said)
-    name = said.get("lc_agent_name") if isinstance(said, dict) else None
+    metadata = span.rest.get(oi.METADATA)
+    if isinstance(metadata, str) and '"lc_agent_name"' in metadata:
+        metadata = json_or_text(metadata)
+    name = metadata.get("lc_agent_name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) and name == span.span.name else None
 
 
 def take_usage(span: Reader) -> None:
-    """Take the tokens that an answer of OpenAI's tells, raw as it came: an instrumentation that did
-    not know the responses API yet took nothing out of it."""
+    """Take the token counts in a raw answer of OpenAI's: an instrumentation that did not know the
+    responses API recorded nothing else."""
     body = span.rest.get(oi.OUTPUT_VALUE)
     if not isinstance(body, str):
         return
@@ -440,35 +445,39 @@ _WRITTEN = {
 
 def take_parameters(span: Reader, key: str) -> None:
     """Take the parameters the conventions have names for; the others stay where they are."""
-    given = json_or_text(span.rest.get(key))
-    if not isinstance(given, dict):
+    parameters = json_or_text(span.rest.get(key))
+    if not isinstance(parameters, dict):
         return
-    left: dict[str, Any] = {}
-    for name, value in given.items():
+    others: dict[str, Any] = {}
+    for name, value in parameters.items():
         known = _PARAMETERS.get(name)
         if value is None:
             continue
         if known is None or not isinstance(value, known[1]) or known[0] in span.rest:
-            left[name] = value
+            others[name] = value
         elif value is not False:
             span.rest[known[0]] = (
                 [value] if name in ("stop", "encoding_format") and isinstance(value, str) else value
             )
-    tools = left.pop("tools", None)
+    tools = others.pop("tools", None)
     if tools is not None and not any(it.startswith(oi.LLM_TOOLS) for it in span.rest):
-        left["tools"] = tools
-    if left:
-        span.rest[key] = dumps(left)
+        others["tools"] = tools
+    if others:
+        span.rest[key] = dumps(others)
     else:
         del span.rest[key]
 
 
-def write_parameters(key: str, made: Attributes) -> None:
+def write_parameters(key: str, attributes: Attributes) -> None:
     """Write those parameters of a request that OpenInference has no attributes for."""
-    given = {name: made.pop(attribute) for attribute, name in _WRITTEN.items() if attribute in made}
-    if not given:
+    parameters = {
+        name: attributes.pop(attribute)
+        for attribute, name in _WRITTEN.items()
+        if attribute in attributes
+    }
+    if not parameters:
         return
-    others = made.get(key)
+    others = attributes.get(key)
     if isinstance(others, str):
         others = json_or_text(others)
-    made[key] = dumps({**given, **others} if isinstance(others, dict) else given)
+    attributes[key] = dumps({**parameters, **others} if isinstance(others, dict) else parameters)

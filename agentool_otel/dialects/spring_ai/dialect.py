@@ -1,8 +1,8 @@
-"""Spring AI: GenAI names for model calls, its own for what it does around them, content in logs.
+"""Spring AI: GenAI names for model calls, its own for the work around them, content in logs.
 
 Source: spans and log records of Spring AI 1.0.3, 1.1.4 and 2.0.0. A `chat_client` is a whole run:
-prompt, memory, tools and answer; its advisors are plumbing. What was said stands in log records,
-each a title and a list (`_spring_ai_logs`). Micrometer writes `none` for a value that is not known,
+prompt, memory, tools and answer; its advisors are plumbing. Content is in log records,
+each a title and a list (see `logs`). Micrometer writes `none` for a value that is not known,
 and Spring AI counts zero tokens where a streaming server did not count any.
 """
 
@@ -12,7 +12,7 @@ from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
-from agentool_otel.dialects.spring_ai.logs import entries, spoken, texts
+from agentool_otel.dialects.spring_ai.logs import entries, role_texts, texts
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -78,12 +78,14 @@ class SpringAI:
 def _read_client(span: Reader) -> Operation:
     onto.drop(span, _KIND)
     _offer(span)
-    asked = [
-        said for entry in entries(span, "Chat Client Prompt Content") for said in spoken(entry)
+    prompts = [
+        prompt
+        for entry in entries(span, "Chat Client Prompt Content")
+        for prompt in role_texts(entry)
     ]
-    onto.set_system(span, [{"text": words} for role, words in asked if role == "system"])
-    told = [message(role, [text(words)]) for role, words in asked if role != "system"]
-    onto.put(span, gen_ai.INPUT_MESSAGES, told or None)
+    onto.set_system(span, [{"text": words} for role, words in prompts if role == "system"])
+    messages = [message(role, [text(words)]) for role, words in prompts if role != "system"]
+    onto.put(span, gen_ai.INPUT_MESSAGES, messages or None)
     _answer(span, "Chat Client Completion")
     return onto.as_operation(span, "invoke_agent")
 
@@ -110,11 +112,11 @@ def _read_model_call(span: Reader) -> Operation:
         rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(it.lower())) for it in reasons]
     _offer(span)
     for entry in entries(span, "Chat Model Prompt Content"):
-        said = texts(entry)
+        contents = texts(entry)
         # The roles are not told, and of tool calls and results nothing; one message is the user's.
-        role = {"role": "user"} if len(said) == 1 else {}
-        told = [{**role, "parts": [text(words)] if words else []} for words in said]
-        onto.put(span, gen_ai.INPUT_MESSAGES, told or None)
+        role = {"role": "user"} if len(contents) == 1 else {}
+        messages = [{**role, "parts": [text(words)] if words else []} for words in contents]
+        onto.put(span, gen_ai.INPUT_MESSAGES, messages or None)
     _answer(span, "Chat Model Completion")
     return onto.as_operation(span)
 
@@ -127,5 +129,5 @@ def _offer(span: Reader) -> None:
 
 def _answer(span: Reader, title: str) -> None:
     for entry in entries(span, title):
-        said = [message("assistant", [text(words)]) for words in texts(entry) if words]
-        onto.put(span, gen_ai.OUTPUT_MESSAGES, said or None)
+        messages = [message("assistant", [text(words)]) for words in texts(entry) if words]
+        onto.put(span, gen_ai.OUTPUT_MESSAGES, messages or None)

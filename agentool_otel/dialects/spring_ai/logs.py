@@ -1,4 +1,4 @@
-"""What Spring AI logs of content: a title, and a list whose texts are quoted and not escaped.
+"""Spring AI's log records of content: a title, and a list whose texts are quoted, not escaped.
 
 Source: Spring AI 1.1.4 `ChatModelPromptContentObservationHandler` and its siblings, and
 `ObservabilityHelper.concatenateStrings`:
@@ -9,9 +9,9 @@ Source: Spring AI 1.1.4 `ChatModelPromptContentObservationHandler` and its sibli
     Chat Client Prompt Content:
     ["system":"You are a weather man.", "user":"What is the weather?"]
 
-What a text has of quotes and commas itself looks like the end of it. A text ends where its own
-quotes are in pairs, as they are in JSON and in most prose. Java prints a text that is not there, as
-that of a message with nothing but tool calls, as `null`.
+Quotes and commas inside a text look like its end. A text ends where its own quotes are balanced, as
+they are in JSON and in most prose. Java prints a missing text, as of a message that has only tool
+calls, as `null`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from agentool_otel.dialects.kit.reading import Reader
 
-__all__ = ["entries", "spoken", "texts"]
+__all__ = ["entries", "role_texts", "texts"]
 
 _BETWEEN = '", "'
 _ROLE = re.compile(r'(system|user|assistant|tool)":"(.*)', re.DOTALL)
@@ -39,24 +39,24 @@ def texts(entry: str) -> list[str]:
     """Return the texts of a list."""
     if not (entry.startswith('["') and entry.endswith('"]')):
         return []
-    found: list[str] = []
+    items: list[str] = []
     for piece in entry[2:-2].split(_BETWEEN):
-        if found and found[-1].count('"') % 2:
-            found[-1] += _BETWEEN + piece
+        if items and items[-1].count('"') % 2:
+            items[-1] += _BETWEEN + piece
         else:
-            found.append(piece)
-    return ["" if it == "null" else it for it in found]
+            items.append(piece)
+    return ["" if it == "null" else it for it in items]
 
 
-def spoken(entry: str) -> list[tuple[str, str]]:
-    """Return the texts of a list with whose words they are."""
+def role_texts(entry: str) -> list[tuple[str, str]]:
+    """Return the texts of a list, each with its role."""
     if not (entry.startswith('["') and entry.endswith('"]')):
         return []
-    found: list[tuple[str, str]] = []
+    items: list[tuple[str, str]] = []
     for piece in entry[2:-2].split(_BETWEEN):
-        if said := _ROLE.fullmatch(piece):
-            found.append((said[1], said[2]))
-        elif found:  # the text before had this in it
-            role, words = found[-1]
-            found[-1] = role, words + _BETWEEN + piece
-    return found
+        if match := _ROLE.fullmatch(piece):
+            items.append((match[1], match[2]))
+        elif items:  # the text before had this in it
+            role, words = items[-1]
+            items[-1] = role, words + _BETWEEN + piece
+    return items

@@ -2,10 +2,10 @@
 
 Source: traceloop/openllmetry 0.62.4 and the releases before, names in `semconv.traceloop`.
 
-Its model calls are GenAI spans of every generation; its own are the kind of a span, the entity it
-is about with input and output as JSON in an envelope, and properties of the session. Written are
-the current GenAI names and these; any operation but a workflow, an agent and a tool is a task, told
-apart by its GenAI name.
+Its model calls are GenAI spans of every generation; its own names are the kind of a span, its
+entity with input and output as JSON in an envelope, and properties of the session. It is written
+as the current GenAI names and these; any operation but a workflow, an agent and a tool is a task,
+told apart by its GenAI name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agentool_otel.dialects.kit.dialect import (
     WrittenSpan,
 )
 from agentool_otel.dialects.kit.errors import take_exception
-from agentool_otel.dialects.kit.provider_messages import answer_in, spoken
+from agentool_otel.dialects.kit.provider_messages import agent_messages, answer_in
 from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.dialects.traceloop import entities, openai_agents_v2
 from agentool_otel.ground.json_codec import dumps
@@ -58,8 +58,8 @@ _INSTRUMENTED = frozenset({
     "pinecone", "qdrant", "replicate", "sagemaker", "together", "transformers", "vertexai",
     "voyageai", "watsonx", "weaviate", "writer",
 })  # fmt: skip
-"""What OpenLLMetry has instrumentations for, as their scopes name it. The OpenTelemetry project's
-own end in `_v2`, apart from its openai-agents, which speaks the same."""
+"""Libraries that OpenLLMetry instruments, as its scopes name them. Scopes of the OpenTelemetry
+project end in `_v2`, apart from that of its openai-agents, which uses the same names."""
 _MARKERS = Markers(
     keys=(
         *("traceloop.", tl.REQUEST_TYPE, tl.REQUEST_FUNCTIONS + ".", "llm.usage.", "crewai."),
@@ -90,8 +90,8 @@ class Traceloop:
             if key.startswith(("traceloop.", tl.COMMAND)):
                 return Confidence(EXTENDS, f"has {key}")
         if span.scope.startswith(_SCOPE) and span.scope[len(_SCOPE) :] in _INSTRUMENTED:
-            told = gen_ai.OPERATION_NAME in attributes or mcp.METHOD_NAME in attributes
-            level = EXTENDS if told else SCOPE
+            named = gen_ai.OPERATION_NAME in attributes or mcp.METHOD_NAME in attributes
+            level = EXTENDS if named else SCOPE
             return Confidence(level, f"scope {span.scope}")
         for key in attributes:
             if key.startswith(("crewai.", "llm.usage.", tl.REQUEST_FUNCTIONS)):
@@ -127,8 +127,8 @@ def _take_session(span: Reader) -> None:
     rest = span.rest
     if gen_ai.CONVERSATION_ID not in rest:
         for name in ("session_id", "thread_id"):
-            if isinstance(said := rest.get(tl.ASSOCIATION + name), str) and said:
-                rest[gen_ai.CONVERSATION_ID] = said
+            if isinstance(session_id := rest.get(tl.ASSOCIATION + name), str) and session_id:
+                rest[gen_ai.CONVERSATION_ID] = session_id
                 del rest[tl.ASSOCIATION + name]
                 return
     elif rest.get(tl.ASSOCIATION + "session_id") == rest[gen_ai.CONVERSATION_ID]:
@@ -190,7 +190,7 @@ def _take_request_type(span: Reader) -> Any:
 
 
 def _is_agent(span: Reader) -> bool:
-    """Whether a LangChain workflow is an agent: all its runnables are said to be invoked as one."""
+    """Whether a LangChain workflow is an agent: LangChain names it on every runnable inside."""
     name = span.rest.get(tl.ASSOCIATION + "lc_agent_name")
     return name is not None and name == span.rest.get(tl.ENTITY_NAME)
 
@@ -207,32 +207,32 @@ def _is_wrapper(span: Reader) -> bool:
 
 
 def _read_as(span: Reader, operation: str) -> Any:
-    """Read what is left as a GenAI span of a given operation."""
+    """Read the attributes that are left as a GenAI span of the given operation."""
     span.rest.pop(tl.SPAN_KIND, None)
     return onto.as_operation(span, operation)
 
 
 def _entity(span: Reader) -> str | None:
     """Take the name of the entity, else the one in the span's own: `get_weather.tool`."""
-    said = span.text(tl.ENTITY_NAME)
+    name = span.text(tl.ENTITY_NAME)
     before, dot, kind = span.span.name.rpartition(".")
-    return said or (before if dot and kind == span.rest.get(tl.SPAN_KIND) else None)
+    return name or (before if dot and kind == span.rest.get(tl.SPAN_KIND) else None)
 
 
 def _read_tool(span: Reader) -> ToolExecution:
     name = _entity(span)
     if name is not None:
         span.rest.setdefault(gen_ai.TOOL_NAME, name)
-    given = entities.envelope(span, tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS)
-    made = entities.envelope(span, tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT)
+    input_value = entities.envelope(span, tl.ENTITY_INPUT, gen_ai.TOOL_CALL_ARGUMENTS)
+    output_value = entities.envelope(span, tl.ENTITY_OUTPUT, gen_ai.TOOL_CALL_RESULT)
     operation: ToolExecution = _read_as(span, "execute_tool")
     changes: dict[str, Any] = {}
-    if given is not UNSET:
-        changes["arguments"] = entities.arguments(given)
+    if input_value is not UNSET:
+        changes["arguments"] = entities.arguments(input_value)
         if operation.call_id is None:  # one that is empty is one
-            changes["call_id"] = entities.call_id(given)
-    if made is not UNSET:
-        changes |= entities.result(made, operation)
+            changes["call_id"] = entities.call_id(input_value)
+    if output_value is not UNSET:
+        changes |= entities.result(output_value, operation)
     return structs.replace(operation, **changes)
 
 
@@ -245,8 +245,8 @@ def _read_agent(span: Reader) -> AgentInvocation:
     if named is not None:
         rest.setdefault(gen_ai.AGENT_NAME, named)
     run_id = rest.pop(gen_ai.AGENT_ID) if _names_run(span) else None
-    given, answered = _content(span)
-    operation: AgentInvocation = _with_content(_read_as(span, "invoke_agent"), given, answered)
+    inputs, outputs = _content(span)
+    operation: AgentInvocation = _with_content(_read_as(span, "invoke_agent"), inputs, outputs)
     if run_id is not None:
         operation.extra[gen_ai.AGENT_ID] = run_id
     return operation
@@ -268,43 +268,47 @@ def _read_workflow(span: Reader) -> WorkflowInvocation:
         name is not None and rest.get(gen_ai.AGENT_NAME) == name
     ):  # what a workflow is called as an agent
         del rest[gen_ai.AGENT_NAME]
-    given, answered = _content(span)
+    inputs, outputs = _content(span)
     operation: WorkflowInvocation = _with_content(
-        _read_as(span, "invoke_workflow"), given, answered
+        _read_as(span, "invoke_workflow"), inputs, outputs
     )
     return operation
 
 
-def _with_content(operation: Any, given: Any, answered: Any) -> Any:
-    """Add what the entity says, where no GenAI messages say it."""
+def _with_content(operation: Any, inputs: Any, outputs: Any) -> Any:
+    """Add the entity's input and output where GenAI messages have none."""
     return structs.replace(
         operation,
-        input=given if operation.input is None else operation.input,
-        output=answered if operation.output is None else operation.output,
+        input=inputs if operation.input is None else operation.input,
+        output=outputs if operation.output is None else operation.output,
     )
 
 
 def _content(span: Reader) -> tuple[Any, Any]:
     """Take what went into an agent or a workflow and what came out, as messages."""
-    given = entities.envelope(span, tl.ENTITY_INPUT)
-    made = entities.envelope(span, tl.ENTITY_OUTPUT)
+    input_value = entities.envelope(span, tl.ENTITY_INPUT)
+    output_value = entities.envelope(span, tl.ENTITY_OUTPUT)
     crew = span.text(tl.CREW_RESULT)
-    if made is UNSET and crew is not None:
-        made = crew
-    said = [] if given is UNSET else spoken(entities.asked(given), "user")
-    answered = [] if made is UNSET else answer_in(spoken(entities.answered(made), "assistant"))
-    return said or None, answered or None
+    if output_value is UNSET and crew is not None:
+        output_value = crew
+    inputs = [] if input_value is UNSET else agent_messages(entities.run_input(input_value), "user")
+    outputs = (
+        []
+        if output_value is UNSET
+        else answer_in(agent_messages(entities.run_output(output_value), "assistant"))
+    )
+    return inputs or None, outputs or None
 
 
 def _read_retrieval(span: Reader) -> Retrieval:
-    given = entities.envelope(span, tl.ENTITY_INPUT)
-    made = entities.envelope(span, tl.ENTITY_OUTPUT)
+    input_value = entities.envelope(span, tl.ENTITY_INPUT)
+    output_value = entities.envelope(span, tl.ENTITY_OUTPUT)
     operation: Retrieval = _read_as(span, "retrieval")
-    query, found = entities.query(given), entities.documents(made)
+    query, documents = entities.query(input_value), entities.documents(output_value)
     return structs.replace(
         operation,
         query=operation.query if query is None else query,
-        documents=operation.documents if found is None else found,
+        documents=operation.documents if documents is None else documents,
     )
 
 
@@ -366,8 +370,8 @@ def _write(op: Operation) -> WrittenSpan:
     own: Attributes = {}
     match op:
         case Inference() | Embeddings():
-            said = str(attributes[gen_ai.OPERATION_NAME])
-            own[tl.REQUEST_TYPE] = _REQUEST_TYPES.get(said, "chat")
+            operation = str(attributes[gen_ai.OPERATION_NAME])
+            own[tl.REQUEST_TYPE] = _REQUEST_TYPES.get(operation, "chat")
         case ToolExecution():
             name, own = f"{op.name}.{tl.TOOL}", _named(tl.TOOL, op.name)
             for key in (gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT):

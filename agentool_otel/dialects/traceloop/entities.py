@@ -16,9 +16,7 @@ from agentool_otel.dialects.kit.reading import LazyJson, Reader
 from agentool_otel.model.operations import ToolExecution
 
 __all__ = [
-    "answered",
     "arguments",
-    "asked",
     "call_id",
     "documents",
     "envelope",
@@ -26,22 +24,24 @@ __all__ = [
     "mcp_result",
     "query",
     "result",
+    "run_input",
+    "run_output",
 ]
 
 
 def envelope(span: Reader, *keys: str) -> Any:
     """Take the value of an entity, parsed, and drop what repeats it; UNSET if there is none."""
-    said: Any = UNSET
+    first: Any = UNSET
     for key in keys:
         value = span.json(key) if key in span.rest else UNSET
-        said = value if said is UNSET else said
-    return said.value if isinstance(said, LazyJson) else said
+        first = value if first is UNSET else first
+    return first.value if isinstance(first, LazyJson) else first
 
 
-def arguments(said: Any) -> Any:
+def arguments(wrapped: Any) -> Any:
     """Return the arguments of a tool."""
-    match said:
-        case {"inputs": inputs} if inputs is not None or "input_str" not in said:
+    match wrapped:
+        case {"inputs": inputs} if inputs is not None or "input_str" not in wrapped:
             return inputs
         case {"input_str": str(text)}:
             return object_in(text)
@@ -50,64 +50,65 @@ def arguments(said: Any) -> Any:
         case {"args": [dict(only)], "kwargs": named} if not named:
             return only
         case _:
-            return said
+            return wrapped
 
 
-def call_id(said: Any) -> str | None:
+def call_id(wrapped: Any) -> str | None:
     """Return the id of the call, where the envelope knows it."""
-    match said:
-        case {"kwargs": {"tool_call_id": str(found)}}:
-            return found
+    match wrapped:
+        case {"kwargs": {"tool_call_id": str(tool_call_id)}}:
+            return tool_call_id
         case _:
             return None
 
 
-def mcp_arguments(said: Any) -> Any:
+def mcp_arguments(wrapped: Any) -> Any:
     """Return the arguments of a tool called through MCP, which the envelope names once more."""
-    match said:
+    match wrapped:
         case {"tool_name": str(), **rest} if rest.keys() <= {"arguments"}:
             return rest.get("arguments", UNSET)
         case _:
-            return said
+            return wrapped
 
 
-def mcp_result(said: Any) -> Any:
+def mcp_result(wrapped: Any) -> Any:
     """Return the result of a tool called through MCP."""
-    match said:
+    match wrapped:
         case {"result": value, **rest} if rest.keys() <= {"is_error"}:
             return value
         case _:
-            return said
+            return wrapped
 
 
-def result(said: Any, operation: ToolExecution) -> dict[str, Any]:
-    """Return the fields of a tool's execution that tell what came of it."""
-    value = _opened(said)
+def result(wrapped: Any, operation: ToolExecution) -> dict[str, Any]:
+    """Return the fields of a tool's execution that hold its outcome."""
+    value = _opened(wrapped)
     match value:
-        case {"kwargs": {"content": content, "tool_call_id": found}}:
+        case {"kwargs": {"content": content, "tool_call_id": tool_call_id}}:
             failed = value["kwargs"].get("status") == "error"
             return {
                 "result": content,
                 "tool_error": str(content) if failed else operation.tool_error,
-                "call_id": operation.call_id or (found if isinstance(found, str) else None),
+                "call_id": operation.call_id
+                or (tool_call_id if isinstance(tool_call_id, str) else None),
             }
         case _:
             return {"result": value}
 
 
-def _opened(said: Any) -> Any:
-    match said:
+def _opened(wrapped: Any) -> Any:
+    match wrapped:
         case {"output": value, **others} | {"outputs": value, **others} if others.keys() <= {
             "kwargs"
         }:
             return value
         case _:
-            return said
+            return wrapped
 
 
-def asked(said: Any) -> Any:
-    """Return what went into an agent or a workflow."""
-    match said:
+def run_input(wrapped: Any) -> Any:
+    """Return the input of an agent or a workflow."""
+    match wrapped:
         case {"inputs": inputs}:
             return inputs
         case {"args": [only], "kwargs": named} if not named:
@@ -115,37 +116,39 @@ def asked(said: Any) -> Any:
         case {"args": [], "kwargs": dict(named)}:
             return named or None
         case _:
-            return said
+            return wrapped
 
 
-def answered(said: Any) -> Any:
-    """Return what came out of an agent or a workflow; LangChain's executor names it."""
-    match _opened(said):
+def run_output(wrapped: Any) -> Any:
+    """Return the output of an agent or a workflow; LangChain's executor wraps it once more."""
+    match _opened(wrapped):
         case {"output": str(words)}:
             return words
         case value:
             return value
 
 
-def query(said: Any) -> str | None:
+def query(wrapped: Any) -> str | None:
     """Return the query of a retrieval."""
-    match said:
+    match wrapped:
         case {"query": str(words)} | {"inputs": str(words)} | str(words):
             return words
         case _:
             return None
 
 
-def documents(said: Any) -> list[Any] | None:
-    """Return what a retrieval found, its text under the name the conventions have for it."""
-    match said:
-        case {"documents": list(found)} | [*found]:
-            return [_document(it) for it in found]
+def documents(wrapped: Any) -> list[Any] | None:
+    """Return the documents of a retrieval, their text under the conventions' name."""
+    match wrapped:
+        case {"documents": list(items)} | [*items]:
+            return [_document(it) for it in items]
         case _:
             return None
 
 
-def _document(said: Any) -> Any:
-    if isinstance(said, dict) and "page_content" in said and "content" not in said:
-        return {"content" if key == "page_content" else key: value for key, value in said.items()}
-    return said
+def _document(document: Any) -> Any:
+    if isinstance(document, dict) and "page_content" in document and "content" not in document:
+        return {
+            "content" if key == "page_content" else key: value for key, value in document.items()
+        }
+    return document

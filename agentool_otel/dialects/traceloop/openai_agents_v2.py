@@ -48,9 +48,9 @@ def _with_calls(message: Any) -> Any:
 
 def _call(part: dict[str, Any]) -> dict[str, Any] | None:
     """Return the call that a text is the `repr` of."""
-    said = call_in(part.get("content"), _CALL)
-    name, arguments = said.get("name"), said.get("arguments")
+    members = call_in(part.get("content"), _CALL)
+    name, arguments = members.get("name"), members.get("arguments")
     if not isinstance(name, str):
         return None
-    call_id = said.get("call_id")
+    call_id = members.get("call_id")
     return tool_call(name, json_or_text(arguments), call_id if isinstance(call_id, str) else None)
