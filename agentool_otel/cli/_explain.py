@@ -51,10 +51,10 @@ def _readings(fidelity: Fidelity) -> Iterator[Text]:
         yield Text("  how the spans were read", "bold")
     for (dialect, level, why), spans in sorted(kinds.items(), key=lambda kind: -len(kind[1])):
         if dialect is None:
-            said = "by no dialect"
+            reading_text = "by no dialect"
         else:
-            said = f"as {dialect}, {level:.0%} sure" + (f": {why}" if why else "")
-        yield Text(f"    {_text.count(len(spans), 'span')} {_text.clean(said)}")
+            reading_text = f"as {dialect}, {level:.0%} sure" + (f": {why}" if why else "")
+        yield Text(f"    {_text.count(len(spans), 'span')} {_text.clean(reading_text)}")
         more = f", and {len(spans) - _SPANS:,} more" if len(spans) > _SPANS else ""
         yield Text(f"      {_text.clean(', '.join(spans[:_SPANS]))}{more}", "dim")
 

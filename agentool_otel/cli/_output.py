@@ -66,18 +66,18 @@ def report(problems: Sequence[Problem]) -> None:
 @contextmanager
 def collected(logger_name: str) -> Generator[list[str]]:
     """Collect the warnings of a logger instead of letting them be shown."""
-    said: list[str] = []
+    messages: list[str] = []
 
     class Collect(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             cause = record.exc_info[1] if record.exc_info else None
-            said.append(record.getMessage() + (f" ({cause})" if cause is not None else ""))
+            messages.append(record.getMessage() + (f" ({cause})" if cause is not None else ""))
 
     logger = logging.getLogger(logger_name)
     handlers, propagate = logger.handlers, logger.propagate
     logger.handlers, logger.propagate = [Collect(logging.WARNING)], False
     try:
-        yield said
+        yield messages
     finally:
         logger.handlers, logger.propagate = handlers, propagate
 

@@ -74,23 +74,23 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
 def _asked(place: str, expected: int) -> tuple[list[SpanRecord], str]:
     """Return the spans as soon as all are there; after a while those that are, or why none is."""
     until = time.monotonic() + _PATIENCE_S
-    found: list[SpanRecord] = []
+    spans: list[SpanRecord] = []
     reason = ""
-    while len(found) < expected and time.monotonic() < until:
-        if reason or found:
+    while len(spans) < expected and time.monotonic() < until:
+        if reason or spans:
             time.sleep(_PAUSE_S)
         try:
-            found = list(open_source(place).spans())
+            spans = list(open_source(place).spans())
         except (SourceUnreachable, SourceDenied) as error:
             return [], str(error)
         except AgentoolError as error:  # not there yet
             reason = str(error)
-    return found, reason
+    return spans, reason
 
 
 def _rebuilt(spans: list[SpanRecord]) -> dict[str, Any]:
-    made = [it.trace.to_dict() for it in rebuild(spans)]
-    return made[0] if made else {}
+    traces = [it.trace.to_dict() for it in rebuild(spans)]
+    return traces[0] if traces else {}
 
 
 def _differences(document: dict[str, Any], made: dict[str, Any]) -> Iterator[str]:

@@ -62,14 +62,14 @@ def forest(title: str, roots: Sequence[Node]) -> Tree:
 
 def _thoughts(node: Node) -> list[tuple[int, Node | Text]]:
     """The steps that have no span of their own but an event on this one, with their times."""
-    found: list[tuple[int, Node | Text]] = []
+    thoughts: list[tuple[int, Node | Text]] = []
     for event in node.span.events:
         content = event.attributes.get(agentool.STEP_CONTENT)
         if event.name == agentool.STEP_EVENT and isinstance(content, str):
             kind = _text.clean(str(event.attributes.get(agentool.STEP_TYPE, "step")))
             label = Text.assemble((f"· {kind}", "magenta"), f"  {_text.line(content)}")
-            found.append((event.time_ns or 0, _fitted(label)))
-    return found
+            thoughts.append((event.time_ns or 0, _fitted(label)))
+    return thoughts
 
 
 def _label(node: Node) -> Text:
@@ -85,8 +85,8 @@ def _label(node: Node) -> Text:
         if operation.error_message:
             wrong += f": {_text.line(operation.error_message)}"
         label.append(f"  ✗ {_text.clean(wrong)}", "red")
-    if told := _told(operation):
-        label.append(f"  {told}")
+    if summary := _summary(operation):
+        label.append(f"  {summary}")
     return _fitted(label)
 
 
@@ -95,35 +95,35 @@ def _fitted(label: Text) -> Text:
     return label
 
 
-def _told(operation: Operation) -> str:
+def _summary(operation: Operation) -> str:
     """What the kind of operation is looked at for."""
     match operation:
         case Inference() | Embeddings():
             return _model_call(operation)
         case ToolExecution(transfer_target=str(target)):
-            said = operation.transfer_message
-            return f"→ {_text.clean(target)}" + (f": {_text.line(said)}" if said else "")
+            message = operation.transfer_message
+            return f"→ {_text.clean(target)}" + (f": {_text.line(message)}" if message else "")
         case ToolExecution() | McpRequest():
-            told = (
+            text = (
                 "" if operation.arguments is UNSET else f"({_text.arguments(operation.arguments)})"
             )
             if operation.result is not UNSET:
-                told += f" → {_text.value(operation.result)}"
-            return told
+                text += f" → {_text.value(operation.result)}"
+            return text
         case MemoryOperation() if operation.reads:
-            found = operation.records if operation.results is UNSET else operation.results
-            told = f'"{_text.line(operation.query)}"' if operation.query is not None else ""
-            return told if found is None else f"{told} → {_text.value(found)}"
+            records = operation.records if operation.results is UNSET else operation.results
+            text = f'"{_text.line(operation.query)}"' if operation.query is not None else ""
+            return text if records is None else f"{text} → {_text.value(records)}"
         case MemoryOperation():
             key = operation.record_id
-            given = operation.records if operation.content is UNSET else operation.content
-            told = "" if given is None else _text.value(given)
-            return f"{_text.clean(key)} = {told}" if key else told
+            content = operation.records if operation.content is UNSET else operation.content
+            text = "" if content is None else _text.value(content)
+            return f"{_text.clean(key)} = {text}" if key else text
         case Retrieval():
             return f'"{_text.line(operation.query)}"' if operation.query is not None else ""
         case AgentInvocation() | WorkflowInvocation():
-            asked = text_of(operation.input[-1]) if operation.input else None
-            return f'"{_text.line(asked)}"' if asked else ""
+            question = text_of(operation.input[-1]) if operation.input else None
+            return f'"{_text.line(question)}"' if question else ""
         case EvaluationResult():
             value = "" if operation.score is None else _text.number(operation.score)
             return f"{_text.line(operation.label or '')}  {value}".strip()
@@ -132,15 +132,15 @@ def _told(operation: Operation) -> str:
 
 
 def _model_call(operation: Inference | Embeddings) -> str:
-    told: list[str] = []
+    figures: list[str] = []
     if (usage := operation.usage) is not None:
-        told += [
+        figures += [
             f"{label}={tokens:,}"
             for label, tokens in (("in", usage.input_tokens), ("out", usage.output_tokens))
             if tokens is not None
         ]
     if isinstance(operation, Inference) and operation.finish_reasons:
-        told.append("finish=" + ",".join(map(_text.clean, operation.finish_reasons)))
+        figures.append("finish=" + ",".join(map(_text.clean, operation.finish_reasons)))
     if operation.cost_usd is not None:
-        told.append(f"${operation.cost_usd:,.4f}")
-    return "  ".join(told)
+        figures.append(f"${operation.cost_usd:,.4f}")
+    return "  ".join(figures)

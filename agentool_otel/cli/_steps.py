@@ -88,15 +88,15 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
         yield _field("note", "incomplete: the program ended before this run did")
 
 
-def _error(said: Any) -> Any:
+def _error(error: Any) -> Any:
     """Return what ended a run as people read it; None where its metadata do not say."""
-    if not isinstance(said, dict):
-        return said or None
-    members = (said.get("type"), said.get("message"))
+    if not isinstance(error, dict):
+        return error or None
+    members = (error.get("type"), error.get("message"))
     words = [word for word in members if isinstance(word, str) and word]
-    span_id = said.get("span_id")
+    span_id = error.get("span_id")
     place = f" (span {span_id[:8]})" if isinstance(span_id, str) else ""
-    return f"{': '.join(words)}{place}" if words else said or None
+    return f"{': '.join(words)}{place}" if words else error or None
 
 
 def _field(label: str, text: str) -> Text:
@@ -239,7 +239,7 @@ def row(n: int, trace: ReasoningTrace, width: int) -> Text:
     metrics = known(trace.metrics) or TraceMetrics()
     inside = isinstance((known(trace.metadata) or {}).get("parent_trace_id"), str)
     agent = _text.clean(known(trace.agent_id) or "-")
-    asked = NO_INPUT if trace.input is UNSET else _text.value(trace.input)
+    question = NO_INPUT if trace.input is UNSET else _text.value(trace.input)
     return _cells(
         [
             Text(str(n), "dim"),
@@ -250,7 +250,7 @@ def row(n: int, trace: ReasoningTrace, width: int) -> Text:
             Text(str(len(trace.tool_calls()))),
             Text(_text.number(known(metrics.total_tokens))),
             Text(_text.duration(known(metrics.total_duration_ms))),
-            Text(asked, "dim" if trace.input is UNSET else ""),
+            Text(question, "dim" if trace.input is UNSET else ""),
         ],
         width,
     )

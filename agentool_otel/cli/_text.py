@@ -44,7 +44,7 @@ def known(value: T | UnsetType | None) -> T | None:
 
 def clean(text: str) -> str:
     """Return text with control characters, line ends and tabs apart, spelled out."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
 
 
 def line(text: str) -> str:

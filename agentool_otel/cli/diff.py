@@ -49,15 +49,20 @@ class _Outcome:
         self._alone = alone
         self.counts: Counter[str] = Counter()
 
-    def add(self, of: Partners, found: TraceDiff) -> None:
-        self.counts[_word(found)] += 1
-        if not found.certain:
+    def add(self, of: Partners, difference: TraceDiff) -> None:
+        self.counts[_word(difference)] += 1
+        if not difference.certain:
             self.counts["not certain"] += 1
         if self._output is not None:
-            line = {**found.to_dict(), "by" if None not in (found.a, found.b) else "why": of.by}
+            line = {
+                **difference.to_dict(),
+                "by" if None not in (difference.a, difference.b) else "why": of.by,
+            }
             self._output.write(json_codec.dumps(line).encode() + b"\n")
-        if self._shown is not None and (self._alone or not (found.same and found.certain)):
-            self._shown.print(of, found, self._alone)
+        if self._shown is not None and (
+            self._alone or not (difference.same and difference.certain)
+        ):
+            self._shown.print(of, difference, self._alone)
 
 
 @click.command()
@@ -196,10 +201,10 @@ def _tolerances(given: Iterable[str]) -> dict[str, str]:
     return tolerances
 
 
-def _word(found: TraceDiff) -> str:
-    if found.a is None or found.b is None:
-        return "added" if found.a is None else "lost"
-    return "same" if found.same else "different"
+def _word(difference: TraceDiff) -> str:
+    if difference.a is None or difference.b is None:
+        return "added" if difference.a is None else "lost"
+    return "same" if difference.same else "different"
 
 
 def _say_totals(counts: Counter[str], problems: int, sides: list[_Side]) -> None:

@@ -69,10 +69,10 @@ def command(
     count = spans = 0
     with data_files({"--output": output or STDOUT}, exported.files) as data:
         out = data["--output"]
-        for made in exported.traces():
-            out.write(encode_spans(made) + b"\n")
+        for trace_spans in exported.traces():
+            out.write(encode_spans(trace_spans) + b"\n")
             count += 1
-            spans += len(made)
+            spans += len(trace_spans)
     report(exported.problems)
     where = f" in {output}" if output is not None else ""
     say(f"{_text.count(count, 'trace')}, {_text.count(spans, 'span')}{where}")
@@ -103,11 +103,11 @@ def _send_with(
     waiting: list[ReadableSpan] = []
     counted = 0
     with collected("agentool_otel.export.send.otlp"):
-        found = exported.traces()
-        for made in found:
+        remaining = exported.traces()
+        for spans in remaining:
             if not environment.copies_wanted():
-                made = [*map(without_copies, made)]
-            waiting += made if masking is None else map(masking, made)
+                spans = [*map(without_copies, spans)]
+            waiting += spans if masking is None else map(masking, spans)
             counted += 1
             if len(waiting) >= _BATCH:
                 if not _delivered(exporter, waiting):
@@ -115,18 +115,18 @@ def _send_with(
                 waiting, traces, sent = [], counted, sent + len(waiting)
         if waiting and _delivered(exporter, waiting):
             waiting, traces, sent = [], counted, sent + len(waiting)
-        left = counted - traces + (sum(1 for _ in found) if waiting else 0)
+        undelivered = counted - traces + (sum(1 for _ in remaining) if waiting else 0)
     report(exported.problems)
     say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
-    if left:
+    if undelivered:
         label = click.style("error:", fg="red", bold=True)
         say(f"{label} {target} did not take the spans: {exporter.reason}")
-        say(f"{_text.count(left, 'trace')} not delivered")
+        say(f"{_text.count(undelivered, 'trace')} not delivered")
         say(
             " hint: is a collector listening there? Run this again when it is: a trace gets the "
             "same ids every time. Or write the spans to a file with -o FILE"
         )
-    return 1 if left or exported.problems else 0
+    return 1 if undelivered or exported.problems else 0
 
 
 def _delivered(exporter: OtlpExporter, spans: list[ReadableSpan]) -> bool:

@@ -53,11 +53,11 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) ->
     results = [it.to_json().encode() + b"\n" for it in rebuilt.results] if judged else []
     if not report:
         return _Finished(value, losses, None, results)
-    said = rebuilt.fidelity.to_dict()
+    fidelity = rebuilt.fidelity.to_dict()
     if format_name != _DEFAULT:
         lost = [loss._asdict() for loss in losses]
-        said["format"] = {"name": format_name, "losses": lost}
-    return _Finished(value, losses, said, results)
+        fidelity["format"] = {"name": format_name, "losses": lost}
+    return _Finished(value, losses, fidelity, results)
 
 
 @click.command()

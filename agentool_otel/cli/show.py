@@ -97,8 +97,8 @@ def print_trace(
 
 
 def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> None:
-    made = runs.runs()
-    first, second = next(made, None), next(made, None)
+    runs_in_order = runs.runs()
+    first, second = next(runs_in_order, None), next(runs_in_order, None)
     if first is None:
         if runs.spans_read:
             where = f" {source}" if source is not None else ""
@@ -112,7 +112,7 @@ def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> 
         return
     _print_line(console, row_header(console.width))
     n = 0
-    for some in ([first, second], made):
+    for some in ([first, second], runs_in_order):
         for run in some:
             n += 1
             _print_line(console, row(n, run.trace, console.width))
@@ -157,5 +157,5 @@ def _of_run(trace_id: str, tops: list[Node]) -> bool:
     """Tell equal span ids of different traces apart; bare calls of several may be one run."""
     if not any(node.is_run for node in tops):
         return True
-    said = {node.span.attributes.get(agentool.TRACE_ID) for node in tops}
-    return trace_id in said or trace_id.partition(":")[0] == tops[0].span.trace_id
+    trace_ids = {node.span.attributes.get(agentool.TRACE_ID) for node in tops}
+    return trace_id in trace_ids or trace_id.partition(":")[0] == tops[0].span.trace_id

@@ -106,11 +106,11 @@ def _verdict(read: Callable[[], _Verdict]) -> _Verdict:
 # --------------------------------------------------------------------------------- documents
 
 
-def _documents(found: Iterator[Item], label: str, strict: bool) -> _Verdict:
+def _documents(documents: Iterator[Item], label: str, strict: bool) -> _Verdict:
     kinds: Counter[str] = Counter()
     lines: list[str] = []
     invalid = warned = parsed = 0
-    for item in found:
+    for item in documents:
         at = item.where.removeprefix(label).strip()
         at = f"{at}: " if at else ""
         if item.error is not None:
@@ -133,12 +133,12 @@ def _documents(found: Iterator[Item], label: str, strict: bool) -> _Verdict:
         return _Verdict("empty", False, [], readable=False)
     names = ", ".join(kind if n == total == 1 else f"{n:,} {kind}" for kind, n in kinds.items())
     good = not invalid and not (strict and warned)
-    said = [names] if names else []
+    parts = [names] if names else []
     if invalid:
-        said.append(f"{invalid:,} not valid" if total + invalid > 1 else "not valid")
+        parts.append(f"{invalid:,} not valid" if total + invalid > 1 else "not valid")
     if warned:
-        said.append("with warnings" if total == 1 else f"{warned:,} with warnings")
-    return _Verdict(", ".join(said) + (" ok" if good else ""), good, lines, readable=parsed > 0)
+        parts.append("with warnings" if total == 1 else f"{warned:,} with warnings")
+    return _Verdict(", ".join(parts) + (" ok" if good else ""), good, lines, readable=parsed > 0)
 
 
 def _kind(value: Any) -> str | None:

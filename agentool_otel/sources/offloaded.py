@@ -25,24 +25,24 @@ def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
     Looked for where the span says, then in `AGENTOOL_OFFLOAD`, where a copy may be. A URL is read
     only below the one that `AGENTOOL_OFFLOAD` names.
     """
-    said = attributes.get(agentool.CONTENT_SHORTENED)
-    if not isinstance(said, str):
+    encoded = attributes.get(agentool.CONTENT_SHORTENED)
+    if not isinstance(encoded, str):
         return attributes
     try:
-        notes = loads(said)
+        notes = loads(encoded)
     except ValueError:
         return attributes
     if not isinstance(notes, dict):
         return attributes
-    found = {
+    texts = {
         name: text
         for name, note in notes.items()
         if isinstance(note, dict) and (text := _text(note)) is not None
     }
-    if not found:
+    if not texts:
         return attributes
-    whole = {**attributes, **found}
-    missing = {name: note for name, note in notes.items() if name not in found}
+    whole = {**attributes, **texts}
+    missing = {name: note for name, note in notes.items() if name not in texts}
     if missing:
         whole[agentool.CONTENT_SHORTENED] = dumps(missing)
     else:

@@ -42,10 +42,10 @@ def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
     inner = o.get("attributes")
     wrapped = isinstance(inner, dict)
     attributes = flattened(v.attributes(inner if wrapped else o))
-    said = repr(sorted(attributes.items(), key=lambda item: item[0])).encode("utf-8", "replace")
+    content = repr(sorted(attributes.items(), key=lambda item: item[0])).encode("utf-8", "replace")
     yield SpanRecord(
-        blake2b(said, digest_size=16).hexdigest(),
-        blake2b(said, digest_size=8).hexdigest(),
+        blake2b(content, digest_size=16).hexdigest(),
+        blake2b(content, digest_size=8).hexdigest(),
         name=v.text(v.first(o, "spanName", "span_name", "name")) if wrapped else "",
         kind=v.kind(o.get("kind")) if wrapped else "INTERNAL",
         attributes=attributes,

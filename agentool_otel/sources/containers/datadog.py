@@ -48,11 +48,11 @@ def _recognises(o: Object) -> bool:
 
 
 def _is_span(o: Object) -> bool:
-    said = v.obj(o.get("meta"))
+    meta = v.obj(o.get("meta"))
     return (
         "span_id" in o
         and "trace_id" in o
-        and ("span_kind" in o or v.first(said, *_KIND) is not None)
+        and ("span_kind" in o or v.first(meta, *_KIND) is not None)
         and ("start_ns" in o or "start_ms" in o)
     )
 
@@ -99,44 +99,44 @@ def _session(o: Object) -> str:
 
 
 def _attributes(meta: Object, operation: str | None, name: str) -> Attributes:
-    found: Attributes = {}
-    v.put(found, "gen_ai.operation.name", operation)
-    v.put(found, "gen_ai.request.model", meta.get("model_name"))
-    v.put(found, "gen_ai.provider.name", meta.get("model_provider"))
-    v.put(found, "gen_ai.tool.definitions", meta.get("tool_definitions"))
+    attributes: Attributes = {}
+    v.put(attributes, "gen_ai.operation.name", operation)
+    v.put(attributes, "gen_ai.request.model", meta.get("model_name"))
+    v.put(attributes, "gen_ai.provider.name", meta.get("model_provider"))
+    v.put(attributes, "gen_ai.tool.definitions", meta.get("tool_definitions"))
     for metric, attribute in _METRICS.items():
         value = v.obj(meta.get("metrics")).get(metric)
-        v.put(found, attribute, int(value) if isinstance(value, float) else value)
-    given, gave = v.obj(meta.get("input")), v.obj(meta.get("output"))
+        v.put(attributes, attribute, int(value) if isinstance(value, float) else value)
+    inputs, outputs = v.obj(meta.get("input")), v.obj(meta.get("output"))
     if operation == "execute_tool":
-        v.put(found, "gen_ai.tool.name", name)
-        v.put(found, "gen_ai.tool.call.arguments", given.get("value"))
-        v.put(found, "gen_ai.tool.call.result", gave.get("value"))
+        v.put(attributes, "gen_ai.tool.name", name)
+        v.put(attributes, "gen_ai.tool.call.arguments", inputs.get("value"))
+        v.put(attributes, "gen_ai.tool.call.result", outputs.get("value"))
     elif operation == "retrieval":
-        v.put(found, "gen_ai.retrieval.query.text", given.get("value"))
-        v.put(found, "gen_ai.retrieval.documents", gave.get("documents"))
+        v.put(attributes, "gen_ai.retrieval.query.text", inputs.get("value"))
+        v.put(attributes, "gen_ai.retrieval.documents", outputs.get("documents"))
     elif operation is not None:
         what = {"invoke_agent": "agent", "invoke_workflow": "workflow"}.get(operation)
         if what is not None:
-            v.put(found, f"gen_ai.{what}.name", name)
-        v.put(found, "gen_ai.input.messages", _messages(given, "user"))
-        v.put(found, "gen_ai.output.messages", _messages(gave, "assistant"))
-    return found
+            v.put(attributes, f"gen_ai.{what}.name", name)
+        v.put(attributes, "gen_ai.input.messages", _messages(inputs, "user"))
+        v.put(attributes, "gen_ai.output.messages", _messages(outputs, "assistant"))
+    return attributes
 
 
-def _messages(said: Object, role: str) -> list[Json]:
-    listed = [item for item in v.array(said.get("messages")) if isinstance(item, dict)]
-    if not listed and said.get("value") not in (None, ""):
-        value = said["value"]
+def _messages(content: Object, role: str) -> list[Json]:
+    listed = [item for item in v.array(content.get("messages")) if isinstance(item, dict)]
+    if not listed and content.get("value") not in (None, ""):
+        value = content["value"]
         words = value if isinstance(value, str) else json_codec.dumps(v.settled(value))
         return [message(role, [text(words)])]
     return [message(v.text(it.get("role")) or role, _parts(it)) for it in listed]
 
 
-def _parts(said: Object) -> list[Part]:
-    words = v.text(said.get("content"))
-    calls = map(v.obj, v.array(said.get("tool_calls")))
-    results = list(map(v.obj, v.array(said.get("tool_results"))))
+def _parts(entry: Object) -> list[Part]:
+    words = v.text(entry.get("content"))
+    calls = map(v.obj, v.array(entry.get("tool_calls")))
+    results = list(map(v.obj, v.array(entry.get("tool_results"))))
     return [
         *([text(words)] if words and not results else ()),
         *(tool_call(v.text(it.get("name")), it.get("arguments"), _call_id(it)) for it in calls),
@@ -144,8 +144,8 @@ def _parts(said: Object) -> list[Part]:
     ]
 
 
-def _call_id(said: Object) -> str | None:
-    return v.text(said.get("tool_id")) or None
+def _call_id(call: Object) -> str | None:
+    return v.text(call.get("tool_id")) or None
 
 
 CONTAINER = Container(

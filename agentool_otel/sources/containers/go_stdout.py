@@ -83,8 +83,8 @@ def log_record(o: Object) -> Object | None:
 
 
 def _ids(context: Json) -> Object:
-    said = v.obj(context)
-    return {"traceId": said.get("TraceID"), "spanId": said.get("SpanID")}
+    fields = v.obj(context)
+    return {"traceId": fields.get("TraceID"), "spanId": fields.get("SpanID")}
 
 
 def _map(pairs: Json) -> Object:

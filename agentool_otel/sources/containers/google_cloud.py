@@ -92,16 +92,18 @@ def _second(span: Object) -> SpanRecord:
 
 
 def _attributes(value: Json) -> Attributes:
-    found: Attributes = {}
-    for name, given in v.obj(v.obj(value).get("attributeMap")).items():
-        said = v.obj(given)
-        if "stringValue" in said:
-            found[name] = _words(said["stringValue"])
-        elif "intValue" in said:
-            found.update(v.attributes([{"key": name, "value": {"intValue": said["intValue"]}}]))
-        elif "boolValue" in said:
-            found[name] = bool(said["boolValue"])
-    return found
+    attributes: Attributes = {}
+    for name, wrapped in v.obj(v.obj(value).get("attributeMap")).items():
+        any_value = v.obj(wrapped)
+        if "stringValue" in any_value:
+            attributes[name] = _words(any_value["stringValue"])
+        elif "intValue" in any_value:
+            attributes.update(
+                v.attributes([{"key": name, "value": {"intValue": any_value["intValue"]}}])
+            )
+        elif "boolValue" in any_value:
+            attributes[name] = bool(any_value["boolValue"])
+    return attributes
 
 
 def _words(value: Json) -> str:

@@ -71,40 +71,40 @@ def _record(o: Object) -> SpanRecord:
 
 
 def _attributes(o: Object) -> Attributes:
-    found: Attributes = {}
+    attributes: Attributes = {}
     run_type = v.text(o.get("run_type"))
-    v.put(found, "langsmith.span.kind", run_type)
-    v.put(found, "gen_ai.operation.name", _OPERATIONS.get(run_type, run_type))
-    v.put(found, "langsmith.trace.name", o.get("name"))
-    v.put(found, "langsmith.trace.session_id", o.get("session_id"))
-    v.put(found, "langsmith.trace.session_name", o.get("session_name"))
-    v.put(found, "gen_ai.prompt", o.get("inputs"))
-    v.put(found, "gen_ai.completion", o.get("outputs"))
+    v.put(attributes, "langsmith.span.kind", run_type)
+    v.put(attributes, "gen_ai.operation.name", _OPERATIONS.get(run_type, run_type))
+    v.put(attributes, "langsmith.trace.name", o.get("name"))
+    v.put(attributes, "langsmith.trace.session_id", o.get("session_id"))
+    v.put(attributes, "langsmith.trace.session_name", o.get("session_name"))
+    v.put(attributes, "gen_ai.prompt", o.get("inputs"))
+    v.put(attributes, "gen_ai.completion", o.get("outputs"))
     if run_type == "tool":
-        v.put(found, "gen_ai.tool.name", o.get("name"))
+        v.put(attributes, "gen_ai.tool.name", o.get("name"))
     for name, attribute in _TOKENS.items():
-        v.put(found, f"gen_ai.usage.{attribute}", o.get(name))
-    v.put(found, "langsmith.cost.total", o.get("total_cost"))
+        v.put(attributes, f"gen_ai.usage.{attribute}", o.get(name))
+    v.put(attributes, "langsmith.cost.total", o.get("total_cost"))
     tags = o.get("tags")
     if isinstance(tags, list):
-        v.put(found, "langsmith.span.tags", ", ".join(map(v.text, tags)))
+        v.put(attributes, "langsmith.span.tags", ", ".join(map(v.text, tags)))
     serialized = v.obj(o.get("serialized"))
     for name in ("name", "signature", "doc"):
-        v.put(found, f"gen_ai.serialized.{name}", serialized.get(name))
+        v.put(attributes, f"gen_ai.serialized.{name}", serialized.get(name))
     extra = v.json_object(o.get("extra"))
     metadata = v.json_object(extra.get("metadata"))
     call_id = v.first(extra, "tool_call_id") or metadata.get("tool_call_id")
-    v.put(found, "gen_ai.tool.call.id", call_id)
-    v.put(found, "gen_ai.request.model", metadata.get("ls_model_name"))
-    v.put(found, "gen_ai.system", metadata.get("ls_provider"))
+    v.put(attributes, "gen_ai.tool.call.id", call_id)
+    v.put(attributes, "gen_ai.request.model", metadata.get("ls_model_name"))
+    v.put(attributes, "gen_ai.system", metadata.get("ls_provider"))
     for name, value in metadata.items():
-        v.put(found, f"langsmith.metadata.{name}", value)
+        v.put(attributes, f"langsmith.metadata.{name}", value)
     parameters = v.json_object(extra.get("invocation_params"))
-    v.put(found, "gen_ai.tool.definitions", parameters.get("tools"))
+    v.put(attributes, "gen_ai.tool.definitions", parameters.get("tools"))
     for name in _PARAMETERS:
-        v.put(found, f"gen_ai.request.{name}", parameters.get(name))
-    v.put(found, "langsmith.span.runtime", extra.get("runtime"))
-    return found
+        v.put(attributes, f"gen_ai.request.{name}", parameters.get(name))
+    v.put(attributes, "langsmith.span.runtime", extra.get("runtime"))
+    return attributes
 
 
 CONTAINER = Container(

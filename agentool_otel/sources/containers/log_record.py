@@ -77,19 +77,19 @@ def is_fragment(span: SpanRecord) -> bool:
 
 def payload(attributes: Json, body: Json) -> Attributes:
     """Return attributes and body as one: what both name differently is kept under `body.`."""
-    found = v.attributes(attributes)
+    merged = v.attributes(attributes)
     if body is None:
-        return found
+        return merged
     body = v.attributes([{"key": "body", "value": body}])["body"]
     if not isinstance(body, dict):
         if body not in (None, ""):
-            found.setdefault("body", body)
-        return found
+            merged.setdefault("body", body)
+        return merged
     for key, value in body.items():
-        if key in found and found[key] != value:
+        if key in merged and merged[key] != value:
             key = f"body.{key}"
-        found.setdefault(key, value)
-    return found
+        merged.setdefault(key, value)
+    return merged
 
 
 def _or_none(value: Json, size: int) -> str | None:

@@ -29,9 +29,9 @@ def _record(o: Object) -> SpanRecord:
     name = v.text(o.get("op_name")).rpartition("/")[2].partition(":")[0]
     exception = v.text(o.get("exception")).rstrip()
     summary = v.json_object(o.get("summary"))
-    said = v.json_object(v.json_object(o.get("attributes")).get("weave"))
+    weave = v.json_object(v.json_object(o.get("attributes")).get("weave"))
     attributes: Attributes = {"weave.op_name": name}
-    v.put(attributes, "weave.kind", said.get("kind"))
+    v.put(attributes, "weave.kind", weave.get("kind"))
     v.put(attributes, "weave.inputs", o.get("inputs"))
     v.put(attributes, "weave.output", o.get("output"))
     v.put(attributes, "weave.thread_id", o.get("thread_id"))

@@ -69,16 +69,16 @@ def _events(value: Json) -> list[SpanEvent]:
     events: list[SpanEvent] = []
     for item in v.array(value):
         annotation = v.obj(item)
-        said = v.text(annotation.get("value"))
+        content = v.text(annotation.get("value"))
         time = v.time_ns(annotation.get("timestamp"), _MICROSECOND)
-        parsed = v.json_object(said if said.startswith("{") else f"{{{said}}}")
+        parsed = v.json_object(content if content.startswith("{") else f"{{{content}}}")
         if len(parsed) == 1 and isinstance(next(iter(parsed.values())), (dict, str)):
             ((name, inner),) = parsed.items()
             if isinstance(inner, str):  # JSON in JSON
                 inner = v.json_object(inner)
             events.append(SpanEvent(name, time, v.attributes(inner)))
         else:
-            events.append(SpanEvent(said, time, {}))
+            events.append(SpanEvent(content, time, {}))
     return events
 
 

@@ -103,12 +103,12 @@ def _paths(system: Any, path: str, suffixes: Sequence[str]) -> list[str]:
     return sorted(it for it in system.find(path) if PurePosixPath(it).suffix in suffixes)
 
 
-def _file(system: Any, place: str, path: str, found: str) -> RemoteFile:
-    size = system.info(found).get("size")
-    inside = found[len(path) :] if found.startswith(path) else f" {found}"
+def _file(system: Any, place: str, path: str, file_path: str) -> RemoteFile:
+    size = system.info(file_path).get("size")
+    inside = file_path[len(path) :] if file_path.startswith(path) else f" {file_path}"
     name = without_credentials(place + inside)
     return RemoteFile(
-        name, size if isinstance(size, int) else None, lambda: system.open(found, "rb")
+        name, size if isinstance(size, int) else None, lambda: system.open(file_path, "rb")
     )
 
 
@@ -126,5 +126,5 @@ def _named(place: str) -> Generator[None]:
     except PermissionError as error:
         raise SourceDenied(f"{place} may not be read: {error}") from error
     except Exception as error:  # a file system of any vendor raises what it likes
-        said = str(error) or type(error).__name__
-        raise SourceUnreachable(f"{place} cannot be read: {said}") from error
+        reason = str(error) or type(error).__name__
+        raise SourceUnreachable(f"{place} cannot be read: {reason}") from error

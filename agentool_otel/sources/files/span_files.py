@@ -90,10 +90,10 @@ class SpanFiles:
         if self.bytes_total is None or self.bytes_total < _LARGE:
             return None
         paths = [file for file in self.files if isinstance(file, Path)]
-        taken = trace_counts.take(paths) if len(paths) == len(self.files) else None
-        if taken is None:
+        counts = trace_counts.take(paths) if len(paths) == len(self.files) else None
+        if counts is None:
             return None
-        counted, self._layouts = taken
+        counted, self._layouts = counts
         return counted
 
     def spans(self) -> Iterator[SpanRecord]:

@@ -89,8 +89,8 @@ class Answer:
             return True
         if self.size > _HEAD or head[:1] != b"{":
             return False
-        said = self.json()
-        return isinstance(said, dict) and not any(said.get(key) for key in _AROUND_TRACES)
+        value = self.json()
+        return isinstance(value, dict) and not any(value.get(key) for key in _AROUND_TRACES)
 
     def close(self) -> None:
         self._file.close()

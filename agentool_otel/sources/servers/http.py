@@ -161,16 +161,16 @@ class Http:
 
     def refusal(self, answer: Answer) -> SourceError:
         """Return an error for an answer that is not what was asked for, and close it."""
-        said: SourceError
+        error: SourceError
         if answer.is_page():
-            said = SourceDenied(
+            error = SourceDenied(
                 f"{answer.name} answers with a web page, as of a log-in, instead of traces; "
                 f"hint: is it the address of the server's API? {self._hint()}"
             )
         else:
-            said = SourceError(f"{answer.name} answers {answer.status}{self.words(answer)}")
+            error = SourceError(f"{answer.name} answers {answer.status}{self.words(answer)}")
         answer.close()
-        return said
+        return error
 
     def _hint(self) -> str:
         token, tenant = self._credentials.variables
@@ -199,18 +199,18 @@ class Http:
             ) from None
 
 
-def _wait_s(asked: str | None, usual: float) -> float:
+def _wait_s(retry_after: str | None, usual: float) -> float:
     """Return how long to wait by a `Retry-After`, in seconds or as a date.
 
     Spec: RFC 9110, 10.2.3.
     """
-    if asked is None:
+    if retry_after is None:
         return usual
     try:
-        wait = float(asked)
+        wait = float(retry_after)
     except ValueError:
         try:
-            wait = parsedate_to_datetime(asked).timestamp() - time.time()
+            wait = parsedate_to_datetime(retry_after).timestamp() - time.time()
         except ValueError:
             return usual
     return min(max(0.0, wait), _LONGEST_WAIT_S)  # in this order, no wait for NaN

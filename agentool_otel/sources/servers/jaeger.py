@@ -129,11 +129,11 @@ class Jaeger(ServerSource):
     def _search(self, service: str, window: Window) -> Generator[SpanRecord, None, bool]:
         """Yield the spans of new traces in a window, and return whether there may be more."""
         more = f"service {service!r} {window_text(*window)}"
-        found: set[str] = set()
+        trace_ids: set[str] = set()
         new: set[str] = set()
         try:
             answer = self._found(service, window, more)
-            for span in self._wanted(answer, found) if answer is not None else ():
+            for span in self._wanted(answer, trace_ids) if answer is not None else ():
                 if span.trace_id in new or self.is_new(span.trace_id):
                     new.add(span.trace_id)
                     yield span
@@ -143,7 +143,7 @@ class Jaeger(ServerSource):
             self.refused(f"{self.name} {more}", error)
         except SourceError as error:
             self.refused(f"{self.name} {more}", error)
-        return len(found) >= _DEPTH
+        return len(trace_ids) >= _DEPTH
 
     def _found(self, service: str, window: Window, more: str) -> Answer | None:
         """Return what a search finds, None for nothing, in the spelling that the server knows."""
@@ -191,17 +191,17 @@ class Jaeger(ServerSource):
             query.append(("tags", json_codec.dumps(dict(self.asked.attributes))))
         return query
 
-    def _wanted(self, answer: Answer, found: set[str]) -> Iterator[SpanRecord]:
+    def _wanted(self, answer: Answer, trace_ids: set[str]) -> Iterator[SpanRecord]:
         """Yield the spans of traces that have the attributes, and note the ids of all."""
         if not self.asked.attributes or self._spelling != "snake_case":
             for span in self.decoded(answer):
-                found.add(span.trace_id)
+                trace_ids.add(span.trace_id)
                 yield span
             return
         traces: dict[str, list[SpanRecord]] = {}
         for span in self.decoded(answer):
             traces.setdefault(span.trace_id, []).append(span)
-        found.update(traces)
+        trace_ids.update(traces)
         for spans in traces.values():
             if any(map(self._is_wanted, spans)):
                 yield from spans
