@@ -10,7 +10,7 @@ from typing import NamedTuple
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground.recordings import recordings_folder
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem

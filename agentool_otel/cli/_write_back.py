@@ -28,6 +28,7 @@ from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.readable import Readable
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, attempts, batches, sender_of
 from agentool_otel.export.variables import timeout_s
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.source import Source, files_of
@@ -122,7 +123,7 @@ def _folder(named: str) -> Path:
 def _folder_of(source: Source, named: str | None) -> Path:
     """Return the folder that is read, or that of the files which are."""
     if named is None:
-        return Path(os.environ.get("AGENTOOL_DIR") or ".agentool")
+        return recordings_folder()
     if Path(named).is_dir():
         return Path(named)
     files = [file for file in files_of(source) if isinstance(file, Path)]

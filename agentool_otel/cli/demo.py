@@ -21,7 +21,7 @@ from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.show import print_trace
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
-from agentool_otel.ground.recordings import recordings_folder
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow

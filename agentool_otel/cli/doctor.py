@@ -33,7 +33,7 @@ from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.export.variables import exporter
 from agentool_otel.ground import environment, json_codec
-from agentool_otel.ground.recordings import recordings_folder
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
 from agentool_otel.setup import logs as setup_logs

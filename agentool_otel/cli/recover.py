@@ -14,8 +14,7 @@ from agentool_otel.export.disk.recovery import complete_recordings, destinations
 from agentool_otel.export.disk.remains import Survey
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, target_from_environment
 from agentool_otel.export.variables import timeout_s
-from agentool_otel.ground.environment import Signal
-from agentool_otel.ground.recordings import recordings_folder
+from agentool_otel.ground.environment import Signal, recordings_folder
 
 __all__ = ["command", "recover"]
 

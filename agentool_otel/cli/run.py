@@ -24,8 +24,8 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.ownership import create_own
-from agentool_otel.ground.recordings import recordings_folder
 
 __all__ = ["command"]
 

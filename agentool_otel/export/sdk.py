@@ -44,7 +44,7 @@ class AgentoolSpanExporter(SpanExporter):
         self._shut_down = False
         self._pipeline = Pipeline()
         self._pipeline.stages.append(Masking(policy))
-        folder = environment.folder()
+        folder = environment.recordings_folder()
         if target is None:
             self._pipeline.record(folder)
         else:

@@ -45,13 +45,13 @@ __all__ = [
     "disabled_instrumentations",
     "event_limit",
     "exporter_variable",
-    "folder",
     "handed_down",
     "is_set",
     "journal_wanted",
     "otlp",
     "otlp_of_signal",
     "otlp_variable",
+    "recordings_folder",
     "sdk_disabled",
     "sdk_measures_itself",
     "strict",
@@ -202,7 +202,7 @@ def strict(environ: Mapping[str, str] | None = None) -> bool:
     return value(STRICT, environ) == "1"
 
 
-def folder(environ: Mapping[str, str] | None = None) -> Path:
+def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of the recordings."""
     return Path((os.environ if environ is None else environ).get(FOLDER) or ".agentool")
 

@@ -97,7 +97,7 @@ def decide(
         spans=spans.said_with(joined is not None),
         logs=logs.said if logs.way == "nowhere" else None,
         network=joined is not None or spans.way == "send" or logs.way == "send",
-        beside=environment.folder() if spans.way == "record" else None,
+        beside=environment.recordings_folder() if spans.way == "record" else None,
         messages=(dialect or session.dialect).tells_messages,
     )
     return Decision(

@@ -348,7 +348,7 @@ class Runtime:
         # Log records that went beside spans have lost their store when that changed.
         lost = decision.logs.ours != pipeline.takes_logs
         if before is None or decision.logs.said != before.logs.said or lost:
-            folder = environment.folder() if environment.journal_wanted() else None
+            folder = environment.recordings_folder() if environment.journal_wanted() else None
             setup_logs.put_into_force(pipeline, decision.logs, folder)
         metrics.put_into_force(pipeline, decision.metrics, self.masking)
         pipeline.resume()

@@ -71,12 +71,12 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
     if asked == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
-    return Plan("record", str(environment.folder()))
+    return Plan("record", str(environment.recordings_folder()))
 
 
 def put_into_force(pipeline: Pipeline, spans: Plan) -> None:
     """Point the pipeline there, and processes that begin as children of this one."""
-    folder = environment.folder()
+    folder = environment.recordings_folder()
     journal = environment.journal_wanted()
     session.handed_down = {}
     if spans.target is not None:

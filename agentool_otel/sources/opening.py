@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
-from agentool_otel.ground.recordings import recordings_folder
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.registry import found
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files

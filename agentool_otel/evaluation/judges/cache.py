@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.ownership import create_own, open_own, why_untrusted
-from agentool_otel.ground.recordings import recordings_folder
 
 __all__ = ["Cache", "default_folder"]
 

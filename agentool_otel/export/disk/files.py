@@ -50,7 +50,7 @@ class Place:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None, kind: str = "traces"):
         self._kind = kind
-        self.folder = Path(folder or environment.folder()).absolute()
+        self.folder = Path(folder or environment.recordings_folder()).absolute()
         self._stem: Path | None = None
         self._made = False
         _make_room()
