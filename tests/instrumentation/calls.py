@@ -22,7 +22,7 @@ from agentool_otel.emit.session import session
 
 for module in (
     "openai",
-    *(f"agentool_otel.export.{it}" for it in ("masking", "outbox", "pipeline")),
+    *(f"agentool_otel.export.{it}" for it in ("masking.spans", "send.outbox", "pipeline")),
 ):
     import_module(module)  # slow to import: once, and not in every fork
 
