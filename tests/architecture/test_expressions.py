@@ -60,6 +60,7 @@ def assert_linear(pattern: re.Pattern[str], how: str, before: str, unit: str, en
     assert taken[1] < 2.6 * taken[0] + 200, (pattern.pattern, before, unit, taken)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_no_expression_goes_back_again_and_again(name: str) -> None:
     pattern = ALL[name]

@@ -179,6 +179,7 @@ def working(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subproce
         process.kill()
 
 
+@pytest.mark.thorough
 @needs_unix
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_an_interrupted_command_leaves_the_old_file_as_it_was(
@@ -192,6 +193,7 @@ def test_an_interrupted_command_leaves_the_old_file_as_it_was(
     assert only(tmp_path / "out").read_bytes() == OLD
 
 
+@pytest.mark.thorough
 @needs_unix
 def test_what_a_killed_command_leaves_says_what_it_is_and_is_not_read(
     working: subprocess.Popen[bytes], tmp_path: Path, invoke: Invoke

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from agentool_otel.cli._round_trip import _differences, _document, _rebuilt, _spans_of
@@ -40,6 +41,7 @@ def test_what_is_missing_or_other_is_named() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_a_server_that_cannot_be_asked_is_named() -> None:
     with HttpReceiver() as receiver:
         found = self_test("--endpoint", receiver.endpoint, "--source", "jaeger://127.0.0.1:9")

@@ -29,6 +29,7 @@ def test_a_plain_script_path_and_a_module_work_too(tmp_path: Path, command: list
     assert "3 spans, 1 run" in agentool("run", *command).stderr
 
 
+@pytest.mark.thorough
 def test_a_console_script_works_too(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(AGENT)
     (tmp_path / "test_app.py").write_text(

@@ -67,6 +67,7 @@ def test_the_agent_with_its_own_http_client_shows_a_tool_loop_and_its_tokens(
     assert trace["metrics"]["total_tokens"] == 148
 
 
+@pytest.mark.thorough
 def test_the_langgraph_agents_show_a_handoff(tmp_path: Path) -> None:
     pytest.importorskip("langgraph")
     pytest.importorskip("langchain_openai")

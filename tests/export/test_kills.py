@@ -71,6 +71,7 @@ def test_what_ended_before_a_kill_is_recorded_and_nothing_twice(tmp_path: Path) 
 LOGS_ELSEWHERE = {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://127.0.0.1:10/v1/logs"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [{}, LOGS_ELSEWHERE], ids=["one endpoint", "two endpoints"])
 def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(
     more: dict[str, str], tmp_path: Path
@@ -86,6 +87,7 @@ def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(
     assert max(logged.values()) == 1
 
 
+@pytest.mark.thorough
 def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_is_up(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         ended = run(

@@ -250,6 +250,7 @@ def test_after_uninstrument_none_is_recorded(tmp_path: Path) -> None:
     assert told(tmp_path, code)["created"] == 1
 
 
+@pytest.mark.thorough
 def test_what_an_endpoint_that_never_answers_is_owed_is_kept(tmp_path: Path) -> None:
     """It takes the connection and says nothing, for longer than a program waits at its end."""
     code = """

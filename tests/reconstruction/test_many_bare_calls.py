@@ -62,6 +62,7 @@ def rebuilt(spans: list[SpanRecord]) -> list[Any]:
     return [exact(it.trace.to_dict()) for it in rebuild_groups([[span] for span in spans])]
 
 
+@pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=chances)
 def test_runs_are_the_same_in_whatever_order_calls_come_and_wherever_they_wait(

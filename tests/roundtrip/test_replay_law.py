@@ -65,6 +65,7 @@ def test_the_example_of_the_spec_comes_back_key_by_key() -> None:
     assert there_and_back(example) == [example]
 
 
+@pytest.mark.thorough
 def test_ten_thousand_steps_come_back_complete_and_in_order() -> None:
     steps: list[dict[str, Any]] = []
     for n in range(5_000):

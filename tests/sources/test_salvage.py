@@ -73,6 +73,7 @@ def test_a_document_that_ends_between_two_spans_is_damaged(
     assert any("cut short" in problem.message for problem in source.problems)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_size")
 @pytest.mark.parametrize("_size", ["in windows"], indirect=True)
 def test_a_damaged_document_is_never_held_as_a_whole() -> None:
