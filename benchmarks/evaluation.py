@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentool_otel.dialects.kit.dialect import dialects
 from agentool_otel.evaluation import evaluate
@@ -23,6 +23,7 @@ from benchmarks._rounds import compared
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target
 from benchmarks.data import write_recording
+from benchmarks.rebuild import Reading, rebuilt
 
 __all__ = ["ASSERTIONS", "rows"]
 
@@ -52,14 +53,6 @@ ASSERTIONS: list[dict[str, Any]] = [
 ]
 
 
-class Reading(NamedTuple):
-    """One reading of a recording."""
-
-    runs_per_s: float
-    """By CPU time."""
-    peak_mb: float
-
-
 def rows(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "recording.jsonl")
@@ -71,7 +64,7 @@ def rows(size: Size) -> Iterator[Row]:
         yield Row.of(
             f"{runs:,} runs held against {len(ASSERTIONS)} assertions, against their rebuild alone",
             "runs/s",
-            compared([(ours.runs_per_s, other.runs_per_s) for ours, other in taken]),
+            compared([(ours.per_s, other.per_s) for ours, other in taken]),
             Target("≥ 1/1.5", 1 / 1.5, sense="at least"),
         )
         yield Row(
@@ -96,15 +89,4 @@ def evaluated(path: str, runs: int) -> Reading:
         source = open_source(path)
         for result in evaluate(ASSERTIONS, rebuild(undecoded(source), source.census())):
             out.write(result.to_json().encode() + b"\n")
-    return Reading(runs / (time.process_time() - start), peak_mb())
-
-
-def rebuilt(path: str, runs: int) -> Reading:
-    """Rebuild the same recording into a file of traces."""
-    dialects()
-    with Path(path).with_suffix(".traces").open("wb") as out:
-        start = time.process_time()
-        source = open_source(path)
-        for one in rebuild(undecoded(source), source.census()):
-            out.write(one.to_bytes() + b"\n")
     return Reading(runs / (time.process_time() - start), peak_mb())

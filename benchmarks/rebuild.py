@@ -31,8 +31,8 @@ _FLAT = 1.25
 class Reading(NamedTuple):
     """One reading of a recording."""
 
-    spans_per_s: float
-    """By CPU time."""
+    per_s: float
+    """What was counted, spans or runs, by CPU time."""
     peak_mb: float
 
 
@@ -54,7 +54,7 @@ def _rows_of(path: Path, sizes: tuple[int, ...], what: str, rounds: int) -> Iter
         yield Row.of(
             f"rebuild {spans:,} spans of {what}, against orjson.loads",
             "spans/s",
-            compared([(ours.spans_per_s, other.spans_per_s) for ours, other in taken]),
+            compared([(ours.per_s, other.per_s) for ours, other in taken]),
             # The design's figure is for agent runs; a bare loop is parsed twice, see README.md.
             Target("≥ 0.25×", 0.25, sense="at least") if what == "agent runs" else None,
         )
@@ -82,15 +82,16 @@ def write(path: str, spans: int, agents: bool) -> int:
     return write_recording(Path(path), spans, agents=agents)
 
 
-def rebuilt(path: str, spans: int) -> Reading:
-    """Rebuild a recording into a file of traces beside it, once everything is imported."""
+def rebuilt(path: str, number: int) -> Reading:
+    """Rebuild a recording of so many spans, or runs, into a file of traces beside it, once
+    everything is imported."""
     dialects()
     with Path(path).with_suffix(".traces").open("wb") as out:
         start = time.process_time()
         source = open_source(path)
         for one in rebuild(undecoded(source), source.census()):
             out.write(one.to_bytes() + b"\n")
-    return Reading(spans / (time.process_time() - start), peak_mb())
+    return Reading(number / (time.process_time() - start), peak_mb())
 
 
 def parsed(path: str, spans: int) -> Reading:

@@ -8,26 +8,15 @@ assertions/  the types, a family in each file; entry points of group `agentool_o
 judge_check  the types that only a judge can tell
 judges/      who tells: a model, or a callable of one's own
 building     the assertion of a case to its check, and the check to its verdict
-matching     which case a trace is a try of
 results      the verdicts on a trace as an EvalResult
 waiting      traces that wait for a judge, in their order
 running      all of it over many traces
 asserting    the same of one trace, as a test states it
 steps        the steps of a trace as short lines
-case_files   files of cases
+cases/       files of cases, and which case a trace is a try of
 reports/     results for people, for pull requests, for CI servers
 write_back   results as spans and events of the trace that was judged
-
-diffing      two traces to what differs between them
-ignoring     what inside texts does not count
-actions      what an agent did: its steps, each call with its result
-aligning     which of them belong together; `subsequence` is for long ones
-step_changes what became of each
-members      what differs in one member, and what nobody can tell
-pieces       the smallest pieces in which two values differ
-totals       tokens, cost and time of both, and how far apart they may be (`tolerances`)
-differences  all that as records and as JSON
-partners     which traces of two sources are compared
+trace_diff/  what differs between two traces
 
 A check that could not look, because something was masked, cut, not captured or never arrived,
 neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network,

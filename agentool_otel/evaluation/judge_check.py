@@ -34,6 +34,7 @@ class JudgeCheck(Check, frozen=True, kw_only=True):
             case: the case that it is a try of.
             max_chars: characters of the trace that the judge takes.
         """
+        # Not abstract, as in `Check`: a Struct has a metaclass of its own.
         raise NotImplementedError
 
     def verdict(self, question: Question, answer: Answer) -> Verdict:

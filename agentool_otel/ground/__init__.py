@@ -5,7 +5,6 @@ json_codec   JSON text, also where orjson has no form for a value
 literals     Python literals, read without running anything
 optional     libraries that an extra of this package brings
 ownership    whose a file is, before it is written to
-recordings   the folder that programs record into
 registry     entry points, ours and those of others
 temporary    private temporary folders
 urls         URLs of servers, without their credentials
