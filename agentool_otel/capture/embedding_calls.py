@@ -13,8 +13,8 @@ from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import CLIENTS, is_owned
 from agentool_otel.emit.session import guarded
 from agentool_otel.model.operations import Embeddings, Usage
+from agentool_otel.providers.fields import get, integer, items, number, record, string
 from agentool_otel.providers.openai_embeddings import EmbeddingsReading
-from agentool_otel.providers.openai_values import get, integer, items, number, record, string
 
 __all__ = ["EmbeddingsCall", "embeddings"]
 

@@ -15,14 +15,8 @@ from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import shapes
 from agentool_otel.providers.answers import Answer
-from agentool_otel.providers.openai_values import (
-    address_in,
-    integer,
-    items,
-    number,
-    provider_at,
-    string,
-)
+from agentool_otel.providers.fields import integer, items, number, string
+from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.tools import definitions
 
 __all__ = ["ModelCall", "model_call", "server"]

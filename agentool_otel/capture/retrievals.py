@@ -13,7 +13,7 @@ from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.model.operations import Retrieval
 from agentool_otel.providers.documents import identified
-from agentool_otel.providers.openai_values import get, integer, items, number, record, string
+from agentool_otel.providers.fields import get, integer, items, number, record, string
 
 __all__ = ["RetrievalCall", "retrieval"]
 

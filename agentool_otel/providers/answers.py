@@ -15,8 +15,8 @@ from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, text
 from agentool_otel.model.messages import parts_of as parts_in
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.fields import record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import record, string
 from agentool_otel.providers.reading import Reading
 from agentool_otel.providers.shapes import Shape, is_content, messages_of, parts_of, shape_of
 

@@ -17,16 +17,9 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.fields import get, integer, items, joined, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import (
-    call_part,
-    get,
-    integer,
-    items,
-    joined,
-    record,
-    string,
-)
+from agentool_otel.providers.openai_values import call_part
 
 __all__ = ["BLOCKS", "EVENTS", "MessagesReading", "messages_of", "parts_of"]
 

@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from agentool_otel.content.policy import encode, masked
-from agentool_otel.providers.openai_values import get, number
+from agentool_otel.providers.fields import get, number
 
 __all__ = ["identified"]
 

@@ -12,19 +12,9 @@ from msgspec.structs import replace
 from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.fields import get, integer, items, joined, number, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import (
-    call_part,
-    definitions,
-    get,
-    integer,
-    items,
-    joined,
-    media,
-    number,
-    string,
-    usage_of,
-)
+from agentool_otel.providers.openai_values import call_part, definitions, media, usage_of
 from agentool_otel.semconv import openai as names
 
 __all__ = ["ChatReading", "content", "is_answer", "message_of", "request"]

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.model.operations import Embeddings
-from agentool_otel.providers.openai_values import get, integer, items, string, usage_of
+from agentool_otel.providers.fields import get, integer, items, string
+from agentool_otel.providers.openai_values import usage_of
 
 __all__ = ["EmbeddingsReading", "content", "request"]
 

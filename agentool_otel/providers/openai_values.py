@@ -1,4 +1,4 @@
-"""What chat completions and responses have in common: reading values, media, tools, usage.
+"""What chat completions and responses have in common: media, tools, usage.
 
 Values come from users (dicts or the library's objects, of any quality) and from servers that only
 resemble OpenAI's: a value of an unexpected type counts as absent.
@@ -6,130 +6,15 @@ resemble OpenAI's: a value of an unexpected type counts as absent.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
-from urllib.parse import urlsplit
+from typing import Any
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Part, text, tool_call
 from agentool_otel.model.operations import Usage
+from agentool_otel.providers.fields import get, integer, items, record, string
 
-__all__ = [
-    "address_in",
-    "arguments_of",
-    "call_part",
-    "definitions",
-    "get",
-    "integer",
-    "items",
-    "joined",
-    "media",
-    "number",
-    "provider_at",
-    "provider_of",
-    "record",
-    "server_of",
-    "string",
-    "usage_of",
-]
-
-
-def record(value: Any) -> dict[str, Any] | None:
-    """Return a value that is a JSON object, None for any other."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def get(value: Any, name: str) -> Any:
-    """Return a field of a dict or of an object, None where it has none."""
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(name)
-    return getattr(value, name, None)
-
-
-def string(value: Any, name: str) -> str | None:
-    member = get(value, name)
-    return member if isinstance(member, str) else None
-
-
-def integer(value: Any, name: str) -> int | None:
-    member = get(value, name)
-    return member if isinstance(member, int) and not isinstance(member, bool) else None
-
-
-def number(value: Any, name: str) -> float | None:
-    member = get(value, name)
-    if isinstance(member, (int, float)) and not isinstance(member, bool):
-        return float(member)
-    return None
-
-
-def items(value: Any, name: str | None = None) -> list[Any]:
-    """Return a field that is a list. An iterator is not one: reading it would use it up."""
-    member = value if name is None else get(value, name)
-    return list(cast("Sequence[Any]", member)) if isinstance(member, (list, tuple)) else []
-
-
-def joined(texts: Iterable[Any]) -> str:
-    return "".join(part for part in texts if isinstance(part, str))
-
-
-# ------------------------------------------------------------------------------ servers, usage
-
-_PROVIDERS = {
-    "openai.com": "openai",
-    "openai.azure.com": "azure.ai.openai",
-    "cognitiveservices.azure.com": "azure.ai.openai",
-    "ai.azure.com": "azure.ai.inference",
-    "deepseek.com": "deepseek",
-    "groq.com": "groq",
-    "x.ai": "x_ai",
-    "perplexity.ai": "perplexity",
-    "mistral.ai": "mistral_ai",
-    "moonshot.ai": "moonshot_ai",
-    "moonshot.cn": "moonshot_ai",
-    "cohere.ai": "cohere",
-    "cohere.com": "cohere",
-    "anthropic.com": "anthropic",
-    "generativelanguage.googleapis.com": "gcp.gemini",
-    "aiplatform.googleapis.com": "gcp.vertex_ai",
-    "amazonaws.com": "aws.bedrock",
-}
-"""Spec: the values of `gen_ai.provider.name`; by host, as OpenAI-compatible servers have it."""
-
-
-def server_of(client: Any) -> tuple[str | None, int | None]:
-    """Return address and port of the server a client talks to."""
-    url = get(client, "base_url")
-    host = string(url, "host")
-    if not host:
-        return None, None
-    return host, integer(url, "port") or (80 if string(url, "scheme") == "http" else 443)
-
-
-def address_in(url: str) -> tuple[str | None, int | None]:
-    """Return address and port of the server in a URL, both None where it has none."""
-    try:
-        parsed = urlsplit(url)
-        port = parsed.port or (80 if parsed.scheme in ("http", "ws") else 443)
-    except ValueError:
-        return None, None
-    return (parsed.hostname, port) if parsed.scheme and parsed.hostname else (None, None)
-
-
-@functools.lru_cache(maxsize=64)
-def provider_at(host: str | None) -> str | None:
-    """Return the provider behind a host, None where it is not known."""
-    for domain, provider in _PROVIDERS.items():
-        if host and f".{host}".endswith((f".{domain}", f"-{domain}")):
-            return provider
-    return None
-
-
-def provider_of(host: str | None, client_name: str = "") -> str:
-    """Return the provider behind a host; `openai` unless it is known to be another."""
-    return provider_at(host) or ("azure.ai.openai" if "Azure" in client_name else "openai")
+__all__ = ["arguments_of", "call_part", "definitions", "media", "usage_of"]
 
 
 def usage_of(

@@ -20,7 +20,8 @@ from agentool_otel.model.operations import Inference
 from agentool_otel.providers import anthropic, google
 from agentool_otel.providers import openai_chat as chat
 from agentool_otel.providers import openai_responses as responses
-from agentool_otel.providers.openai_values import get, items, media, record, string
+from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.openai_values import media
 from agentool_otel.providers.reading import Reading
 from agentool_otel.semconv import openai as names
 from agentool_otel.semconv.gen_ai import Provider

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.providers import openai_values
-from agentool_otel.providers.openai_values import get, items, record, string
+from agentool_otel.providers.fields import get, items, record, string
 
 __all__ = ["definitions"]
 

@@ -324,15 +324,14 @@ class Runtime:
         # provider is made.
         import concurrent.futures.thread  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
-        from opentelemetry.sdk.trace import TracerProvider
-
         from agentool_otel.export.pipeline import masked
+        from agentool_otel.setup.own_provider import OwnProvider
 
         pipeline, self.masking = masked()
         setup_spans.put_into_force(pipeline, spans)
         provider: Any = application
         if application is None:
-            provider = TracerProvider(resource=service.resource_of(service_name))
+            provider = OwnProvider(resource=service.resource_of(service_name))
         provider.add_span_processor(pipeline)
         self.pipeline = pipeline
         session.configure(provider=provider)

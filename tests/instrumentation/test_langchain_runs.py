@@ -31,7 +31,7 @@ def test_runs_that_never_finish_are_ended_when_there_are_too_many(spans: Any) ->
     for run_id in list(runs._open):
         found = runs.take(run_id)
         assert isinstance(found, LiveRun)
-        found.end({})
+        found.finish({})
 
 
 def test_a_run_that_is_in_use_outlives_abandoned_ones(spans: Any) -> None:
@@ -48,7 +48,7 @@ def test_a_run_that_is_in_use_outlives_abandoned_ones(spans: Any) -> None:
     for run_id in list(runs._open):
         found = runs.take(run_id)
         if isinstance(found, LiveRun):
-            found.end({})
+            found.finish({})
 
 
 def test_old_runs_are_ended_as_soon_as_another_starts(spans: Any) -> None:
@@ -58,7 +58,7 @@ def test_old_runs_are_ended_as_soon_as_another_starts(spans: Any) -> None:
     assert spans.only().attributes["agentool.incomplete"] is True
     found = runs.take(last)
     assert isinstance(found, LiveRun)
-    found.end({})
+    found.finish({})
 
 
 def test_many_runs_leave_nothing_behind() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agentool_otel.capture import run
 from agentool_otel.providers import openai_chat as chat
-from agentool_otel.providers.openai_values import provider_of
+from agentool_otel.providers.servers import provider_of
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn, call
 
 SEARCH = {

@@ -1,7 +1,32 @@
-"""What instrumentors share, so that one of them is a table of where and what.
+"""What instrumentors share, so that one of them is little more than a table of where and what.
 
 instrumentor   the patch table, and everything frameworks have in common
-client_calls   a call of a client library: sync, async, raw response
+client_calls   the methods of a client library, as a table: sync, async, streams, raw responses
+step_spans     the span of an agent, a model call or a tool, where a framework tells of it by hooks
 streams        answers that come in chunks
+native_spans   spans that libraries write of themselves
 wrapper_chain  wrappers of other tools around the same function
+
+Public: an instrumentor for a framework of one's own is made of the same pieces, outside this
+package, and found by an entry point of the group `opentelemetry_instrumentor` whose name begins
+with `agentool-`. The operations that spans are made of are in `agentool_otel.model.operations`, the
+shapes of model APIs in `agentool_otel.providers`.
 """
+
+from __future__ import annotations
+
+from agentool_otel.instrumentation.kit.client_calls import ClientCall, async_method, method, twins
+from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
+from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, start_step
+
+__all__ = [
+    "AgentInstrumentor",
+    "ClientCall",
+    "OpenSpans",
+    "Patch",
+    "StepSpan",
+    "async_method",
+    "method",
+    "start_step",
+    "twins",
+]

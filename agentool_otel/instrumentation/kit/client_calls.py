@@ -1,15 +1,16 @@
 """One call of a client library, from its start to the end of its span.
 
-An instrumentor gives a `Reading`, which knows the shape of the library's answers; `Ending` sees to
-it that the span ends exactly once, whichever way the call goes: a whole answer, a stream that is
-read, closed, cut, abandoned or never looked at, an exception, a raw response.
+A client library is a table of `ClientCall`s: what the parameters of a method say, and a `Reading`
+that knows the shape of its answers. `method` and `async_method` make wrappers of them. `Ending`
+sees to it that the span ends exactly once, whichever way the call goes: a whole answer, a stream
+that is read, closed, cut, abandoned or never looked at, an exception, a raw response.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import time_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 from opentelemetry.context import Context, attach
@@ -17,14 +18,45 @@ from opentelemetry.context import Context, attach
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.chunks import Chunks
-from agentool_otel.emit.live import LiveSpan
-from agentool_otel.emit.session import guarded
+from agentool_otel.emit.live import LiveSpan, begin
+from agentool_otel.emit.owners import recorded_above
+from agentool_otel.emit.session import guarded, session
 from agentool_otel.ground.json_codec import loads
+from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.providers.reading import Reading
 from agentool_otel.semconv import agentool
 
-__all__ = ["Ending", "observe", "observe_async"]
+__all__ = [
+    "ClientCall",
+    "Ending",
+    "async_method",
+    "method",
+    "observe",
+    "observe_async",
+    "start",
+    "twins",
+]
+
+
+class ClientCall(NamedTuple):
+    """One kind of call of a client library."""
+
+    what: str
+    """In words, with its article, for the log: `a chat completion`."""
+    library: str
+    """Whose call it is: it has no span where something further up records the calls of this
+    library already (`emit.owners.CLIENTS`)."""
+    scope: str
+    """Instrumentation scope of its span."""
+    request: Callable[[Any, dict[str, Any]], Operation]
+    """Returns what is known at the start, without content, from the object whose method is called
+    and the keyword arguments."""
+    content: Callable[[dict[str, Any]], dict[str, Any]]
+    """Returns the fields of the operation that are content, as copies, from the keyword
+    arguments."""
+    reading: Callable[[Any], Reading]
+    """Returns what reads the answer, from the operation as it is known before."""
 
 
 class Ending:
@@ -157,3 +189,70 @@ async def observe_async(
         raise
     restore(token)
     return ending.returned(result)
+
+
+def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | None:
+    """Start the span of a call; None where it is recorded further up, or not at all.
+
+    Args:
+        call: the kind of call.
+        owner: the object whose method is called.
+        parameters: the keyword arguments.
+    """
+    with guarded(f"starting the span of {call.what}"):
+        if recorded_above(call.library):
+            return None
+        operation = call.request(owner, parameters)
+        live = begin(operation, scope=call.scope, content_follows=True)
+        if live is None:
+            return None
+        if live.recording and session.policy.capture:
+            # Read now: the caller may change the list while the call is under way.
+            with guarded(f"reading the input of {call.what}"):
+                operation = replace(operation, **call.content(parameters))
+        live.opened(operation)
+        return Ending(live, call.reading(operation), call.what)
+    return None
+
+
+def method(call: ClientCall) -> Wrapper:
+    """Return the wrapper of a method, also of one that returns a stream or a raw response."""
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        ending = start(call, instance, kwargs)
+        if ending is None:
+            return wrapped(*args, **kwargs)
+        return observe(wrapped, args, kwargs, ending)
+
+    return wrapper
+
+
+def async_method(call: ClientCall) -> Wrapper:
+    """`method` for a coroutine function, or a function that returns an awaitable."""
+
+    async def observed(
+        wrapped: Callable[..., Awaitable[Any]], instance: Any, args: Any, kwargs: Any
+    ) -> Any:
+        ending = start(call, instance, kwargs)
+        if ending is None:
+            return await wrapped(*args, **kwargs)
+        return await observe_async(wrapped, args, kwargs, ending)
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return observed(wrapped, instance, args, kwargs)
+
+    return wrapper
+
+
+def twins(
+    module: str, owner: str, name: str, call: ClientCall, *, optional: bool = False
+) -> tuple[Patch, Patch]:
+    """Return patches of a method of a class, and of its asynchronous twin `Async...`."""
+    return (
+        Patch(module, f"{owner}.{name}", method(call), optional),
+        Patch(module, f"Async{owner}.{name}", async_method(call), optional),
+    )

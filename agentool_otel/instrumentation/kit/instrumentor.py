@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
+from agentool_otel.instrumentation.kit.native_spans import cover, uncover
 from agentool_otel.instrumentation.kit.wrapper_chain import layers, others_around
 
 __all__ = ["AgentInstrumentor", "Attached", "Patch"]
@@ -77,6 +78,8 @@ class AgentInstrumentor:
     supports: ClassVar[tuple[str, ...]] = ()
     """Requirements of the versions the patches are known to fit."""
     patches: ClassVar[tuple[Patch, ...]] = ()
+    native_scopes: ClassVar[tuple[str, ...]] = ()
+    """Scopes under which the library writes spans of itself, of calls that the patches cover."""
     passed: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Further functions, module and path, that a recorded call passes and other tools wrap."""
 
@@ -94,6 +97,7 @@ class AgentInstrumentor:
             made.attached = {}
             made._places = {}
             cls._instance = made
+            uncover(cls.framework, cls.native_scopes)  # known from here on
         instance = cls._instance
         assert instance is not None
         return instance
@@ -135,10 +139,18 @@ class AgentInstrumentor:
             self._install()
         else:
             self._attach_again()
+        self._cover_native_spans()
+
+    def _cover_native_spans(self) -> None:
+        """Replace the library's own spans, unless a patch that they stand for is not in place."""
+        unfit = any(it.state in ("missing", "failed") for it in self.attached.values())
+        change = uncover if unfit or not self.enabled else cover
+        change(self.framework, self.native_scopes)
 
     def uninstrument(self, **_: Any) -> None:
         """Put back what nobody has wrapped since; other wrappers stay and let every call pass."""
         self.enabled = False
+        self._cover_native_spans()
         for name, place in list(self._places.items()):
             if place.outermost():
                 setattr(place.owner, place.attribute, place.original)
@@ -170,6 +182,7 @@ class AgentInstrumentor:
             def attach_all(imported: Any, mine: tuple[Patch, ...] = mine) -> None:
                 for patch in mine:
                     self._attach(imported, patch)
+                self._cover_native_spans()
 
             register_post_import_hook(attach_all, module)
 

@@ -41,7 +41,7 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
-from agentool_otel.providers.openai_values import get, items, string
+from agentool_otel.providers.fields import get, items, string
 from agentool_otel.semconv import agentool
 
 __all__ = ["Handler"]
@@ -152,13 +152,13 @@ class Handler(BaseCallbackHandler):
         run = self._add(live, operation, run_id, above, frame, names)
         if run is None:
             return
-        if _wanted(run):
+        if run.wants_content:
             asked = messages.new_input(inputs)
             if asked is not None:
                 run.fields["input"] = asked
             elif inputs is not None:
-                run.live.essentials[agentool.INPUT] = encode(values.plain(inputs))
-        run.opened()
+                run.mark({agentool.INPUT: encode(values.plain(inputs))})
+        run.open()
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain run"):
@@ -169,13 +169,13 @@ class Handler(BaseCallbackHandler):
             elif run is not None:
                 fields: dict[str, Any] = {}
                 extra: dict[str, Any] = {}
-                if _wanted(run):
+                if run.wants_content:
                     said = messages.last_answer(outputs)
                     if said is not None:
                         fields["output"] = said
                     elif outputs is not None and not get(outputs, "messages"):
                         extra[agentool.OUTPUT] = encode(values.plain(outputs))
-                run.end(fields, extra=extra)
+                run.finish(fields, extra=extra)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain run"):
@@ -186,7 +186,7 @@ class Handler(BaseCallbackHandler):
                 values.targets(error.args[0] if error.args else None, True) if hands_over else []
             )
             if isinstance(run, LiveRun):
-                run.end({}, error)
+                run.finish({}, error)
                 if run.agent is not None:  # its node will say it again
                     run.agent.handed.update(targets)
             elif run is not None and run.run_id == run_id and run.node is not None:
@@ -273,10 +273,10 @@ class Handler(BaseCallbackHandler):
             return
         if params.get("stream") is True:
             run.fields["stream"] = True
-        if _wanted(run):
+        if run.wants_content:
             run.fields["input"] = messages.conversation(asked)
             run.fields["tools"] = models.offered(params)
-        run.opened()
+        run.open()
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_: Any) -> None:
         run = self.runs.get(run_id)
@@ -292,13 +292,13 @@ class Handler(BaseCallbackHandler):
         with guarded("finishing a LangChain model call"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                run.end(_answer(run, response))
+                run.finish(_answer(run, response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         with guarded("finishing a LangChain model call"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                run.end(_answer(run, kwargs.get("response")), error)
+                run.finish(_answer(run, kwargs.get("response")), error)
 
     # ---- tools
     def on_tool_start(
@@ -338,9 +338,9 @@ class Handler(BaseCallbackHandler):
             live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
             run = self._add(live, operation, run_id, above, frame, names)
             if run is not None:
-                if _wanted(run):
+                if run.wants_content:
                     run.fields["arguments"] = arguments
-                run.opened()
+                run.open()
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain tool"):
@@ -350,15 +350,14 @@ class Handler(BaseCallbackHandler):
             fields: dict[str, Any] = {}
             targets = [target for target in values.targets(output, True) if not internal(target)]
             if targets:
-                fields["transfer_target"] = targets[0]
-                run.live.became_handoff(targets[0])
+                run.hand_over(targets[0])
                 if run.agent is not None:
                     run.agent.handed.update(targets)
             reply = values.reply(output, getattr(run.operation, "call_id", None))
             failed = string(reply, "status") == "error"
             if failed:
                 fields["error_type"] = "tool_error"
-            if _wanted(run) and reply is not UNSET:
+            if run.wants_content and reply is not UNSET:
                 content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
                 fields["result"] = messages.structured(content)  # of a failed one, too: it was told
                 if failed:
@@ -366,14 +365,14 @@ class Handler(BaseCallbackHandler):
                     fields["tool_error"] = fields["error_message"] = said
             if getattr(run.operation, "call_id", None) is None:
                 fields["call_id"] = string(reply, "tool_call_id")
-            run.end(fields)
+            run.finish(fields)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain tool"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                failed = _wanted(run) and interruption(error) is None
-                run.end({"tool_error": str_of(error)} if failed else {}, error)
+                failed = run.wants_content and interruption(error) is None
+                run.finish({"tool_error": str_of(error)} if failed else {}, error)
 
     # ---- retrievers
     def on_retriever_start(
@@ -399,24 +398,26 @@ class Handler(BaseCallbackHandler):
             live = begin(operation, scope=SCOPE, parent=parent, content_follows=True)
             run = self._add(live, operation, run_id, above, current_frame("retriever"), names)
             if run is not None:
-                if _wanted(run):
+                if run.wants_content:
                     run.fields["query"] = query if isinstance(query, str) else encode(query)
-                run.opened()
+                run.open()
 
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain retrieval"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
                 found = (
-                    [values.document(each) for each in items(documents)] if _wanted(run) else None
+                    [values.document(each) for each in items(documents)]
+                    if run.wants_content
+                    else None
                 )
-                run.end({"documents": found})
+                run.finish({"documents": found})
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain retrieval"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                run.end({}, error)
+                run.finish({}, error)
 
     # ---- insides
     def _add(
@@ -454,14 +455,5 @@ def _context(above: LiveRun | Plumbing | None) -> Context:
     return context_below(above.run if isinstance(above, Plumbing) else above)
 
 
-def _wanted(run: LiveRun) -> bool:
-    """True if content is to be read; a span that is not recorded costs no reading."""
-    return run.live.recording and session.policy.capture
-
-
 def _answer(run: LiveRun, response: Any) -> dict[str, Any]:
-    fields = models.answered(response) if run.live.recording else {}
-    if run.first_chunk_s is not None:
-        fields["stream"] = True
-        fields["time_to_first_chunk_s"] = run.first_chunk_s
-    return fields
+    return models.answered(response) if run.recording else {}

@@ -19,7 +19,7 @@ from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
 from agentool_otel.model.operations import MemoryOperation, records_in
-from agentool_otel.providers.openai_values import get, items, number, string
+from agentool_otel.providers.fields import get, items, number, string
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["PATCHES"]

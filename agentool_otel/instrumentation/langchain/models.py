@@ -14,16 +14,8 @@ from agentool_otel.instrumentation.langchain.messages import finish_reason, from
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import tools
-from agentool_otel.providers.openai_values import (
-    address_in,
-    get,
-    integer,
-    items,
-    number,
-    provider_of,
-    server_of,
-    string,
-)
+from agentool_otel.providers.fields import get, integer, items, number, string
+from agentool_otel.providers.servers import address_in, provider_of, server_of
 
 __all__ = ["answered", "asked", "offered", "server_of_model"]
 

@@ -12,7 +12,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.instrumentation.langchain.runs import LiveRun, Plumbing
-from agentool_otel.providers.openai_values import string
+from agentool_otel.providers.fields import string
 
 __all__ = ["for_whom", "internal", "name_of", "names_in"]
 

@@ -12,7 +12,7 @@ from agentool_otel.instrumentation.langchain import messages
 from agentool_otel.instrumentation.langchain.runs import imported
 from agentool_otel.model.operations import UNSET
 from agentool_otel.providers.documents import identified
-from agentool_otel.providers.openai_values import get, items, record, string
+from agentool_otel.providers.fields import get, items, record, string
 
 __all__ = ["arguments", "commands", "document", "plain", "reply", "targets"]
 
