@@ -1,0 +1,11 @@
+"""One framework a file. A driver is a module with
+
+    NEEDS         the modules that have to be installed
+    IMPOSSIBLE    by situation, why the framework cannot be in it
+    NO_USAGE      by situation, why the token counts that the server sends cannot be recorded
+    TURNS         by situation, what the model says, where it is not what all others hear
+    <situation>   a function that takes the model server's base URL, runs the framework as a user
+                  would, unmodified, and returns what came of it; what it raises, passes
+
+Frameworks are imported inside the functions only: the modules load where they are not installed.
+"""
