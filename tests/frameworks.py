@@ -56,6 +56,16 @@ ENVIRONMENTS = {
         "logfire==3.16.*",
         "langfuse==3.0.0",
     ],
+    "agents": [
+        "openai>=3",
+        "anthropic>=2",
+        "mcp>=2",
+        "fastmcp>=4",
+        "openai-agents>=0.20",
+        "pydantic-ai-slim[openai,anthropic]>=2",
+    ],
+    # CrewAI admits neither openai 3 nor mcp 2 yet.
+    "crewai": ["openai>=2,<3", "anthropic<2", "mcp<2", "crewai>=1.15"],
     "servers": ["gunicorn", "celery"],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
@@ -69,6 +79,8 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
+    "agents": ["tests/situations"],
+    "crewai": ["tests/situations"],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
