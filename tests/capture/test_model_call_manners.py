@@ -158,7 +158,7 @@ def test_a_bug_of_ours_never_reaches_the_block(
     assert "reading the output of a model call" in caplog.text
 
 
-def test_a_list_changed_during_the_call_is_recorded_as_it_was_asked(spans: Any) -> None:
+def test_a_list_changed_during_the_call_is_recorded_as_it_was_before(spans: Any) -> None:
     messages = [{"role": "user", "content": "Hi"}]
     with agentool_otel.model_call("m", provider="own", messages=messages):
         messages.append({"role": "user", "content": "later"})

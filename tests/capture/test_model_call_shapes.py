@@ -27,9 +27,7 @@ EXPECTED = [
     ],
     ids=["anthropic", "anthropic's events", "google", "google's chunks", "a list of chunks"],
 )
-def test_a_providers_response_says_what_the_call_was(
-    spans: Any, said: list[Any], provider: str
-) -> None:
+def test_a_providers_response_fills_in_the_call(spans: Any, said: list[Any], provider: str) -> None:
     with agentool_otel.model_call("m", messages="Hi") as call:
         for each in said:
             call.output(each)
@@ -49,7 +47,7 @@ def test_a_providers_response_says_what_the_call_was(
     assert [attributes[f"gen_ai.usage.{name}"] for name in counts] == [15, 7, 5]
 
 
-def test_only_what_must_be_a_stream_is_called_one(spans: Any) -> None:
+def test_only_events_of_a_stream_mark_a_call_as_streamed(spans: Any) -> None:
     for said in (GOOGLE, ANTHROPIC, ANTHROPIC_EVENTS[0]):
         with agentool_otel.model_call("m", provider="own") as call:
             call.output(said)
@@ -155,7 +153,7 @@ def test_an_error_body_is_the_calls_error(spans: Any, body: Any, error: str) -> 
     assert "gen_ai.output.messages" not in spans.attributes()
 
 
-def test_a_part_of_gemini_that_is_called_text_and_is_none_is_unknown(spans: Any) -> None:
+def test_a_gemini_text_part_that_is_not_text_is_unknown(spans: Any) -> None:
     parts: list[dict[str, Any]] = [{"text": {}}, {"text": {}}]
     with agentool_otel.model_call("m", provider="own", messages={"parts": parts}):
         pass

@@ -36,7 +36,7 @@ def test_text_and_usage_are_on_the_span(spans: Any) -> None:
     assert "gen_ai.request.choice.count" not in attributes
 
 
-def test_a_block_that_reports_nothing_is_a_call_of_which_nothing_is_known(spans: Any) -> None:
+def test_a_block_that_reports_nothing_has_no_output_usage_or_reason(spans: Any) -> None:
     with agentool_otel.model_call("m", provider="own"):
         pass
     unknown = {"gen_ai.output.messages", "gen_ai.response.finish_reasons",
@@ -44,7 +44,7 @@ def test_a_block_that_reports_nothing_is_a_call_of_which_nothing_is_known(spans:
     assert not unknown & spans.attributes().keys()
 
 
-def test_a_message_has_a_finish_reason_and_the_span_only_one_that_was_said(spans: Any) -> None:
+def test_a_default_finish_reason_is_on_the_message_but_not_on_the_span(spans: Any) -> None:
     with agentool_otel.model_call("m", provider="own") as call:
         call.output("Hello")
     assert spans.json("gen_ai.output.messages")[0]["finish_reason"] == "stop"
@@ -62,14 +62,14 @@ def test_the_first_chunk_is_timed_once(spans: Any) -> None:
     assert attributes["gen_ai.response.time_to_first_chunk"] == first
 
 
-def test_what_is_said_of_usage_and_finish_wins_over_the_response(spans: Any) -> None:
+def test_reported_usage_and_finish_reason_win_over_the_response(spans: Any) -> None:
     with agentool_otel.model_call("m", provider="own") as call:
         call.usage(input_tokens=1)
         call.output(ANTHROPIC, finish_reason="stop")
     assert spans.tree() == "chat m   in=1 out=7 finish=stop"
 
 
-def test_a_tool_that_the_model_asked_for_has_the_id_of_the_call(spans: Any) -> None:
+def test_a_tool_that_the_model_requested_has_the_id_of_the_call(spans: Any) -> None:
     @agentool_otel.tool
     def search(q: str) -> str:
         return "found"
@@ -110,7 +110,7 @@ def test_a_call_object_can_be_used_again(spans: Any) -> None:
     assert first.attributes["gen_ai.usage.input_tokens"] == 1
 
 
-def test_without_content_there_is_none_but_all_the_rest(spans: Any) -> None:
+def test_without_content_everything_else_is_recorded(spans: Any) -> None:
     spans.without_content()
     tools = [{"type": "function", "function": {"name": "search", "description": "Look."}}]
     with agentool_otel.model_call("m", messages="Hi", tools=tools) as call:
@@ -132,7 +132,7 @@ def test_what_is_known_at_the_start_is_on_an_open_span(spans: Any) -> None:
         assert span.attributes["gen_ai.request.model"] == "m"
 
 
-def test_what_a_tool_or_an_agent_calls_is_no_part_of_the_model_call_around_it(spans: Any) -> None:
+def test_model_calls_of_inner_tools_and_agents_are_calls_of_their_own(spans: Any) -> None:
     """A server that runs tools while it streams its answer."""
 
     def ask(model: str) -> None:

@@ -126,14 +126,14 @@ def test_reading_twice_gives_the_same(name: str, span: SpanRecord) -> None:
 
 @settings(max_examples=many(300), deadline=None)
 @given(span=spans)
-def test_any_span_is_classified_and_as_it_was_judged(span: SpanRecord) -> None:
+def test_a_matched_span_is_read_by_its_dialect(span: SpanRecord) -> None:
     dialect = match_dialect(span).dialect
     assert classify(span)[0] == (dialect.name if dialect is not None else None)
 
 
 @settings(max_examples=many(300), deadline=None)
 @given(span=spans)
-def test_nobody_is_sure_of_a_span_that_shows_none_of_his_signs(span: SpanRecord) -> None:
+def test_no_dialect_claims_a_span_without_its_markers(span: SpanRecord) -> None:
     for dialect in INSTALLED.values():
         if not _shows_signs(dialect, span):
             assert dialect.recognise(span).level == 0, dialect.name
@@ -173,13 +173,13 @@ def test_no_dialects_tie_over_a_real_span(path: Path) -> None:
 
 
 @every_fixture
-def test_the_fixture_speaks_the_dialect_it_is_named_after(path: Path) -> None:
+def test_a_fixture_is_in_the_dialect_it_is_named_after(path: Path) -> None:
     spoken = {classify(span)[0] for span in spans_of(path)}
     assert dialect_of(path) in spoken
 
 
 @every_fixture
-def test_what_is_left_over_was_there(path: Path) -> None:
+def test_unread_attributes_are_those_of_the_span(path: Path) -> None:
     """A reader may take attributes, and may not make any up."""
     for span in spans_of(path):
         given = {*span.attributes, *(key for event in span.events for key in event.attributes)}

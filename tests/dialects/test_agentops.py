@@ -66,12 +66,12 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.93
 
 
-def test_a_session_that_ended_badly_failed() -> None:
+def test_a_session_with_a_failed_end_state_is_an_error() -> None:
     said = span({"agentops.span.kind": "session", "agentops.session.end_state": "Fail"})
     assert classify(said)[1].error_type == "_OTHER"
 
 
-def test_what_the_model_asked_for_is_a_tool_call_without_a_result() -> None:
+def test_a_tool_span_below_the_model_has_no_result() -> None:
     asked = span(
         {
             "agentops.span.kind": "AgentOpsSpanKindValues.TOOL",
@@ -97,7 +97,7 @@ def test_tools_are_read_from_functions_by_number() -> None:
     assert spelled(asked) == "agentops: chat model=gpt-5 tools=look"
 
 
-def test_spans_of_the_agents_sdk_are_known_by_who_made_them() -> None:
+def test_spans_of_the_agents_sdk_are_recognised_by_instrumentation_name() -> None:
     made = {"instrumentation.name": "agentops", "trace.id": "trace_1"}
     workflow = {"workflow.step.type": "trace", "workflow.name": "refunds"}
     assert spelled(

@@ -81,7 +81,7 @@ def test_classification_never_fails(record: SpanRecord) -> None:
 
 
 @pytest.mark.parametrize("dialect", dialects(), ids=lambda dialect: dialect.name)
-def test_a_span_without_a_sign_is_not_claimed(dialect: Dialect) -> None:
+def test_a_span_without_markers_is_not_claimed(dialect: Dialect) -> None:
     assert dialect.recognise(span({}, name="GET", scope="http")).level == 0
 
 
@@ -98,7 +98,7 @@ NOISE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", NOISE)
-def test_noise_is_no_operation(name: str) -> None:
+def test_noise_is_not_an_operation(name: str) -> None:
     _, operation = classify(span(NOISE[name], name=name, parent_id="3" * 16))
     assert isinstance(operation, Unclassified)
     assert not isinstance(
@@ -106,7 +106,7 @@ def test_noise_is_no_operation(name: str) -> None:
     )
 
 
-def test_most_spans_of_our_own_are_asked_about_by_one_dialect_only() -> None:
+def test_for_most_of_our_own_spans_only_one_dialect_is_asked() -> None:
     ours = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "f",

@@ -33,7 +33,7 @@ def stored(given: Any, gave: Any = None) -> Any:
     return read({"mlflow.spanType": '"CHAT_MODEL"', **said})
 
 
-def test_thoughts_are_kept_with_what_seals_them() -> None:
+def test_thoughts_are_kept_with_their_signature() -> None:
     langchain = {"type": "reasoning_content", "reasoning_content": {"text": "Hm."}}
     answered = stored({}, {"role": "assistant", "content": [langchain]})
     assert parts_of(answered.output[0]) == [reasoning("Hm.")]
@@ -42,7 +42,7 @@ def test_thoughts_are_kept_with_what_seals_them() -> None:
         assert parts_of(stored({}, answer).output[0]) == [SIGNED, SEALED]
 
 
-def test_a_result_that_is_an_error_says_so() -> None:
+def test_a_result_flagged_as_an_error_stays_flagged() -> None:
     bedrock = {"toolResult": {"toolUseId": "c1", "content": "no", "status": "error"}}
     expected = {**tool_response("no", "c1"), "is_error": True}
     for block in (FAILED, bedrock):
@@ -66,7 +66,7 @@ def test_a_request_to_a_model_of_bedrock_is_in_its_body() -> None:
     assert asked.output == [message("assistant", [text("!")])]
 
 
-def test_a_stream_that_is_only_named_is_no_answer() -> None:
+def test_the_printed_name_of_a_stream_is_not_an_answer() -> None:
     assert stored({}, "<anthropic.Stream object at 0x7fe8392d0c90>").output is None
     assert stored({}, {"ResponseMetadata": {}, "body": "EventStream"}).output is None
 
@@ -83,7 +83,7 @@ def test_openinference_calls_a_sealed_thought_data() -> None:
     assert parts_of(answered.output[0]) == [SEALED]
 
 
-def test_openinference_has_thoughts_and_errors_where_the_values_have_them() -> None:
+def test_openinference_takes_thoughts_and_errors_from_the_values() -> None:
     """Flattened messages have no name for an error, and LangChain's leave the thoughts out."""
     kwargs = {"content": [*ANTHROPIC, {"type": "text", "text": "So."}]}
     made = {"type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
@@ -103,7 +103,7 @@ def test_openinference_has_thoughts_and_errors_where_the_values_have_them() -> N
     assert parts_of(asked.output[0]) == [SIGNED, SEALED, text("So.")]
 
 
-def test_openinference_joins_results_that_the_value_has_apart() -> None:
+def test_openinference_joins_results_that_are_separate_in_the_value() -> None:
     """Of Bedrock's, which writes one message for them, without ids."""
     results = [{"type": "tool_result", "tool_use_id": it, "content": it} for it in ("a", "b")]
     part = "llm.input_messages.1.message.contents"
@@ -146,7 +146,7 @@ def test_openllmetry_leaves_googles_tools_as_they_were_declared() -> None:
     assert asked.tools == [{"type": "function", "name": "look", "parameters": {}}]
 
 
-def test_openlit_prints_what_googles_models_were_told() -> None:
+def test_openlit_prints_the_input_of_googles_models() -> None:
     part = {"type": "tool_call_response", "id": "", "response": "{'result': {'degrees': 18}}"}
     told = json.dumps([{"role": "user", "parts": [part]}])
     asked = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": told}, scope="openlit")

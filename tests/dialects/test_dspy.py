@@ -14,7 +14,7 @@ def test_a_tool_of_dspy_has_its_own_name_and_arguments() -> None:
     assert spelled(said) == 'openinference: tool look arguments={"at":1}'
 
 
-def test_a_module_of_dspy_was_asked_what_its_forward_was_given() -> None:
+def test_the_input_of_a_dspy_module_is_the_argument_of_forward() -> None:
     said = span(
         {
             "openinference.span.kind": "CHAIN",

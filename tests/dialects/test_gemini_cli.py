@@ -91,7 +91,7 @@ def test_log_records_are_read() -> None:
     assert coverage(LOGS) == 1.0
 
 
-def test_messages_cut_in_the_middle_are_not_read_as_words() -> None:
+def test_truncated_messages_are_not_read_as_text() -> None:
     said = {"gen_ai.operation.name": "llm_call", "gen_ai.input.messages": CUT}
     operation: Any = classify(span(said, scope="gemini-cli"))[1]
     assert operation.input is None

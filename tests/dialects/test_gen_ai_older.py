@@ -216,12 +216,12 @@ def test_a_handoff_operation_is_a_transfer() -> None:
     )
 
 
-def test_an_unknown_operation_keeps_all_it_says() -> None:
+def test_an_unknown_operation_keeps_all_its_attributes() -> None:
     attributes = {"gen_ai.operation.name": "think_hard", "gen_ai.x": 1}
     assert read(attributes) == Unclassified(extra=attributes)
 
 
-def test_a_span_of_something_else_speaks_no_dialect() -> None:
+def test_an_unrelated_span_is_of_no_dialect() -> None:
     span = SpanRecord("1" * 32, "2" * 16, attributes={"http.method": "GET"})
     assert classify(span) == (None, Unclassified(extra={"http.method": "GET"}))
 
@@ -249,7 +249,7 @@ def test_an_unknown_generation_is_refused_by_name() -> None:
         GenAI("0.9")
 
 
-def test_a_choice_that_only_asks_for_a_tool_is_a_message() -> None:
+def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
     said = json.dumps({"role": "assistant", "tool_calls": [call]})
     operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", message=said))
@@ -324,7 +324,7 @@ def test_an_indexed_refusal_is_a_part() -> None:
     assert operation.output[0]["parts"] == [{"type": "refusal", "content": "no"}]
 
 
-def test_an_exception_told_beside_the_span_is_its_error() -> None:
+def test_an_exception_in_a_log_record_is_the_spans_error() -> None:
     record = event(
         "gen_ai.client.operation.exception",
         **{"exception.type": "RateLimitError", "exception.message": "slow down"},
@@ -343,7 +343,7 @@ def test_the_body_of_azures_events_is_one_attribute() -> None:
     assert operation.output == [message("assistant", [text("hello")])]
 
 
-def test_a_run_told_by_events_of_its_own_span_ends_with_what_was_answered() -> None:
+def test_a_run_with_message_events_ends_with_the_answer() -> None:
     operation = read(
         {"gen_ai.operation.name": "invoke_agent"},
         event("gen_ai.user.message", content="hi"),
@@ -406,7 +406,7 @@ def test_the_printed_class_of_an_error_is_its_name() -> None:
         },
     ],
 )
-def test_a_result_that_a_provider_calls_an_error_stays_one(block: dict[str, Any]) -> None:
+def test_a_result_that_a_provider_flags_as_an_error_stays_one(block: dict[str, Any]) -> None:
     sent = json.dumps([{"role": "user", "content": [block]}])
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": sent}
     _, operation = classify(SpanRecord("1" * 32, "2" * 16, attributes=attributes))
@@ -431,7 +431,7 @@ def test_a_completion_of_thinking_is_reasoning() -> None:
     ]
 
 
-def test_what_a_server_of_models_says_is_a_model_call() -> None:
+def test_spans_of_a_model_server_are_model_calls() -> None:
     said = {
         "gen_ai.latency.e2e": 0.5,
         "gen_ai.latency.time_in_queue": 0.01,

@@ -74,7 +74,7 @@ def test_queries_and_documents_are_their_text() -> None:
     """)
 
 
-def test_a_tool_with_parts_gives_an_output_or_both() -> None:
+def test_a_multipart_tool_returns_its_output_or_output_and_parts() -> None:
     def looked(output: str) -> SpanRecord:
         return span(
             {

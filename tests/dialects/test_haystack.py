@@ -20,7 +20,7 @@ def component(kind: str, put_in: Any, put_out: Any) -> str:
     return spelled(span(said, name="haystack.component.run"))
 
 
-def test_a_generator_of_text_is_a_model_call_that_tells_of_itself_beside_its_replies() -> None:
+def test_a_text_generator_is_a_model_call_with_its_metadata() -> None:
     replies = {"replies": ["Here."], "meta": [COUNTS]}
     assert component("OpenAIGenerator", {"prompt": "Where?"}, replies) == text("""
         haystack: chat answered_by=m finish=stop in=5
@@ -37,7 +37,7 @@ def test_thoughts_and_settings_of_a_chat_are_read() -> None:
     """)
 
 
-def test_components_that_prepare_or_pass_on_are_no_operations() -> None:
+def test_components_that_prepare_or_route_are_not_operations() -> None:
     assert component("PromptBuilder", {}, {}) == "haystack: unclassified"
     assert component("OpenAITextEmbedder", {"text": "x"}, {}) == "haystack: embeddings"
 
@@ -48,7 +48,7 @@ def test_sets_of_tools_are_their_tools() -> None:
     assert spelled(said) == "haystack: agent tools=look"
 
 
-def test_a_tool_that_failed_says_so_in_its_output() -> None:
+def test_a_failed_tool_is_recognised_by_its_output() -> None:
     said = span(
         {
             "haystack.tool.name": "look",

@@ -66,7 +66,7 @@ ANSWER = (
         ("StopEvent(result='Here.')", ""),
     ],
 )
-def test_the_printed_answer_of_a_run_is_read_where_it_is_whole(printed: str, answer: str) -> None:
+def test_the_printed_answer_of_a_run_is_read_if_it_is_complete(printed: str, answer: str) -> None:
     said = span({}, event("workflow.output", output=printed), name="FunctionAgent.run", scope=OWN)
     head = "llama_index: agent agent=FunctionAgent"
     assert spelled(said) == "\n".join(filter(None, (head, answer)))
@@ -94,7 +94,7 @@ def test_openinferences_tool_span_has_the_arguments_and_result_of_a_method() -> 
     assert spelled(said) == 'openinference: tool look arguments={"at":1} result={"found":2}'
 
 
-def test_a_tool_that_gave_an_error_failed() -> None:
+def test_a_tool_with_an_error_output_failed() -> None:
     said = span(
         {
             "openinference.span.kind": "TOOL",
@@ -109,7 +109,7 @@ def test_a_tool_that_gave_an_error_failed() -> None:
     )
 
 
-def test_the_inner_half_of_a_method_is_no_operation_of_its_own() -> None:
+def test_the_inner_span_of_a_method_is_not_an_operation() -> None:
     said = {"openinference.span.kind": "RETRIEVER", "input.value": "Where?"}
     outer = span(said, name="VectorIndexRetriever.retrieve", scope=OPENINFERENCE)
     inner = span(said, name="VectorIndexRetriever._retrieve", scope=OPENINFERENCE)

@@ -52,7 +52,7 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.93
 
 
-def test_an_inference_that_called_tools_leaves_its_answer_to_the_step_around_it() -> None:
+def test_the_answer_of_an_inference_with_tool_calls_is_on_the_step_around_it() -> None:
     said = {
         "mastra.span.type": "model_inference",
         "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"A"}]}]',
@@ -66,7 +66,7 @@ def test_an_inference_that_called_tools_leaves_its_answer_to_the_step_around_it(
     """)
 
 
-def test_a_step_thinks_says_and_calls() -> None:
+def test_a_step_has_thoughts_text_and_calls() -> None:
     output = {
         "reasoningText": "Hm.",
         "text": "I look.",

@@ -80,12 +80,12 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.75
 
 
-def test_a_run_of_azures_agent_service_is_an_agents() -> None:
+def test_a_run_of_azures_agent_service_is_an_agent_invocation() -> None:
     said = span({"gen_ai.operation.name": "process_thread_run", "gen_ai.thread.id": "t1"})
     assert spelled(said) == "microsoft: agent session=t1"
 
 
-def test_semantic_kernels_tools_and_reasons_to_stop_get_the_words_of_the_conventions() -> None:
+def test_semantic_kernels_tools_and_finish_reasons_are_normalised() -> None:
     tool = {"type": "function", "function": {"name": "Map-look", "parameters": {}}}
     spans = [
         span(

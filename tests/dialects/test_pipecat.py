@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.dialects.spelled import span, spelled, text
 
 
-def test_a_turn_is_a_run_of_its_conversation_and_speech_is_no_operation() -> None:
+def test_a_turn_is_a_run_of_its_conversation_and_speech_is_not_an_operation() -> None:
     said = {"conversation.id": "session-1", "turn.number": 1}
     assert spelled(
         span(said, name="conversation", scope="pipecat.turn"),

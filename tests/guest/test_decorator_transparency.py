@@ -58,7 +58,7 @@ def _plain(a: int, *, b: int = 1) -> int:
 
 
 @pytest.mark.parametrize("fn", [_plain, _coroutine, _generator, _async_generator])
-def test_what_inspect_says_is_unchanged(decorator: Decorator, fn: Any) -> None:
+def test_inspect_sees_no_difference(decorator: Decorator, fn: Any) -> None:
     wrapped = decorator(fn)
     for look in (
         inspect.iscoroutinefunction,

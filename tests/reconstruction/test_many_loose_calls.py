@@ -65,7 +65,7 @@ def rebuilt(spans: list[SpanRecord]) -> list[Any]:
 @pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=chances)
-def test_runs_are_the_same_in_whatever_order_calls_come_and_wherever_they_wait(
+def test_runs_do_not_depend_on_the_order_of_calls_or_where_they_are_spooled(
     chance: random.Random, no_memory: None
 ) -> None:
     spans = recorded(chance)
@@ -100,7 +100,7 @@ def test_of_two_sessions_that_begin_alike_each_continues_its_own() -> None:
     assert one["started_at"] < one["finished_at"] <= other["started_at"]
 
 
-def test_a_full_disk_is_named_with_what_helps(
+def test_a_full_disk_is_reported_with_a_remedy(
     no_memory: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = partial(Path("/dev/full").open, "w+b", buffering=0)
