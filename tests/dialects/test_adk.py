@@ -199,9 +199,10 @@ def test_adk_for_java_writes_members_in_camel_case() -> None:
 
 def test_spans_of_tool_responses_are_not_calls() -> None:
     """google-adk 0.5.0 for Java, of one tool and of several."""
-    told = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": "{}"}
+    attributes = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": "{}"}
     spans = [
-        span(told, name=name, scope=SCOPE) for name in ("tool_response [look]", "tool_response")
+        span(attributes, name=name, scope=SCOPE)
+        for name in ("tool_response [look]", "tool_response")
     ]
     assert spelled(*spans) == "adk: unclassified\nadk: unclassified"
 

@@ -30,12 +30,12 @@ def test_api_requests_without_a_model_are_not_model_calls() -> None:
 
 
 def test_the_stop_reason_of_a_message_is_read() -> None:
-    said = {"gen_ai.operation.name": "chat", "anthropic.message.stop_reason": "refusal"}
-    operation: Any = classify(span(said, scope=SCOPE))[1]
+    attributes = {"gen_ai.operation.name": "chat", "anthropic.message.stop_reason": "refusal"}
+    operation: Any = classify(span(attributes, scope=SCOPE))[1]
     assert operation.finish_reasons == ["refusal"]
 
 
 def test_the_thread_of_a_session_is_the_conversation() -> None:
-    said = {"anthropic.session.thread.id": "t", "anthropic.session.id": "s"}
-    ran = span({"gen_ai.operation.name": "execute_tool", **said}, scope=SCOPE, name="f")
+    attributes = {"anthropic.session.thread.id": "t", "anthropic.session.id": "s"}
+    ran = span({"gen_ai.operation.name": "execute_tool", **attributes}, scope=SCOPE, name="f")
     assert spelled(ran) == "anthropic: tool f session=t"

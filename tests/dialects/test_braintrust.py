@@ -53,5 +53,5 @@ def test_spans_are_read() -> None:
 
 
 def test_a_foreign_span_sent_to_braintrust_is_read_in_its_own_vocabulary() -> None:
-    said = {"gen_ai.operation.name": "chat", "braintrust.parent": "project_id:1"}
-    assert spelled(span(said)) == "gen_ai: chat"
+    attributes = {"gen_ai.operation.name": "chat", "braintrust.parent": "project_id:1"}
+    assert spelled(span(attributes)) == "gen_ai: chat"

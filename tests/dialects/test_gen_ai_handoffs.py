@@ -80,9 +80,9 @@ def test_recordings_with_the_earlier_name_are_read(generation: str) -> None:
         "agentool.transfer.target": "writer",
         "agentool.transfer.message": "write it",
     }
-    found = read(earlier)
-    assert (found.transfer_message, found.arguments) == ("write it", UNSET)
-    assert read(GenAI(generation).write(found).attributes) == found
+    operation = read(earlier)
+    assert (operation.transfer_message, operation.arguments) == ("write it", UNSET)
+    assert read(GenAI(generation).write(operation).attributes) == operation
 
 
 def test_arguments_of_a_transfer_tool_stay_unchanged() -> None:
@@ -99,11 +99,11 @@ def test_arguments_of_a_transfer_tool_stay_unchanged() -> None:
 
 
 def test_text_that_a_hook_put_in_place_of_the_arguments_is_the_message() -> None:
-    said: Attributes = {
+    attributes: Attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "transfer_to_writer",
         "agentool.transfer.target": "writer",
         ARGUMENTS: "[removed]",
         "agentool.tool.wrapped": ["message"],
     }
-    assert read(said).transfer_message == "[removed]"
+    assert read(attributes).transfer_message == "[removed]"

@@ -48,44 +48,44 @@ def own(said: Attributes) -> set[str]:
 )
 def test_search_results_are_records_and_come_back(results: Any, records: Any) -> None:
     operation = MemoryOperation(results=results)
-    said = attributes(operation)
-    assert loads(said["gen_ai.memory.records"]) == records
-    assert own(said) == {"agentool.memory.wrapped"}
-    assert read(said) == operation
-    assert check(span(said)) == []
+    written = attributes(operation)
+    assert loads(written["gen_ai.memory.records"]) == records
+    assert own(written) == {"agentool.memory.wrapped"}
+    assert read(written) == operation
+    assert check(span(written)) == []
 
 
 @pytest.mark.parametrize("content", ["text", ["a", "b"], {"a": 1}, [], None])
 def test_written_content_is_one_record_and_comes_back(content: Any) -> None:
     operation = MemoryOperation(operation="upsert_memory", record_id="k", content=content)
-    said = attributes(operation)
-    assert loads(said["gen_ai.memory.records"]) == [{"content": content}]
-    assert said["gen_ai.memory.record.id"] == "k"
-    assert own(said) == {"agentool.memory.wrapped"}
-    assert read(said, "upsert_memory") == operation
+    written = attributes(operation)
+    assert loads(written["gen_ai.memory.records"]) == [{"content": content}]
+    assert written["gen_ai.memory.record.id"] == "k"
+    assert own(written) == {"agentool.memory.wrapped"}
+    assert read(written, "upsert_memory") == operation
 
 
 def test_records_of_a_store_are_written_unchanged() -> None:
     operation = MemoryOperation(records=[{"id": "1", "content": "a", "score": 0.5}])
-    said = attributes(operation)
-    assert own(said) == set()
-    assert read(said) == operation
+    written = attributes(operation)
+    assert own(written) == set()
+    assert read(written) == operation
 
 
 def test_results_that_fit_no_record_stay_under_our_own_attribute() -> None:
     operation = MemoryOperation(records=[{"content": "a"}], results={"found": 1})
-    said = attributes(operation)
-    assert own(said) == {"agentool.memory.results"}
-    assert read(said) == operation
+    written = attributes(operation)
+    assert own(written) == {"agentool.memory.results"}
+    assert read(written) == operation
 
 
 @pytest.mark.parametrize("generation", ["1.41", "1.36"])
 def test_a_generation_without_records_has_them_under_our_own_attribute(generation: str) -> None:
     operation = MemoryOperation(operation="upsert_memory", record_id="k", content="x")
-    said = attributes(operation, generation)
-    assert said["agentool.gen_ai.memory.records"] == '[{"content":"x"}]'
-    assert not any(name.startswith("gen_ai.memory.") for name in said)
-    assert read(said, "upsert_memory") == operation
+    written = attributes(operation, generation)
+    assert written["agentool.gen_ai.memory.records"] == '[{"content":"x"}]'
+    assert not any(name.startswith("gen_ai.memory.") for name in written)
+    assert read(written, "upsert_memory") == operation
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)

@@ -61,14 +61,14 @@ def test_spans_are_read() -> None:
 
 def test_queries_and_documents_are_their_text() -> None:
     document = {"content": [{"text": "There "}, {"text": "it is."}], "metadata": {"page": 1}}
-    said = span(
+    record = span(
         {
             "genkit:metadata:subtype": "retriever",
             "genkit:input": json.dumps({"query": {"content": [{"text": "Where?"}]}}),
             "genkit:output": json.dumps({"documents": [document]}),
         }
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         genkit: retrieval query=Where? documents=[{"content":"There it
             is.","metadata":{"page":1}}]
     """)

@@ -178,8 +178,8 @@ def test_a_node_named_agent_is_a_step_of_the_graph() -> None:
 
 
 def test_a_session_passed_to_the_callback_is_the_session() -> None:
-    said = {"metadata.langfuse_session_id": "s", "metadata.thread_id": "t"}
-    assert generation(**said).conversation_id == "s"
+    attributes = {"metadata.langfuse_session_id": "s", "metadata.thread_id": "t"}
+    assert generation(**attributes).conversation_id == "s"
 
 
 def test_attributes_from_langsmiths_exporter_are_read_as_langsmiths() -> None:

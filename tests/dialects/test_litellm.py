@@ -70,8 +70,8 @@ def test_the_request_to_the_provider_is_read_from_a_python_repr() -> None:
 
 
 def test_a_raw_span_without_an_answer_is_not_a_call() -> None:
-    asked = {"llm.None.model": "text-embedding-3-small", "llm.None.input": "['one']"}
-    assert read(asked) == Unclassified(extra=asked)
+    attributes = {"llm.None.model": "text-embedding-3-small", "llm.None.input": "['one']"}
+    assert read(attributes) == Unclassified(extra=attributes)
 
 
 def test_a_response_has_its_answer_even_without_its_request() -> None:

@@ -77,7 +77,7 @@ def test_the_items_of_a_response_are_its_answer_if_there_are_no_choices() -> Non
         {"event.name": "gen_ai.unknown", "content": "reasoning\n\nSee JSON", "data": reasoning},
         {"event.name": "gen_ai.assistant.message", "role": "assistant", "content": "hello"},
     ]
-    said = span(
+    record = span(
         {
             "logfire.msg": "Responses API with 'gpt-4o'",
             "gen_ai.request.model": "gpt-4o",
@@ -85,7 +85,7 @@ def test_the_items_of_a_response_are_its_answer_if_there_are_no_choices() -> Non
         },
         scope="logfire.openai",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         logfire: chat model=gpt-4o
           > user: hi
           < assistant: [thinks] hm | hello

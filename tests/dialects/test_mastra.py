@@ -53,12 +53,12 @@ def test_spans_are_read() -> None:
 
 
 def test_the_answer_of_an_inference_with_tool_calls_is_on_the_step_around_it() -> None:
-    said = {
+    attributes = {
         "mastra.span.type": "model_inference",
         "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"A"}]}]',
     }
-    called = span({**said, "gen_ai.response.finish_reasons": '["tool-calls"]'})
-    answered = span({**said, "gen_ai.response.finish_reasons": '["stop"]'})
+    called = span({**attributes, "gen_ai.response.finish_reasons": '["tool-calls"]'})
+    answered = span({**attributes, "gen_ai.response.finish_reasons": '["stop"]'})
     assert spelled(called, answered) == text("""
         mastra: chat finish=tool_call
         mastra: chat finish=stop
@@ -72,16 +72,19 @@ def test_a_step_has_thoughts_text_and_calls() -> None:
         "text": "I look.",
         "toolCalls": [{"toolCallId": "c1", "toolName": "look", "args": {"at": 1}}],
     }
-    said = {"mastra.span.type": "model_step", "mastra.model_step.output": json.dumps(output)}
-    assert spelled(span(said)) == text("""
+    attributes = {"mastra.span.type": "model_step", "mastra.model_step.output": json.dumps(output)}
+    assert spelled(span(attributes)) == text("""
         mastra: chat
           < assistant: [thinks] Hm. | I look. | [call c1] look {"at":1}
     """)
 
 
 def test_a_structured_answer_is_an_answer() -> None:
-    said = {"mastra.span.type": "agent_run", "mastra.agent_run.output": '{"object": {"n": 1}}'}
-    assert spelled(span(said, name="agent run: 'guide'")) == text("""
+    attributes = {
+        "mastra.span.type": "agent_run",
+        "mastra.agent_run.output": '{"object": {"n": 1}}',
+    }
+    assert spelled(span(attributes, name="agent run: 'guide'")) == text("""
         mastra: agent agent=guide
           < assistant: {"n":1}
     """)

@@ -492,6 +492,6 @@ def test_arguments_that_langchain_printed_are_an_object() -> None:
 
 
 def test_a_value_with_the_mime_type_of_text_stays_text() -> None:
-    said = {"input.value": "{'a': 1}", "input.mime_type": "text/plain"}
-    operation = read("TOOL", said, name="f")
+    attributes = {"input.value": "{'a': 1}", "input.mime_type": "text/plain"}
+    operation = read("TOOL", attributes, name="f")
     assert operation.arguments == "{'a': 1}"

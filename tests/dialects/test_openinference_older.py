@@ -56,8 +56,8 @@ def test_messages_that_langchain_printed_are_messages() -> None:
         "content='18' name='f' tool_call_id='c1'",
         """content="it's 18" response_metadata={'model_name': 'm'} id='run-2-0'""",
     ]
-    said = read("CHAIN", {"output.value": json.dumps({"messages": state})}, name="LangGraph")
-    assert said.output == [
+    operation = read("CHAIN", {"output.value": json.dumps({"messages": state})}, name="LangGraph")
+    assert operation.output == [
         message("assistant", [text("I look.")]),
         message("tool", [tool_response("18", "c1")]),
         message("assistant", [text("it's 18")]),
@@ -81,8 +81,8 @@ def test_a_raw_response_is_read_from_its_bodies() -> None:
         "usage": {"input_tokens": 5, "input_tokens_details": {"cached_tokens": 2}}
         | {"output_tokens": 3},
     }
-    said = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
-    operation = read("LLM", said)
+    attributes = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
+    operation = read("LLM", attributes)
     assert operation.input == [message("tool", [tool_response("18", "c1")])]
     assert operation.output == [message("assistant", [text("18.")])]
     assert operation.usage == Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2)

@@ -171,19 +171,19 @@ def test_the_id_of_a_langchain_run_is_not_a_call_id() -> None:
 
 
 def test_minus_one_stands_for_an_unset_request_parameter() -> None:
-    asked = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.request.max_tokens": -1}, scope="openlit"
     )
-    assert spelled(asked) == "openlit: chat"
+    assert spelled(record) == "openlit: chat"
 
 
 def test_tools_nested_as_openai_nests_them_are_flat() -> None:
     offered = [{"type": "function", "function": {"name": "look", "parameters": {}}}]
-    asked = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(offered)},
         scope="openlit",
     )
-    assert spelled(asked) == "openlit: chat tools=look"
+    assert spelled(record) == "openlit: chat tools=look"
 
 
 def test_turns_of_the_agents_sdk_are_not_agents() -> None:
@@ -220,17 +220,17 @@ def test_the_memory_address_of_an_agent_is_not_its_id() -> None:
 
 
 def test_a_model_without_a_price_is_not_free() -> None:
-    asked = span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": 0}, scope="openlit")
-    assert spelled(asked) == "openlit: chat"
+    record = span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": 0}, scope="openlit")
+    assert spelled(record) == "openlit: chat"
 
 
 def test_the_text_of_a_tool_is_its_response() -> None:
     told = [{"role": "tool", "parts": [{"type": "text", "content": '{"degrees": 18}'}]}]
-    asked = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)},
         scope="openlit",
     )
-    assert spelled(asked) == text("""
+    assert spelled(record) == text("""
         openlit: chat
           > tool: [result None] {"degrees":18}
     """)
@@ -238,13 +238,13 @@ def test_the_text_of_a_tool_is_its_response() -> None:
 
 def test_older_prompts_are_lines_with_roles_and_calls_are_printed() -> None:
     calls = "[{'id': 'c1', 'function': {'arguments': '{\"n\": 1}', 'name': 'f'}}]"
-    said = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.response.tool_calls": calls},
         event("gen_ai.content.prompt", **{"gen_ai.prompt": "system: Be brief.\nuser: one\ntwo"}),
         event("gen_ai.content.completion", **{"gen_ai.completion": "I look."}),
         scope="openlit.otel.tracing",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         openlit: chat
           > system: Be brief.
           > user: one⏎two
@@ -253,7 +253,7 @@ def test_older_prompts_are_lines_with_roles_and_calls_are_printed() -> None:
 
 
 def test_calls_may_be_spread_over_one_attribute_per_member() -> None:
-    said = span(
+    record = span(
         {
             "gen_ai.operation.name": "chat",
             "gen_ai.tool.name": "f, g",
@@ -262,7 +262,7 @@ def test_calls_may_be_spread_over_one_attribute_per_member() -> None:
         },
         scope="openlit.otel.tracing",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         openlit: chat
           < assistant: [call c1] f {"n":1,"m":2} | [call c2] g {}
     """)

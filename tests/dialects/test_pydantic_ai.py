@@ -121,14 +121,14 @@ def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -
         {"role": "user", "parts": [{"type": "text", "content": "two"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "2"}]},
     ]
-    said = span(
+    record = span(
         {
             "gen_ai.operation.name": "invoke_agent",
             "pydantic_ai.all_messages": json.dumps(told),
             "pydantic_ai.new_message_index": 2,
         },
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         pydantic_ai: agent
           > user: one
           > assistant: 1
@@ -144,8 +144,8 @@ def test_without_a_mark_for_new_messages_the_input_comes_from_the_model_calls() 
         {"role": "user", "content": "two", "event.name": "gen_ai.user.message"},
         {"role": "assistant", "content": "2", "event.name": "gen_ai.assistant.message"},
     ]
-    said = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
-    assert spelled(said) == text("""
+    record = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
+    assert spelled(record) == text("""
         pydantic_ai: agent agent=meteo
           < assistant: 2
     """)
@@ -158,8 +158,8 @@ def test_a_retry_prompt_does_not_start_a_run() -> None:
         {"role": "user", "parts": [{"type": "text", "content": "Fix the errors and try again."}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
     ]
-    said = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
-    assert spelled(said) == text("""
+    record = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
+    assert spelled(record) == text("""
         pydantic_ai: agent agent=meteo
           > user: one
           < assistant: ?
@@ -177,14 +177,14 @@ def test_the_start_of_a_run_is_counted_in_requests_and_responses() -> None:
             *(("user", "two"), ("assistant", "2")),
         ]
     ]
-    said = span(
+    record = span(
         {
             "gen_ai.operation.name": "invoke_agent",
             "pydantic_ai.all_messages": json.dumps(told),
             "pydantic_ai.new_message_index": 2,
         },
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         pydantic_ai: agent
           > system: Be brief.
           > user: one

@@ -17,8 +17,11 @@ def ended(outcome: str, **said: Any) -> Any:
 
 
 def test_a_failed_tool_has_its_error_kind_and_the_text_for_the_model() -> None:
-    told = {"gen_ai.tool.error.type": "timeout", "gen_ai.tool.call.result": "it took too long"}
-    assert ended("error", **told) == ("timeout", "it took too long")
+    attributes = {
+        "gen_ai.tool.error.type": "timeout",
+        "gen_ai.tool.call.result": "it took too long",
+    }
+    assert ended("error", **attributes) == ("timeout", "it took too long")
 
 
 def test_a_tool_without_content_failed_all_the_same() -> None:

@@ -93,7 +93,7 @@ def test_unknown_values_are_left_out() -> None:
 
 
 def test_a_vector_store_is_queried_or_filled() -> None:
-    asked = span(
+    record = span(
         {
             "spring.ai.kind": "vector_store",
             "db.operation.name": "query",
@@ -106,7 +106,7 @@ def test_a_vector_store_is_queried_or_filled() -> None:
     embedded = span(
         {"gen_ai.operation.name": "embedding", "gen_ai.request.model": "small"}, scope=BOOT
     )
-    assert spelled(asked, filled, embedded) == text("""
+    assert spelled(record, filled, embedded) == text("""
         spring_ai: retrieval query=Where? top_k=2
             documents=[{"content":"Here."},{"content":"There."}]
         spring_ai: unclassified

@@ -136,19 +136,19 @@ def test_a_workflow_has_input_and_output_from_its_entity() -> None:
 
 
 def test_an_executors_output_is_its_answer() -> None:
-    said = read(entity("workflow", "AgentExecutor", output={"outputs": {"output": "hello"}}))
-    assert said.output == [message("assistant", [text("hello")])]
+    operation = read(entity("workflow", "AgentExecutor", output={"outputs": {"output": "hello"}}))
+    assert operation.output == [message("assistant", [text("hello")])]
 
 
 def test_a_response_of_openai_agents_is_a_model_call() -> None:
-    said = {
+    attributes = {
         "gen_ai.operation.name": "response",
         "llm.request.type": "response",
         "gen_ai.completion.1.tool_calls.0.id": "c1",
         "gen_ai.completion.1.tool_calls.0.name": "f",
         "gen_ai.completion.1.tool_calls.0.arguments": "{}",
     }
-    operation = read(said, scope="opentelemetry.instrumentation.openai_agents")
+    operation = read(attributes, scope="opentelemetry.instrumentation.openai_agents")
     assert operation.output == [message("assistant", [tool_call("f", {}, "c1")])]
 
 
@@ -189,8 +189,8 @@ def test_a_crews_result_is_its_workflows_answer() -> None:
 
 
 def test_a_crew_of_older_releases_is_recognised_by_its_span_name() -> None:
-    said = {"crewai.crew.name": "report", "crewai.crew.result": "done"}
-    assert read(said, name="crewai.workflow") == WorkflowInvocation(
+    attributes = {"crewai.crew.name": "report", "crewai.crew.result": "done"}
+    assert read(attributes, name="crewai.workflow") == WorkflowInvocation(
         workflow_name="report", output=[message("assistant", [text("done")])]
     )
 
@@ -272,8 +272,8 @@ def test_a_langgraph_command_is_a_handoff_to_its_goto() -> None:
 
 
 def test_a_langgraph_command_that_ends_the_graph_is_not_a_handoff() -> None:
-    said = {"gen_ai.operation.name": "goto", "langgraph.command.goto_node": "__end__"}
-    assert isinstance(read(said, scope=LANGCHAIN), Unclassified)
+    attributes = {"gen_ai.operation.name": "goto", "langgraph.command.goto_node": "__end__"}
+    assert isinstance(read(attributes, scope=LANGCHAIN), Unclassified)
 
 
 def test_a_tool_called_through_mcp_is_an_mcp_request() -> None:
@@ -309,7 +309,7 @@ def test_a_name_made_up_by_the_contrib_instrumentation_is_ignored() -> None:
         "ResponseFunctionToolCall(arguments='{\"a\":42}', call_id='call_1', name='double', "
         "type='function_call', id='fc_1', caller=None, status='completed')"
     )
-    said = json.dumps([message("assistant", [text(printed)])])
+    json_text = json.dumps([message("assistant", [text(printed)])])
     own = {
         "gen_ai.agent.id": "agent",
         "gen_ai.agent.description": "OpenAI Agents instrumentation",
@@ -319,6 +319,6 @@ def test_a_name_made_up_by_the_contrib_instrumentation_is_ignored() -> None:
     )
     assert (agent.agent_id, agent.agent_name, agent.agent_description) == (None, "clerk", None)
     call = read(
-        {**own, "gen_ai.operation.name": "chat", "gen_ai.output.messages": said}, scope=scope
+        {**own, "gen_ai.operation.name": "chat", "gen_ai.output.messages": json_text}, scope=scope
     )
     assert call.output == [message("assistant", [tool_call("double", {"a": 42}, "call_1")])]

@@ -28,8 +28,8 @@ ANSWER = {
 
 
 def tool(content: str, **more: Any) -> SpanRecord:
-    said = {"role": "tool", "content": content, "tool_id": "call_1", "tool_name": "get_weather"}
-    response = {"id": "", "object": "tool.response", "choices": [{"index": 0, "message": said}]}
+    turn = {"role": "tool", "content": content, "tool_id": "call_1", "tool_name": "get_weather"}
+    response = {"id": "", "object": "tool.response", "choices": [{"index": 0, "message": turn}]}
     return span(
         {
             **BOTH,

@@ -159,7 +159,7 @@ def test_version_7_is_read_as_the_conventions() -> None:
 
 
 def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
-    said = span(
+    record = span(
         {
             "ai.operationId": "ai.streamText",
             "resource.name": "session.llm",
@@ -167,7 +167,7 @@ def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
         },
         scope="opencode",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         vercel_ai: agent agent=session.llm
           > user: fix it
     """)

@@ -68,7 +68,7 @@ def test_a_call_at_another_time_is_another_call() -> None:
 def test_a_call_that_continues_from_a_duplicate_is_a_run() -> None:
     seen = a_run(call())
     history = [message("user", [text("Why?")]), message("assistant", [text("So.")])]
-    said = message("assistant", [text("Indeed.")])
-    seen.add(Inference(input=history, output=[said], response_id="r3"), trace=3)
+    reply = message("assistant", [text("Indeed.")])
+    seen.add(Inference(input=history, output=[reply], response_id="r3"), trace=3)
     run, more = seen.rebuilt()
     assert (run["agent_id"], more["output"]) == ("clerk", "Indeed.")

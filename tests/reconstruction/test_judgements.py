@@ -142,12 +142,12 @@ def test_a_verdict_on_bare_calls_is_on_the_last_one() -> None:
     made.add(asks(("c1", "look")), trace=1)
     made.add(ToolExecution(name="look", call_id="c1", result="x"), trace=1)
     last = made.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
-    found = list(rebuild(made.spans))
-    judged = next(it for it in found if it.anchor and it.anchor.span_id == last.span_id)
+    runs = list(rebuild(made.spans))
+    judged = next(it for it in runs if it.anchor and it.anchor.span_id == last.span_id)
     assert judged.anchor is not None
     spans = written(RESULT, judged.anchor, JUDGE, content=True).spans
     again = list(rebuild([*made.spans, *spans]))
-    assert said(again) == said(found)
+    assert said(again) == said(runs)
     assert [it.results for it in again if it.trace.trace_id == judged.trace.trace_id] == [[RESULT]]
     assert sum(len(it.results) for it in again) == 1
 

@@ -194,9 +194,9 @@ def test_a_history_without_tool_calls_is_recognised_by_its_text() -> None:
     """LiteLLM's and OpenLIT's."""
     seen = Collected()
     looks = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"})])
-    told = message("tool", [tool_response("sunny")])
+    result = message("tool", [tool_response("sunny")])
     seen.add(chat([ASKED], looks))
-    seen.add(chat([ASKED, message("assistant", [text("I look.")]), told], SAID))
+    seen.add(chat([ASKED, message("assistant", [text("I look.")]), result], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace)[1:] == ["call None weather {'c': 'Paris'}", "result None sunny"]
 
@@ -209,11 +209,13 @@ def calls_of_google(first: int) -> Any:
 
 def test_ids_made_of_name_and_position_are_ignored_and_results_matched_in_order() -> None:
     wants = calls_of_google(first=1)
-    told = message("user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")])
+    results = message(
+        "user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")]
+    )
     other = message("user", [text("and again?")])
     seen = Collected()
     seen.add(chat([ASKED], wants), seconds=0.5)
-    seen.add(chat([ASKED, wants, told], SAID))
+    seen.add(chat([ASKED, wants, results], SAID))
     seen.add(chat([other], wants))
     first, second = seen.rebuilt()
     assert shape(first)[1:] == [
@@ -256,19 +258,19 @@ def test_responses_of_one_id_without_content_stay_apart() -> None:
 
 def test_calls_without_ids_identify_an_answer_whose_thoughts_became_text() -> None:
     call = tool_call("weather", {"c": "Paris"})
-    told = message("user", [tool_response("sunny")])
+    results = message("user", [tool_response("sunny")])
     seen = Collected()
     seen.add(chat([ASKED], message("assistant", [call])))
-    seen.add(chat([ASKED, message("assistant", [text("Hm."), call]), told], SAID))
+    seen.add(chat([ASKED, message("assistant", [text("Hm."), call]), results], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace) == ["call None weather {'c': 'Paris'}", "result None sunny"]
 
 
 def test_results_without_ids_belong_to_the_preceding_calls_in_order() -> None:
-    asked = message("assistant", [tool_call("weather", {"c": city}, "") for city in "PR"])
-    told = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
+    reply = message("assistant", [tool_call("weather", {"c": city}, "") for city in "PR"])
+    results = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
     seen = Collected()
-    seen.add(chat([ASKED, asked, told], SAID))
+    seen.add(chat([ASKED, reply, results], SAID))
     assert [it for it in shape(seen.rebuilt()[0]) if it.startswith("call")] == [
         "call None weather {'c': 'P'}",
         "call None weather {'c': 'R'}",

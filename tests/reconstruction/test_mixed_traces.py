@@ -77,12 +77,12 @@ def test_a_call_without_an_id_takes_it_from_the_history() -> None:
     """ADK for Java until 0.5: neither the model nor the tool's span tells it."""
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    asked = message("assistant", [tool_call("look", {"at": 1})])
-    seen.add(Inference(input=ASKED, output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=ASKED, output=[reply]), parent=root)
     seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
     named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
-    told = message("user", [tool_response("found", "adk-1")])
-    seen.add(Inference(input=[*ASKED, named, told], output=ANSWER), parent=root)
+    results = message("user", [tool_response("found", "adk-1")])
+    seen.add(Inference(input=[*ASKED, named, results], output=ANSWER), parent=root)
     [trace] = seen.rebuilt()
     [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
     assert (result["call_id"], result["output"]) == ("adk-1", "found")
@@ -93,10 +93,10 @@ def test_a_call_of_an_earlier_turn_gives_no_id_to_one_like_it() -> None:
     root = seen.add(agent(), seconds=9)
     named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
     before = [*ASKED, named, message("user", [tool_response("old", "adk-1")]), *ASKED]
-    asked = message("assistant", [tool_call("look", {"at": 1})])
-    seen.add(Inference(input=before, output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=before, output=[reply]), parent=root)
     seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
-    seen.add(Inference(input=[*before, asked], output=ANSWER), parent=root)
+    seen.add(Inference(input=[*before, reply], output=ANSWER), parent=root)
     [trace] = seen.rebuilt()
     [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
     assert "output" not in result

@@ -304,8 +304,8 @@ def test_a_handoff_spelled_differently_by_the_model_is_one_handoff() -> None:
 def test_a_call_in_the_history_of_another_agent_is_not_its_own() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    asked = message("assistant", [tool_call("transfer_to_clerk", {}, "c1")])
-    history = [asked, message("tool", [tool_response("transferred", "c1")])]
+    reply = message("assistant", [tool_call("transfer_to_clerk", {}, "c1")])
+    history = [reply, message("tool", [tool_response("transferred", "c1")])]
     said = [message("assistant", [text("Here I am.")])]
     seen.add(Inference(provider="p", input=history, output=said), parent=root)
     [trace] = seen.rebuilt()

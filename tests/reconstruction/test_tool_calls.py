@@ -30,8 +30,8 @@ def test_duplicate_call_ids_keep_their_own_results() -> None:
 def test_a_call_recorded_before_its_arguments_arrived_is_executed_once() -> None:
     seen = Collected()
     root = seen.add(AgentInvocation(agent_name="a"))
-    asked = message("assistant", [tool_call("write", {})])
-    seen.add(Inference(provider="openai", output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("write", {})])
+    seen.add(Inference(provider="openai", output=[reply]), parent=root)
     seen.add(ToolExecution(name="write", arguments={"text": "2025"}, result="ok"), parent=root)
     [trace] = seen.rebuilt()
     assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
@@ -171,8 +171,8 @@ def test_results_of_unrecorded_calls_are_kept_once() -> None:
 def test_a_requested_call_without_an_id_takes_that_of_its_span() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    asked = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
-    seen.add(Inference(provider="p", output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
+    seen.add(Inference(provider="p", output=[reply]), parent=root)
     for n in (1, 2):
         call = ToolExecution(name="a", call_id=f"adk-{n}", arguments={"n": n}, result=n)
         seen.add(call, parent=root)
