@@ -13,7 +13,7 @@ from tests.contract import vocabulary
 from tests.contract.readings import fixtures, spans_of
 from tests.strategies import values
 
-__all__ = ["any_spans"]
+__all__ = ["any_spans", "spans_in_recorded_words"]
 
 
 def _names() -> list[str]:
@@ -59,7 +59,7 @@ recorded_attributes = st.dictionaries(
     st.sampled_from(KINDS) | odd_values,
     max_size=12,
 )
-recorded_words = st.builds(
+spans_in_recorded_words = st.builds(
     SpanRecord,
     trace_id=st.just("1" * 32),
     span_id=st.just("2" * 16),
@@ -110,7 +110,7 @@ events = st.lists(
     ),
     max_size=3,
 )
-source_words = st.builds(
+spans_in_words_of_the_source = st.builds(
     SpanRecord,
     st.just("1" * 32),
     st.just("2" * 16),
@@ -121,4 +121,4 @@ source_words = st.builds(
     scope=st.sampled_from(vocabulary.SCOPES) | st.text(max_size=8),
     status=st.sampled_from(["UNSET", "OK", "ERROR"]),
 )
-any_spans = recorded_words | source_words
+any_spans = spans_in_recorded_words | spans_in_words_of_the_source

@@ -19,7 +19,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv.table import RENAMES
-from tests.contract.any_spans import any_spans
+from tests.contract.any_spans import any_spans, spans_in_recorded_words
 from tests.contract.readings import dialect_of, expected, fixtures, reading, spans_of
 from tests.laws import many
 
@@ -53,7 +53,7 @@ def test_a_matched_span_is_read_by_its_dialect(span: SpanRecord) -> None:
 
 
 @settings(max_examples=many(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(span=any_spans)
+@given(span=spans_in_recorded_words)
 def test_no_dialect_claims_a_span_without_its_markers(span: SpanRecord) -> None:
     for dialect in INSTALLED.values():
         if not _has_marker(dialect, span):
