@@ -51,22 +51,12 @@ class Prices:
         Raises:
             _Unpriced: if the model, its usage or its time is not known well enough.
         """
-        usage, provider = call.usage, call.provider
         models = [name for name in (call.response_model, call.request_model) if name is not None]
         if not models:
             raise _Unpriced("its model is not known")
         if start_ns is None:
             raise _Unpriced("its time is not known, and prices change")
-        if usage is None or usage.input_tokens is None:
-            raise _Unpriced("its input tokens are not known")
-        if usage.output_tokens is None and isinstance(call, Inference):
-            raise _Unpriced("its output tokens are not known")
-        counts = self._table.Usage(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,  # with those of reasoning, which cost the same
-            cache_read_tokens=usage.cache_read_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-        )
+        counts, provider = self._counts(call), call.provider
         at = datetime.fromtimestamp(start_ns / 1e9, timezone.utc)
         for model in dict.fromkeys(models):
             try:
@@ -83,6 +73,20 @@ class Prices:
         of = f" of {provider!r}" if provider is not None else ""
         raise _Unpriced(f"{self.name} has no price for {models[0]!r}{of}")
 
+    def _counts(self, call: _Call) -> Any:
+        """Return the tokens of a call as the price table takes them."""
+        usage = call.usage
+        if usage is None or usage.input_tokens is None:
+            raise _Unpriced("its input tokens are not known")
+        if usage.output_tokens is None and isinstance(call, Inference):
+            raise _Unpriced("its output tokens are not known")
+        return self._table.Usage(
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,  # with those of reasoning, which cost the same
+            cache_read_tokens=usage.cache_read_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
+        )
+
 
 def add_cost(nodes: list[Node], document: dict[str, Any], prices: Prices) -> list[Note]:
     """Add the computed cost of a run to its document, and return the notes for its report.
@@ -90,8 +94,7 @@ def add_cost(nodes: list[Node], document: dict[str, Any], prices: Prices) -> lis
     A cost on the spans is kept. The sum needs the price of every call: if one has none, nothing is
     added.
     """
-    metrics = document.get("metrics")
-    totals: dict[str, Any] = dict(metrics) if isinstance(metrics, dict) else {}
+    totals = _object(document.get("metrics"))
     calls = [*leaf_inferences(nodes), *(n for n in nodes if isinstance(n.operation, Embeddings))]
     unpriced = [node for node in calls if _own_cost(node) is None and not _failed(node)]
     if not unpriced or (len(unpriced) == len(calls) and totals.get("total_cost_usd") is not None):
@@ -111,12 +114,12 @@ def add_cost(nodes: list[Node], document: dict[str, Any], prices: Prices) -> lis
         return missing
     totals["total_cost_usd"] = float(total)
     document["metrics"] = totals
-    metadata = document.get("metadata")
-    document["metadata"] = {
-        **(metadata if isinstance(metadata, dict) else {}),
-        COMPUTED_BY: prices.name,
-    }
+    document["metadata"] = {**_object(document.get("metadata")), COMPUTED_BY: prices.name}
     return [Note("inferred", _FIELD, None, None, None, prices.name)]
+
+
+def _object(member: Any) -> dict[str, Any]:
+    return dict(member) if isinstance(member, dict) else {}
 
 
 def _own_cost(node: Node) -> float | None:

@@ -39,25 +39,9 @@ _UNKNOWN = FieldValue()
 def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
     """Return the run's input: that of its span, else of the first model call, else the task in the
     arguments of the tool around it, else the input of the first run inside."""
-    if root is not None:
-        if agentool.INPUT in root.span.attributes:
-            value = root.span.attributes[agentool.INPUT]
-            return FieldValue(json_or(value, value), root)
-        operation = root.operation
-        if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
-            question = _question(operation.input)
-            if question is not UNSET:
-                return FieldValue(question, root)
-    for node in inferences:
-        if isinstance(node.operation, Inference) and node.operation.input:
-            question = _question(node.operation.input)
-            if question is not UNSET:
-                return FieldValue(question, node, "input of the first model call")
-            break
-    if (around := _around(root)) is not None:
-        tool, operation = around
-        if (task := task_in(plain(operation.arguments))) is not UNSET:
-            return FieldValue(task, tool, "task in the arguments of the tool around the run")
+    value = _own_input(root) or _first_question(inferences) or _task(root)
+    if value is not None:
+        return value
     if inferences or (first := next((node for node in nodes if node.is_run), None)) is None:
         return _UNKNOWN
     return _inside(input_of, first, "input of the first run inside")
@@ -66,28 +50,68 @@ def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> Fi
 def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
     """Return the run's output: that of its span, else the last model call's answer, else the result
     of the tool around it, else the output of the run inside that ended last."""
-    if root is not None:
-        if agentool.OUTPUT in root.span.attributes:
-            value = root.span.attributes[agentool.OUTPUT]
-            return FieldValue(json_or(value, value), root)
-        operation = root.operation
-        if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
-            return FieldValue(_last_text(operation.output), root)
-    for node in reversed(inferences):
-        if isinstance(node.operation, Inference) and node.operation.output:
-            return _answer(node, node.operation.output)
-    if (answer := _tool_result(root)) is not None:
-        return answer
+    value = _own_output(root) or _last_answer(inferences) or _tool_result(root)
+    if value is not None:
+        return value
     if inferences or not (runs := [node for node in nodes if node.is_run]):
         return _UNKNOWN
     latest = max(reversed(runs), key=lambda node: node.end_ns or 0)
     return _inside(output_of, latest, "output of the run inside that ended last")
 
 
-def _answer(call: Node, output: Sequence[Message]) -> FieldValue:
-    if any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
-        return _UNKNOWN  # the run ended with a request for a tool: there is no answer
-    return FieldValue(_last_text(output), call, "output of the last model call")
+def _own_input(root: Node | None) -> FieldValue | None:
+    """Return the input that the span of a run has itself."""
+    if root is None:
+        return None
+    if (value := root.span.attributes.get(agentool.INPUT, UNSET)) is not UNSET:
+        return FieldValue(json_or(value, value), root)
+    operation = root.operation
+    if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.input:
+        question = _question(operation.input)
+        return None if question is UNSET else FieldValue(question, root)
+    return None
+
+
+def _own_output(root: Node | None) -> FieldValue | None:
+    """Return the output that the span of a run has itself."""
+    if root is None:
+        return None
+    if (value := root.span.attributes.get(agentool.OUTPUT, UNSET)) is not UNSET:
+        return FieldValue(json_or(value, value), root)
+    operation = root.operation
+    if isinstance(operation, (AgentInvocation, WorkflowInvocation)) and operation.output:
+        return FieldValue(_last_text(operation.output), root)
+    return None
+
+
+def _first_question(inferences: list[Node]) -> FieldValue | None:
+    """Return the question in the first model call that has messages."""
+    for node in inferences:
+        if isinstance(node.operation, Inference) and node.operation.input:
+            question = _question(node.operation.input)
+            rule = "input of the first model call"
+            return None if question is UNSET else FieldValue(question, node, rule)
+    return None
+
+
+def _last_answer(inferences: list[Node]) -> FieldValue | None:
+    """Return the last model call's answer; unknown if that is a request for a tool."""
+    for node in reversed(inferences):
+        if isinstance(node.operation, Inference) and (output := node.operation.output):
+            if any(part.get("type") == "tool_call" for part in parts_of(output[-1])):
+                return _UNKNOWN  # the run ended there
+            return FieldValue(_last_text(output), node, "output of the last model call")
+    return None
+
+
+def _task(root: Node | None) -> FieldValue | None:
+    """Return the task in the arguments of the tool around a run."""
+    if (around := _around(root)) is None:
+        return None
+    tool, operation = around
+    task = task_in(plain(operation.arguments))
+    rule = "task in the arguments of the tool around the run"
+    return None if task is UNSET else FieldValue(task, tool, rule)
 
 
 def _tool_result(root: Node | None) -> FieldValue | None:

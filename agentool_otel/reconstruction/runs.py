@@ -34,7 +34,8 @@ from agentool_otel.reconstruction.correlation.loose_calls import (
 from agentool_otel.reconstruction.correlation.spooled import unpacked
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
-from agentool_otel.reconstruction.trace import Rebuilt, RunSpans
+from agentool_otel.reconstruction.run_spans import RunSpans
+from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.wrappers import unwrapped
 from agentool_otel.semconv import agentool

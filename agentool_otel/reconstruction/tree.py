@@ -109,6 +109,22 @@ def link(nodes: list[Node]) -> list[Node]:
     """
     by_id = {node.span.span_id: node for node in nodes}
     ordered = sorted(by_id.values(), key=_ORDER)
+    roots, lost = _set_parents(ordered, by_id)
+    if lost and len(roots) == 1 and roots[0].is_run:
+        for node in lost:
+            node.parent = roots[0]
+    prompts = [node for node in roots if node.is_run and is_record(node)]
+    if prompts:
+        _put_under_prompts(ordered, prompts)
+    for node in ordered:
+        if node.parent is not None:
+            node.parent.children.append(node)
+    return ordered
+
+
+def _set_parents(ordered: list[Node], by_id: dict[str, Node]) -> tuple[list[Node], list[Node]]:
+    """Set the parents of nodes; return those without a parent id, and those whose parent is
+    missing."""
     early: list[Node] = []  # what does not start after its parent: in every circle there is some
     roots: list[Node] = []
     lost: list[Node] = []
@@ -128,16 +144,7 @@ def link(nodes: list[Node]) -> list[Node]:
             early.append(node)
     if early:
         _break_circles(early)
-    if lost and len(roots) == 1 and roots[0].is_run:
-        for node in lost:
-            node.parent = roots[0]
-    prompts = [node for node in roots if node.is_run and is_record(node)]
-    if prompts:
-        _put_under_prompts(ordered, prompts)
-    for node in ordered:
-        if node.parent is not None:
-            node.parent.children.append(node)
-    return ordered
+    return roots, lost
 
 
 def is_record(node: Node) -> bool:

@@ -102,7 +102,7 @@ def test_concurrent_runs_do_not_mix(spans: Any) -> None:
     assert all(len(sessions) == 1 for sessions in by_trace.values())
 
 
-def test_a_child_process_is_told_the_current_trace(spans: Any) -> None:
+def test_a_child_process_gets_the_current_trace(spans: Any) -> None:
     with run("a"):
         child = child_environment({"PATH": "/bin"})
     [span] = spans.finished()

@@ -184,7 +184,7 @@ def test_a_decorated_class_stays_a_class(spans: Any) -> None:
     assert spans.only().name == "execute_tool Doubler"
 
 
-def test_a_class_whose_init_is_yet_to_be_written_cannot_be_a_tool() -> None:
+def test_a_class_whose_init_is_generated_later_cannot_be_a_tool() -> None:
     """It would keep `@dataclass` above it from writing one."""
 
     class Point:
@@ -204,7 +204,7 @@ async def _async_generator() -> AsyncIterator[int]:
 
 
 @pytest.mark.parametrize("fn", [add, _coroutine, _generator, _async_generator])
-def test_what_a_callable_is_stays_visible(fn: Any) -> None:
+def test_a_decorated_callable_keeps_its_kind_and_metadata(fn: Any) -> None:
     wrapped = tool(fn)
     for look in (
         inspect.iscoroutinefunction,
@@ -236,7 +236,9 @@ def test_an_exception_passes_and_is_recorded_once(spans: Any) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, asyncio.CancelledError])
-def test_an_interrupt_ends_the_span_as_what_it_is(spans: Any, error: type[BaseException]) -> None:
+def test_an_interrupt_ends_the_span_with_its_own_type(
+    spans: Any, error: type[BaseException]
+) -> None:
     @tool
     def stopped() -> None:
         raise error
@@ -381,7 +383,7 @@ def test_without_a_provider_everything_works_and_nothing_is_recorded() -> None:
     assert add(1) == 3
 
 
-def test_a_generator_that_a_tool_only_gives_back_stays_the_callers_own(spans: Any) -> None:
+def test_a_generator_that_a_tool_merely_returns_stays_the_callers_own(spans: Any) -> None:
     @tool
     def same(value: Any) -> Any:
         return value

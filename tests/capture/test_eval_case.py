@@ -56,12 +56,12 @@ def test_baggage_wins_over_the_variable_and_the_run_itself_over_both(spans: Any)
 
 
 @pytest.mark.usefixtures("variable")
-def test_a_model_call_without_an_agent_is_a_try_too(spans: Any) -> None:
+def test_a_model_call_without_an_agent_has_the_case_too(spans: Any) -> None:
     with model_call("gpt-5", messages="hi", provider="openai") as call:
         call.output("hello")
     assert [*cases(spans).values()] == ["from-variable"]
 
 
-def test_with_neither_nothing_is_said(spans: Any) -> None:
+def test_without_variable_and_baggage_there_is_no_case(spans: Any) -> None:
     planner()
     assert cases(spans) == {"planner": None, "writer": None}

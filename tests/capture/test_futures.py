@@ -61,7 +61,7 @@ def test_work_in_a_pool_is_covered_until_it_is_done(
     assert "done" in str(outer.attributes)
 
 
-def test_a_task_is_covered_until_it_is_done_and_before_who_awaits_it_goes_on(spans: Any) -> None:
+def test_the_span_of_a_task_ends_before_its_awaiter_resumes(spans: Any) -> None:
     async def work() -> str:
         child()
         await asyncio.sleep(0)
@@ -96,7 +96,7 @@ def test_a_future_that_is_done_is_a_result(spans: Any) -> None:
     assert spans.json("gen_ai.tool.call.result") == {"result": 3}
 
 
-def test_an_error_is_recorded_and_still_reported_where_nobody_sees_to_it(spans: Any) -> None:
+def test_an_error_is_recorded_and_still_reported_if_nobody_handles_it(spans: Any) -> None:
     reports: list[str] = []
 
     @tool
@@ -119,7 +119,7 @@ def test_an_error_is_recorded_and_still_reported_where_nobody_sees_to_it(spans: 
     assert [event.name for event in spans.only().events] == ["exception"]
 
 
-def test_what_is_cancelled_ends_as_cancelled(spans: Any) -> None:
+def test_a_cancelled_future_ends_as_cancelled(spans: Any) -> None:
     @tool
     def search() -> Future[int]:
         return Future()

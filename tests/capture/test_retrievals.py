@@ -39,7 +39,7 @@ def test_a_retrieval_has_its_query_and_documents(spans: Any) -> None:
 
 
 @pytest.mark.parametrize(("documents", "expected"), [([], "[]"), (None, None)])
-def test_nothing_found_and_nothing_said_are_two_things(
+def test_no_documents_and_unknown_documents_are_different(
     spans: Any, documents: Any, expected: str | None
 ) -> None:
     with agentool_otel.retrieval("otel") as found:
@@ -48,7 +48,7 @@ def test_nothing_found_and_nothing_said_are_two_things(
     assert spans.attributes().get("gen_ai.retrieval.documents") == expected
 
 
-def test_without_content_a_retrieval_says_neither_query_nor_documents(spans: Any) -> None:
+def test_without_content_a_retrieval_has_neither_query_nor_documents(spans: Any) -> None:
     spans.without_content()
     with agentool_otel.retrieval("otel", "wiki") as found:
         found.documents(["a text"])
@@ -77,7 +77,7 @@ def test_embeddings_have_model_server_and_usage(spans: Any) -> None:
     assert (attributes["server.address"], attributes["server.port"]) == ("api.openai.com", 443)
 
 
-def test_a_response_of_embeddings_says_the_rest(spans: Any) -> None:
+def test_the_response_of_embeddings_fills_in_the_rest(spans: Any) -> None:
     with agentool_otel.embeddings("embed", provider="openai") as call:
         call.output(EMBEDDED)
     attributes = spans.attributes()

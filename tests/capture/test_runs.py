@@ -64,7 +64,7 @@ def test_a_call_without_id_gets_one_that_its_result_shares(spans: Any) -> None:
     assert call["tool_call"]["id"] == result["tool_result"]["call_id"]
 
 
-def test_a_call_never_answered_and_a_result_never_asked_for_stay_what_they_are(spans: Any) -> None:
+def test_a_call_without_a_result_and_a_result_without_a_call_are_kept(spans: Any) -> None:
     with run("a") as r:
         r.tool_call("t", {"n": 1}, id="open")
         r.tool_result("orphan", 2)
@@ -79,7 +79,7 @@ def test_a_tools_error_is_in_its_result(spans: Any) -> None:
     assert rebuilt(spans)["steps"][1]["tool_result"]["error"] == "no such page"
 
 
-def test_a_tool_that_failed_has_no_result_but_what_it_gave_all_the_same(spans: Any) -> None:
+def test_a_failed_tool_has_only_the_output_it_reported(spans: Any) -> None:
     with run("a") as r:
         r.tool_result(r.tool_call("t"), error="no such page")
         r.tool_result(r.tool_call("t"), {"part": 1}, error="cut off")
@@ -98,7 +98,7 @@ def test_an_error_that_was_reported_is_an_event_too(spans: Any) -> None:
     assert [event.name for event in run_span.events if event.name == "exception"] == []
 
 
-def test_without_content_a_reported_error_says_no_text(spans: Any) -> None:
+def test_without_content_a_reported_error_has_no_message(spans: Any) -> None:
     session.configure(policy=Policy(capture=False))
     with run("a") as r:
         r.tool_result(r.tool_call("t"), error="no such page")
@@ -121,7 +121,7 @@ def test_an_exception_makes_the_run_an_error_and_passes(spans: Any) -> None:
 
 
 @pytest.mark.parametrize("status", [None, "timeout"])
-def test_an_output_says_why_it_ended(spans: Any, status: str | None) -> None:
+def test_an_output_has_its_finish_reason(spans: Any, status: str | None) -> None:
     """Readers that validate by the conventions' schema drop all output otherwise."""
 
     @agent
@@ -217,7 +217,7 @@ def test_an_input_that_is_set_inside_the_block_counts(spans: Any) -> None:
     assert spans.json("gen_ai.input.messages")[0]["parts"][0]["content"] == "What is new?"
 
 
-def test_without_content_memory_is_counted_and_nothing_is_said_of_its_form(spans: Any) -> None:
+def test_without_content_memory_records_are_counted_but_not_described(spans: Any) -> None:
     spans.without_content()
     with run("a") as r:
         r.memory_read("q", [1, 2])

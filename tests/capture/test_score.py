@@ -59,7 +59,7 @@ def essence(result: AssertionResult) -> tuple[Any, ...]:
     return (result.assertion_type, result.score, result.passed, result.extra.get("label"))
 
 
-def test_feedback_on_a_run_that_is_over_is_in_its_trace_and_changes_nothing_of_it(
+def test_feedback_on_a_finished_run_is_in_its_trace_and_changes_nothing(
     spans: Any,
 ) -> None:
     made = finished_run()
@@ -88,7 +88,7 @@ def test_a_score_is_an_instant_below_the_run_at_its_end(spans: Any) -> None:
     assert made.trace_id == f"{root.context.trace_id:032x}"
 
 
-def test_a_run_under_way_can_be_scored_and_has_no_step_of_it(spans: Any) -> None:
+def test_a_running_run_can_be_scored_without_adding_a_step(spans: Any) -> None:
     with run("clerk") as made:
         made.tool_result(made.tool_call("look"), "x")
         score(made, "plan", 0.5)
@@ -120,7 +120,7 @@ def test_span_and_event_are_one_score(spans: Any, provided: Provided) -> None:
 
 
 @pytest.mark.parametrize("generation", list(GENERATIONS))
-def test_it_comes_back_in_every_generation_of_the_names(
+def test_a_score_comes_back_in_every_generation_of_the_names(
     spans: Any, provided: Provided, generation: str
 ) -> None:
     """One that has no event for it has the span."""
@@ -154,7 +154,7 @@ def test_a_trace_of_another_process_is_named_by_text(
     assert spans.attributes()[VALUE] == 1.0
 
 
-def test_a_documents_own_id_names_the_spans_it_was_replayed_to(spans: Any) -> None:
+def test_the_id_of_a_document_names_its_replayed_spans(spans: Any) -> None:
     document = ReasoningTrace.from_dict({"trace_id": "tr_7f3a9b", "agent_id": "a", "steps": []})
     replay(document)
     score("tr_7f3a9b", "helpful", True)
@@ -184,7 +184,7 @@ def test_a_comment_is_content(spans: Any, provided: Provided) -> None:
     assert judged.attributes[LABEL] == "good"
 
 
-def test_a_comment_is_masked_redacted_and_kept_off_spans_as_content_is(
+def test_a_comment_is_masked_redacted_and_kept_off_spans_like_content(
     spans: Any, provided: Provided
 ) -> None:
     made = finished_run()
@@ -203,7 +203,7 @@ def test_a_comment_is_masked_redacted_and_kept_off_spans_as_content_is(
 
 
 @pytest.mark.parametrize("nonsense", [None, 7, "", "yesterday's", "0" * 32, b"x", object()])
-def test_what_is_no_run_is_refused_once_and_without_an_exception(
+def test_an_unknown_run_is_refused_with_one_warning_and_no_exception(
     spans: Any, nonsense: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -215,7 +215,7 @@ def test_what_is_no_run_is_refused_once_and_without_an_exception(
 
 
 @pytest.mark.parametrize("nonsense", ["4", None, float("nan"), float("inf"), 10**400])
-def test_what_is_no_number_is_refused(
+def test_a_value_that_is_not_a_number_is_refused(
     spans: Any, nonsense: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     made = finished_run()
@@ -249,9 +249,7 @@ def provided_by(sampler: Any) -> InMemorySpanExporter:
     return exporter
 
 
-def test_the_sampler_decides_about_a_score_as_about_its_trace(
-    spans: Any, provided: Provided
-) -> None:
+def test_a_score_is_sampled_like_its_trace(spans: Any, provided: Provided) -> None:
     unsampled = provided_by(ALWAYS_OFF)
     score(finished_run(), "helpful", True)
     assert unsampled.get_finished_spans() == ()
@@ -278,7 +276,7 @@ def piped(pipeline: Pipeline) -> TracerProvider:
     return provider
 
 
-def test_it_is_recorded_and_sent_like_any_span(spans: Any, tmp_path: Path) -> None:
+def test_a_score_is_recorded_and_sent_like_any_span(spans: Any, tmp_path: Path) -> None:
     """Into the recording, and to an endpoint, offline as soon as it is given."""
     pipeline = Pipeline()
     pipeline.record(tmp_path)

@@ -35,7 +35,7 @@ def test_a_session_is_a_public_name() -> None:
     assert agentool_otel.session is session
 
 
-def test_a_session_holds_for_what_has_no_run(spans: Any) -> None:
+def test_a_session_applies_to_spans_outside_any_run(spans: Any) -> None:
     with session("s1", user_id="u1"):
         add(1, 2)
     assert said(spans.only(), CONVERSATION, USER) == ("s1", "u1")
@@ -76,7 +76,7 @@ def test_one_session_can_be_entered_again_inside_itself(spans: Any) -> None:
     assert said(spans.only(), CONVERSATION) == (None,)
 
 
-def test_an_id_that_is_no_text_is_written_as_its_text(spans: Any) -> None:
+def test_an_id_that_is_not_a_string_is_written_as_one(spans: Any) -> None:
     uuid: Any = UUID("18b50da8-d05d-4646-854e-089c560ce74e")
     number: Any = 7
     with session(uuid, user_id=number):
@@ -84,7 +84,7 @@ def test_an_id_that_is_no_text_is_written_as_its_text(spans: Any) -> None:
     assert said(spans.only(), CONVERSATION, USER) == (str(uuid), "7")
 
 
-def test_what_is_said_of_a_run_is_in_the_metadata_of_its_trace(spans: Any) -> None:
+def test_labels_of_a_run_are_in_the_metadata_of_its_trace(spans: Any) -> None:
     with run("a", user_id="u1", case_id="c1", tags=["x", "y"], metadata={"build": 7}) as r:
         r.metadata["more"] = True
         add(1, 2)
@@ -100,7 +100,7 @@ def test_case_and_tags_are_on_the_runs_own_span_alone(spans: Any) -> None:
     assert said(below, "agentool.case.id", "agentool.tags") == (None, None)
 
 
-def test_the_metadata_a_run_is_given_is_not_changed(spans: Any) -> None:
+def test_the_metadata_passed_to_a_run_is_not_changed(spans: Any) -> None:
     given = {"build": 7}
     with run("a", metadata=given) as r:
         r.metadata["more"] = True
@@ -132,7 +132,7 @@ def test_runs_of_a_session_have_its_id_in_their_traces(spans: Any) -> None:
     assert [(it["session_id"], it["metadata"]["user_id"]) for it in found] == [("s1", "u1")] * 2
 
 
-def test_metadata_that_is_none_is_left_out_and_the_run_goes_on(
+def test_invalid_metadata_is_left_out_and_the_run_continues(
     spans: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agentool_otel.emit.session import session as settings

@@ -21,7 +21,7 @@ def search(query: str, limit: int = 5, kind: Literal["web", "news"] = "web") -> 
     return [query] * limit
 
 
-def test_a_decorated_function_says_what_it_takes_and_returns() -> None:
+def test_a_decorated_function_describes_its_parameters_and_result() -> None:
     assert tool_spec(search).to_dict() == {
         "name": "search",
         "description": "Search the web.",

@@ -68,7 +68,7 @@ def test_empty_arguments_with_an_empty_response_were_not_captured() -> None:
     assert (operation.arguments, operation.result, operation.call_id) == (UNSET, UNSET, None)
 
 
-def test_what_was_not_serialisable_is_no_value() -> None:
+def test_a_placeholder_for_unserialisable_values_is_not_a_value() -> None:
     operation: Any = classify(tool("<not serializable>", "<not serializable>"))[1]
     assert (operation.arguments, operation.result) == (UNSET, UNSET)
 
@@ -87,14 +87,14 @@ def test_the_error_of_an_mcp_tool_is_its_text() -> None:
     assert (operation.error_type, operation.tool_error) == ("MCP_TOOL_ERROR", "no such table")
 
 
-def test_machinery_is_no_operation() -> None:
+def test_internal_spans_are_not_operations() -> None:
     for name in ("invocation", "execute_tool (merged)", "send_data", "invoke_node n"):
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.conversation.id": "s"}
         machinery = span(attributes, name=name, scope=SCOPE)
         assert classify(machinery)[1].kind == "unclassified"
 
 
-def test_schema_2_speaks_the_conventions() -> None:
+def test_schema_2_is_read_as_the_conventions() -> None:
     said = [
         span(
             {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "trip"},
@@ -121,7 +121,7 @@ def test_schema_2_speaks_the_conventions() -> None:
     assert coverage(said) == 1.0
 
 
-def test_before_schemas_a_run_and_a_tool_were_known_by_their_names_only() -> None:
+def test_before_schemas_runs_and_tools_are_recognised_by_span_name() -> None:
     spans = [
         span({}, name="agent_run [weather]", scope=SCOPE),
         span(
@@ -143,7 +143,7 @@ def test_a_result_that_was_not_specified_is_none() -> None:
     assert getattr(operation, "result", None) is UNSET
 
 
-def test_a_tool_that_failed_says_why_in_its_result() -> None:
+def test_the_error_of_a_failed_tool_is_in_its_result() -> None:
     failed: Any = classify(
         span(
             {
@@ -197,16 +197,17 @@ def test_adk_for_java_writes_members_in_camel_case() -> None:
     """)
 
 
-def test_what_was_told_of_tools_is_no_call() -> None:
+def test_spans_of_tool_responses_are_not_calls() -> None:
     """google-adk 0.5.0 for Java, of one tool and of several."""
-    told = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": "{}"}
+    attributes = {"gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.tool_response": "{}"}
     spans = [
-        span(told, name=name, scope=SCOPE) for name in ("tool_response [look]", "tool_response")
+        span(attributes, name=name, scope=SCOPE)
+        for name in ("tool_response [look]", "tool_response")
     ]
     assert spelled(*spans) == "adk: unclassified\nadk: unclassified"
 
 
-def test_what_another_agent_said_is_not_the_users() -> None:
+def test_a_message_of_another_agent_is_not_the_users() -> None:
     contents = [
         {"role": "user", "parts": [{"text": "Where?"}]},
         {"role": "user", "parts": [{"text": "For context:"}, {"text": "[desk] said: There."}]},
@@ -223,7 +224,7 @@ def test_what_another_agent_said_is_not_the_users() -> None:
     """)
 
 
-def test_what_another_agent_did_is_not_the_question() -> None:
+def test_actions_of_another_agent_are_not_the_question() -> None:
     operation: Any = classify(
         span(
             {

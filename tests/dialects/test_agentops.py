@@ -66,13 +66,13 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.93
 
 
-def test_a_session_that_ended_badly_failed() -> None:
-    said = span({"agentops.span.kind": "session", "agentops.session.end_state": "Fail"})
-    assert classify(said)[1].error_type == "_OTHER"
+def test_a_session_with_a_failed_end_state_is_an_error() -> None:
+    record = span({"agentops.span.kind": "session", "agentops.session.end_state": "Fail"})
+    assert classify(record)[1].error_type == "_OTHER"
 
 
-def test_what_the_model_asked_for_is_a_tool_call_without_a_result() -> None:
-    asked = span(
+def test_a_tool_span_below_the_model_has_no_result() -> None:
+    record = span(
         {
             "agentops.span.kind": "AgentOpsSpanKindValues.TOOL",
             "tool.name": "look",
@@ -81,11 +81,11 @@ def test_what_the_model_asked_for_is_a_tool_call_without_a_result() -> None:
         },
         parent_id="3" * 16,
     )
-    assert spelled(asked) == 'agentops: tool look call=c1 arguments={"city":"Paris"}'
+    assert spelled(record) == 'agentops: tool look call=c1 arguments={"city":"Paris"}'
 
 
 def test_tools_are_read_from_functions_by_number() -> None:
-    asked = span(
+    record = span(
         {
             "gen_ai.request.type": "chat",
             "gen_ai.request.model": "gpt-5",
@@ -94,16 +94,16 @@ def test_tools_are_read_from_functions_by_number() -> None:
         },
         scope="openai",
     )
-    assert spelled(asked) == "agentops: chat model=gpt-5 tools=look"
+    assert spelled(record) == "agentops: chat model=gpt-5 tools=look"
 
 
-def test_spans_of_the_agents_sdk_are_known_by_who_made_them() -> None:
-    made = {"instrumentation.name": "agentops", "trace.id": "trace_1"}
+def test_spans_of_the_agents_sdk_are_recognised_by_instrumentation_name() -> None:
+    attributes = {"instrumentation.name": "agentops", "trace.id": "trace_1"}
     workflow = {"workflow.step.type": "trace", "workflow.name": "refunds"}
     assert spelled(
-        span({**made, **workflow}, scope="openai-agents"),
-        span({**made, "from_agent": "triage", "to_agent": "clerk"}, scope="openai-agents"),
-        span(made, scope="openai-agents", name="turn"),
+        span({**attributes, **workflow}, scope="openai-agents"),
+        span({**attributes, "from_agent": "triage", "to_agent": "clerk"}, scope="openai-agents"),
+        span(attributes, scope="openai-agents", name="turn"),
     ) == text("""
         agentops: workflow refunds
         agentops: tool transfer_to_clerk agent=triage transfer_to=clerk
@@ -112,7 +112,7 @@ def test_spans_of_the_agents_sdk_are_known_by_who_made_them() -> None:
 
 
 def test_tools_of_the_agents_sdk_have_their_schema_as_arguments() -> None:
-    asked = span(
+    record = span(
         {
             "agentops.span.kind": "llm",
             "gen_ai.request.tools.0.type": "function",
@@ -120,4 +120,4 @@ def test_tools_of_the_agents_sdk_have_their_schema_as_arguments() -> None:
             "gen_ai.request.tools.0.arguments": '{"type": "object"}',
         }
     )
-    assert spelled(asked) == "agentops: chat tools=look"
+    assert spelled(record) == "agentops: chat tools=look"

@@ -12,7 +12,7 @@ SCOPE = "com.anthropic.sdk.python"
 RECORDED = recorded("anthropic-2.12.0.anthropic.jsonl")
 
 
-def test_a_tool_that_failed_has_what_the_model_was_told_as_its_error() -> None:
+def test_the_error_of_a_failed_tool_is_the_text_sent_to_the_model() -> None:
     assert spelled(*(it for it in RECORDED if "custom_tool_use" in it.name)) == text("""
         anthropic: tool get_weather call=toolu_0000010 session=conversation-1
             arguments={"city":"Paris"} result={"city":"Paris","degrees":18}
@@ -23,19 +23,19 @@ def test_a_tool_that_failed_has_what_the_model_was_told_as_its_error() -> None:
     assert coverage(RECORDED) == 0.66
 
 
-def test_calls_of_the_api_that_are_of_no_model_are_no_model_calls() -> None:
+def test_api_requests_without_a_model_are_not_model_calls() -> None:
     counted = span({"gen_ai.request.model": "claude-sonnet-5"}, scope=SCOPE)
     created = span({"gen_ai.agent.name": "a", "gen_ai.request.model": "b"}, scope=SCOPE)
     assert spelled(counted, created) == "anthropic: unclassified\nanthropic: unclassified"
 
 
-def test_why_a_message_ended_is_read() -> None:
-    said = {"gen_ai.operation.name": "chat", "anthropic.message.stop_reason": "refusal"}
-    operation: Any = classify(span(said, scope=SCOPE))[1]
+def test_the_stop_reason_of_a_message_is_read() -> None:
+    attributes = {"gen_ai.operation.name": "chat", "anthropic.message.stop_reason": "refusal"}
+    operation: Any = classify(span(attributes, scope=SCOPE))[1]
     assert operation.finish_reasons == ["refusal"]
 
 
 def test_the_thread_of_a_session_is_the_conversation() -> None:
-    said = {"anthropic.session.thread.id": "t", "anthropic.session.id": "s"}
-    ran = span({"gen_ai.operation.name": "execute_tool", **said}, scope=SCOPE, name="f")
+    attributes = {"anthropic.session.thread.id": "t", "anthropic.session.id": "s"}
+    ran = span({"gen_ai.operation.name": "execute_tool", **attributes}, scope=SCOPE, name="f")
     assert spelled(ran) == "anthropic: tool f session=t"

@@ -34,22 +34,22 @@ def test_a_tool_of_older_releases_has_names_of_its_own() -> None:
 
 def test_the_address_of_an_agent_in_a_team_is_its_name_and_the_session() -> None:
     team = "11111111-2222-4333-8444-555555555555"
-    said = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "guide"}
-    said["gen_ai.agent.id"] = f"guide_{team}/{team}"
-    assert spelled(span(said, scope="autogen-core")) == text(f"""
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "guide"}
+    attributes["gen_ai.agent.id"] = f"guide_{team}/{team}"
+    assert spelled(span(attributes, scope="autogen-core")) == text(f"""
         autogen: agent agent=guide session={team}
     """)
 
 
 def test_what_a_manager_is_started_with_is_the_run_of_a_team() -> None:
-    said = {
+    attributes = {
         "messaging.operation": "process",
         "messaging.destination": "SwarmGroupChatManager_a1.(a1)-A",
         "recipient_agent_class": "SwarmGroupChatManager",
         "message": '{"messages":[{"source":"user","content":"Go.","type":"TextMessage"}]}',
     }
     scope = "autogen SingleThreadedAgentRuntime"
-    assert spelled(span(said, scope=scope)) == text("""
+    assert spelled(span(attributes, scope=scope)) == text("""
         autogen: workflow SwarmGroupChatManager session=a1
           > user: Go.
     """)

@@ -95,7 +95,7 @@ def test_model_calls_have_none(operation: ops.Operation) -> None:
     assert names.beside(collected(operation)) == {}
 
 
-def test_a_run_is_what_was_said_first_and_last() -> None:
+def test_a_run_shows_its_first_and_last_message() -> None:
     run = ops.AgentInvocation(
         input=[message("user", [text("1+2?")])], output=[message("assistant", [text("3")], "stop")]
     )
@@ -103,13 +103,13 @@ def test_a_run_is_what_was_said_first_and_last() -> None:
     assert added(run)["input.mime_type"] == "text/plain"
 
 
-def test_a_run_that_was_given_no_words_is_what_it_was_given_as_json() -> None:
+def test_a_run_without_text_shows_its_input_as_json() -> None:
     run = ops.WorkflowInvocation(extra={"agentool.input": '{"a":1}', "agentool.output": "[2]"})
     assert values(run) == ({"a": 1}, [2])
 
 
 @pytest.mark.parametrize("given", [{"a": [1]}, [1], 7, None, "plain"])
-def test_a_tool_has_its_arguments_and_its_result_as_they_are(given: Any) -> None:
+def test_a_tool_shows_its_arguments_and_result_unchanged(given: Any) -> None:
     assert values(ops.ToolExecution(name="t", arguments=given, result=given)) == (given, given)
 
 
@@ -122,7 +122,7 @@ def test_a_handoff_shows_its_message() -> None:
     assert values(handoff) == ("go on", None)
 
 
-def test_memory_shows_what_was_written_and_what_was_found() -> None:
+def test_memory_shows_written_content_and_found_records() -> None:
     written = ops.MemoryOperation(operation="upsert_memory", record_id="city", content={"n": "Rom"})
     assert values(written) == ({"key": "city", "content": {"n": "Rom"}}, None)
     assert values(ops.MemoryOperation(operation="create_memory", content=[1])) == ([1], None)
@@ -201,7 +201,7 @@ def test_a_model_call_has_the_shape_of_openai() -> None:
     )
 
 
-def test_session_reasoning_tokens_and_the_first_token_have_their_names() -> None:
+def test_session_reasoning_tokens_and_first_token_are_named_as_there() -> None:
     call = ops.Inference(
         conversation_id="s1",
         time_to_first_chunk_s=0.5,
@@ -226,7 +226,7 @@ def test_without_content_on_the_span_none_is_added(operation: ops.Operation) -> 
 
 
 @pytest.mark.parametrize("cut", [{MARK_TRUNCATED: "bytes", MARK_LENGTH: 9}, "…", 7, None])
-def test_what_is_left_of_a_shortened_value_is_shown(cut: Any) -> None:
+def test_the_rest_of_a_shortened_value_is_shown(cut: Any) -> None:
     call = ops.Inference(input=[cut, message("user", [text("hi")])], output=[cut], tools=[cut])
     assert values(call)[0]["messages"][-1] == {"role": "user", "content": "hi"}
 
@@ -248,12 +248,12 @@ def test_what_is_left_of_a_shortened_value_is_shown(cut: Any) -> None:
         {"attributes": {"gen_ai.operation.name": "invoke_agent", "traceloop.span.kind": "agent"}},
     ],
 )
-def test_spans_of_others_and_those_in_other_words_stay_as_they_are(change: dict[str, Any]) -> None:
+def test_foreign_spans_and_those_of_other_dialects_stay_unchanged(change: dict[str, Any]) -> None:
     span = collected(ops.AgentInvocation(input=[message("user", [text("?")])]))
     assert names.beside(structs.replace(span, **change)) == {}
 
 
-def test_a_name_that_is_there_keeps_its_value() -> None:
+def test_an_existing_attribute_keeps_its_value() -> None:
     span = collected(ops.AgentInvocation(conversation_id="s", extra={"session.id": "theirs"}))
     assert names.beside(span) == {
         "openinference.span.kind": "AGENT",
@@ -296,7 +296,7 @@ def replayed(document: dict[str, Any]) -> list[SpanRecord]:
     return list(SpanFiles([BytesIO(sent)]).spans())
 
 
-def test_without_the_mark_our_names_are_read_still() -> None:
+def test_our_names_are_read_even_without_the_mark() -> None:
     span = with_names(collected(ops.ToolExecution(name="t", arguments={"a": 1}, result="r")))
     del span.attributes["agentool.also"]
     dialect, operation = classify(span)

@@ -52,6 +52,6 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.93
 
 
-def test_a_span_that_is_only_sent_there_is_read_by_its_own_vocabulary() -> None:
-    said = {"gen_ai.operation.name": "chat", "braintrust.parent": "project_id:1"}
-    assert spelled(span(said)) == "gen_ai: chat"
+def test_a_foreign_span_sent_to_braintrust_is_read_in_its_own_vocabulary() -> None:
+    attributes = {"gen_ai.operation.name": "chat", "braintrust.parent": "project_id:1"}
+    assert spelled(span(attributes)) == "gen_ai: chat"

@@ -53,13 +53,13 @@ def test_a_turn_is_a_run_with_a_roll_up() -> None:
 
 
 def test_the_prompt_of_a_turn_may_be_joined_to_it() -> None:
-    said = span(
+    record = span(
         {"turn.id": "t"},
         event("codex.user_prompt", prompt="Fix it."),
         name="session_task.turn",
         scope="codex_cli_rs",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         codex: agent agent=codex
           > user: Fix it.
     """)

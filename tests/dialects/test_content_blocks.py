@@ -29,11 +29,11 @@ def read(attributes: dict[str, Any], **fields: Any) -> Any:
 
 def stored(given: Any, gave: Any = None) -> Any:
     """A model call as MLflow keeps it: the request and the response."""
-    said = {"mlflow.spanInputs": json.dumps(given), "mlflow.spanOutputs": json.dumps(gave)}
-    return read({"mlflow.spanType": '"CHAT_MODEL"', **said})
+    attributes = {"mlflow.spanInputs": json.dumps(given), "mlflow.spanOutputs": json.dumps(gave)}
+    return read({"mlflow.spanType": '"CHAT_MODEL"', **attributes})
 
 
-def test_thoughts_are_kept_with_what_seals_them() -> None:
+def test_thoughts_are_kept_with_their_signature() -> None:
     langchain = {"type": "reasoning_content", "reasoning_content": {"text": "Hm."}}
     answered = stored({}, {"role": "assistant", "content": [langchain]})
     assert parts_of(answered.output[0]) == [reasoning("Hm.")]
@@ -42,7 +42,7 @@ def test_thoughts_are_kept_with_what_seals_them() -> None:
         assert parts_of(stored({}, answer).output[0]) == [SIGNED, SEALED]
 
 
-def test_a_result_that_is_an_error_says_so() -> None:
+def test_a_result_flagged_as_an_error_stays_flagged() -> None:
     bedrock = {"toolResult": {"toolUseId": "c1", "content": "no", "status": "error"}}
     expected = {**tool_response("no", "c1"), "is_error": True}
     for block in (FAILED, bedrock):
@@ -66,7 +66,7 @@ def test_a_request_to_a_model_of_bedrock_is_in_its_body() -> None:
     assert asked.output == [message("assistant", [text("!")])]
 
 
-def test_a_stream_that_is_only_named_is_no_answer() -> None:
+def test_the_printed_name_of_a_stream_is_not_an_answer() -> None:
     assert stored({}, "<anthropic.Stream object at 0x7fe8392d0c90>").output is None
     assert stored({}, {"ResponseMetadata": {}, "body": "EventStream"}).output is None
 
@@ -83,11 +83,11 @@ def test_openinference_calls_a_sealed_thought_data() -> None:
     assert parts_of(answered.output[0]) == [SEALED]
 
 
-def test_openinference_has_thoughts_and_errors_where_the_values_have_them() -> None:
+def test_openinference_takes_thoughts_and_errors_from_the_values() -> None:
     """Flattened messages have no name for an error, and LangChain's leave the thoughts out."""
     kwargs = {"content": [*ANTHROPIC, {"type": "text", "text": "So."}]}
     made = {"type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
-    asked = read(
+    operation = read(
         {
             "openinference.span.kind": "LLM",
             "input.value": json.dumps({"messages": [{"role": "user", "content": [FAILED]}]}),
@@ -99,15 +99,15 @@ def test_openinference_has_thoughts_and_errors_where_the_values_have_them() -> N
             "llm.output_messages.0.message.content": "So.",
         }
     )
-    assert parts_of(asked.input[0]) == [{**tool_response("no", "c1"), "is_error": True}]
-    assert parts_of(asked.output[0]) == [SIGNED, SEALED, text("So.")]
+    assert parts_of(operation.input[0]) == [{**tool_response("no", "c1"), "is_error": True}]
+    assert parts_of(operation.output[0]) == [SIGNED, SEALED, text("So.")]
 
 
-def test_openinference_joins_results_that_the_value_has_apart() -> None:
+def test_openinference_joins_results_that_are_separate_in_the_value() -> None:
     """Of Bedrock's, which writes one message for them, without ids."""
     results = [{"type": "tool_result", "tool_use_id": it, "content": it} for it in ("a", "b")]
     part = "llm.input_messages.1.message.contents"
-    asked = read(
+    operation = read(
         {
             "openinference.span.kind": "LLM",
             "input.value": json.dumps({"messages": [{"role": "user", "content": results}]}),
@@ -118,7 +118,7 @@ def test_openinference_joins_results_that_the_value_has_apart() -> None:
             f"{part}.1.message_content.text": "b",
         }
     )
-    assert [parts_of(it) for it in asked.input] == [
+    assert [parts_of(it) for it in operation.input] == [
         [text("Be brief.")],
         [tool_response("a", "a"), tool_response("b", "b")],
     ]
@@ -126,12 +126,12 @@ def test_openinference_joins_results_that_the_value_has_apart() -> None:
 
 def test_openllmetry_encodes_the_thoughts_it_does_not_know() -> None:
     parts = [{"type": "text", "content": json.dumps(it)} for it in (BEDROCK[0], ANTHROPIC[1])]
-    said = json.dumps([{"role": "assistant", "parts": parts}])
+    json_text = json.dumps([{"role": "assistant", "parts": parts}])
     scope = "opentelemetry.instrumentation.bedrock"
     answered = read(
         {
             "gen_ai.operation.name": "chat",
-            "gen_ai.output.messages": said,
+            "gen_ai.output.messages": json_text,
             "llm.request.type": "chat",
         },
         scope=scope,
@@ -141,16 +141,18 @@ def test_openllmetry_encodes_the_thoughts_it_does_not_know() -> None:
 
 def test_openllmetry_leaves_googles_tools_as_they_were_declared() -> None:
     declared = [{"function_declarations": [{"name": "look", "parameters": {}}]}]
-    said = {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(declared)}
-    asked = read(said, scope="opentelemetry.instrumentation.google_generativeai")
-    assert asked.tools == [{"type": "function", "name": "look", "parameters": {}}]
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(declared)}
+    operation = read(attributes, scope="opentelemetry.instrumentation.google_generativeai")
+    assert operation.tools == [{"type": "function", "name": "look", "parameters": {}}]
 
 
-def test_openlit_prints_what_googles_models_were_told() -> None:
+def test_openlit_prints_the_input_of_googles_models() -> None:
     part = {"type": "tool_call_response", "id": "", "response": "{'result': {'degrees': 18}}"}
-    told = json.dumps([{"role": "user", "parts": [part]}])
-    asked = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": told}, scope="openlit")
-    assert parts_of(asked.input[0])[0]["response"] == {"result": {"degrees": 18}}
+    json_text = json.dumps([{"role": "user", "parts": [part]}])
+    operation = read(
+        {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json_text}, scope="openlit"
+    )
+    assert parts_of(operation.input[0])[0]["response"] == {"result": {"degrees": 18}}
 
 
 def test_openlit_names_a_call_that_failed_in_its_span_only() -> None:

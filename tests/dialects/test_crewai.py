@@ -44,7 +44,7 @@ def test_a_task_that_shares_its_output_is_a_run_of_its_agent() -> None:
     """)
 
 
-def test_a_task_that_keeps_its_output_to_itself_is_none() -> None:
+def test_a_task_that_does_not_share_its_output_is_not_a_run() -> None:
     task = span({"crewai_version": "1.15", "agent_role": "writer"}, name="Task Execution")
     assert spelled(task) == text("""
         crewai: unclassified

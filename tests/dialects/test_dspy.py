@@ -6,16 +6,16 @@ from tests.dialects.spelled import span, spelled, text
 
 
 def test_a_tool_of_dspy_has_its_own_name_and_arguments() -> None:
-    said = span(
+    record = span(
         {"openinference.span.kind": "TOOL", "input.value": '{"kwargs": {"at": 1}}'},
         name="look.__call__",
         scope="openinference.instrumentation.dspy",
     )
-    assert spelled(said) == 'openinference: tool look arguments={"at":1}'
+    assert spelled(record) == 'openinference: tool look arguments={"at":1}'
 
 
-def test_a_module_of_dspy_was_asked_what_its_forward_was_given() -> None:
-    said = span(
+def test_the_input_of_a_dspy_module_is_the_argument_of_forward() -> None:
+    record = span(
         {
             "openinference.span.kind": "CHAIN",
             "input.value": '{"input_args": {"question": "Where?"}}',
@@ -24,7 +24,7 @@ def test_a_module_of_dspy_was_asked_what_its_forward_was_given() -> None:
         name="ReAct.forward",
         scope="openinference.instrumentation.dspy",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         openinference: workflow ReAct.forward
           > user: Where?
     """)

@@ -15,7 +15,7 @@ def component(kind: str, name: str, **said: Any) -> SpanRecord:
     )
 
 
-def test_messages_are_in_the_order_of_their_numbers_and_zeros_were_not_given() -> None:
+def test_messages_are_ordered_by_number_and_zero_settings_are_unset() -> None:
     said: dict[str, Any] = {f"prompt_{n}_role": "user" for n in range(11)}
     said |= {f"prompt_{n}_content": f"word {n}" for n in range(11) if n != 3}  # that had only calls
     del said["prompt_3_role"]
@@ -25,7 +25,7 @@ def test_messages_are_in_the_order_of_their_numbers_and_zeros_were_not_given() -
     assert "temperature" not in spelled(call)
 
 
-def test_what_another_agent_did_is_not_the_question() -> None:
+def test_actions_of_another_agent_are_not_the_question() -> None:
     told = "For context: [helper] called tool: `transfer_to_agent` with arguments: {}."
     call = component(
         "ChatModel",
@@ -52,7 +52,7 @@ def test_what_a_tool_streamed_is_a_list_of_one() -> None:
     """)
 
 
-def test_a_graph_is_a_workflow_where_it_is_the_root_and_nothing_below() -> None:
+def test_a_graph_is_a_workflow_only_at_the_root() -> None:
     root = component("Graph", "asking", prompt_0_role="user", prompt_0_content='"Hello?"')
     lambda_ = component("Lambda", "", prompt_0_content="x")
     lambda_.parent_id = "00f067aa0ba902b7"

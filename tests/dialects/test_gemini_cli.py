@@ -91,17 +91,17 @@ def test_log_records_are_read() -> None:
     assert coverage(LOGS) == 1.0
 
 
-def test_messages_cut_in_the_middle_are_not_read_as_words() -> None:
-    said = {"gen_ai.operation.name": "llm_call", "gen_ai.input.messages": CUT}
-    operation: Any = classify(span(said, scope="gemini-cli"))[1]
+def test_truncated_messages_are_not_read_as_text() -> None:
+    attributes = {"gen_ai.operation.name": "llm_call", "gen_ai.input.messages": CUT}
+    operation: Any = classify(span(attributes, scope="gemini-cli"))[1]
     assert operation.input is None
     assert operation.extra["gen_ai.input.messages"] == CUT
 
 
 def test_a_detected_loop_is_the_outcome_of_the_run_it_happened_in() -> None:
-    said = span(
+    record = span(
         {"gen_ai.operation.name": "user_prompt"},
         event("gemini_cli.loop_detected"),
         scope="gemini-cli",
     )
-    assert classify(said)[1].error_type == "loop_detected"
+    assert classify(record)[1].error_type == "loop_detected"

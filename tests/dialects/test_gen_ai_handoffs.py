@@ -33,7 +33,7 @@ def steps(spans: Any) -> list[dict[str, Any]]:
     return found.trace.to_dict()["steps"]  # type: ignore[no-any-return]
 
 
-def test_a_reported_handoff_shows_its_message_where_tools_show_their_arguments(spans: Any) -> None:
+def test_the_message_of_a_reported_handoff_is_in_the_tools_arguments(spans: Any) -> None:
     with run("planner") as made:
         made.handoff("writer", "write it")
     handoff, _ = spans.finished()
@@ -46,7 +46,7 @@ def test_a_reported_handoff_shows_its_message_where_tools_show_their_arguments(s
     assert "write it" not in str({**told, "message": ""})
 
 
-def test_a_decorated_handoff_shows_what_came_of_it_too(spans: Any) -> None:
+def test_a_decorated_handoff_has_its_result_too(spans: Any) -> None:
     @step("handoff")
     def hand_over(to_agent: str, message: str) -> str:
         return "written"
@@ -62,7 +62,7 @@ def test_a_decorated_handoff_shows_what_came_of_it_too(spans: Any) -> None:
     assert [(it["type"], it["message"]) for it in steps(spans)] == [("handoff", "write it")]
 
 
-def test_without_content_a_handoff_says_to_whom(spans: Any) -> None:
+def test_without_content_a_handoff_still_names_its_target(spans: Any) -> None:
     spans.without_content()
     with run("planner") as made:
         made.handoff("writer", "write it")
@@ -80,12 +80,12 @@ def test_recordings_with_the_earlier_name_are_read(generation: str) -> None:
         "agentool.transfer.target": "writer",
         "agentool.transfer.message": "write it",
     }
-    found = read(earlier)
-    assert (found.transfer_message, found.arguments) == ("write it", UNSET)
-    assert read(GenAI(generation).write(found).attributes) == found
+    operation = read(earlier)
+    assert (operation.transfer_message, operation.arguments) == ("write it", UNSET)
+    assert read(GenAI(generation).write(operation).attributes) == operation
 
 
-def test_arguments_of_a_transfer_tool_stay_what_they_are() -> None:
+def test_arguments_of_a_transfer_tool_stay_unchanged() -> None:
     given = ToolExecution(
         name="transfer_to_writer",
         transfer_target="writer",
@@ -98,12 +98,12 @@ def test_arguments_of_a_transfer_tool_stay_what_they_are() -> None:
     assert read(said).transfer_message == "write it"
 
 
-def test_a_text_that_a_hook_put_in_place_of_the_arguments_is_the_message() -> None:
-    said: Attributes = {
+def test_text_that_a_hook_put_in_place_of_the_arguments_is_the_message() -> None:
+    attributes: Attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "transfer_to_writer",
         "agentool.transfer.target": "writer",
         ARGUMENTS: "[removed]",
         "agentool.tool.wrapped": ["message"],
     }
-    assert read(said).transfer_message == "[removed]"
+    assert read(attributes).transfer_message == "[removed]"

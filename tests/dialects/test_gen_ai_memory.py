@@ -46,46 +46,46 @@ def own(said: Attributes) -> set[str]:
         ([None], [{"content": None}]),
     ],
 )
-def test_what_a_search_gave_is_records_and_comes_back(results: Any, records: Any) -> None:
+def test_search_results_are_records_and_come_back(results: Any, records: Any) -> None:
     operation = MemoryOperation(results=results)
-    said = attributes(operation)
-    assert loads(said["gen_ai.memory.records"]) == records
-    assert own(said) == {"agentool.memory.wrapped"}
-    assert read(said) == operation
-    assert check(span(said)) == []
+    written = attributes(operation)
+    assert loads(written["gen_ai.memory.records"]) == records
+    assert own(written) == {"agentool.memory.wrapped"}
+    assert read(written) == operation
+    assert check(span(written)) == []
 
 
 @pytest.mark.parametrize("content", ["text", ["a", "b"], {"a": 1}, [], None])
-def test_what_is_written_is_one_record_and_comes_back(content: Any) -> None:
+def test_written_content_is_one_record_and_comes_back(content: Any) -> None:
     operation = MemoryOperation(operation="upsert_memory", record_id="k", content=content)
-    said = attributes(operation)
-    assert loads(said["gen_ai.memory.records"]) == [{"content": content}]
-    assert said["gen_ai.memory.record.id"] == "k"
-    assert own(said) == {"agentool.memory.wrapped"}
-    assert read(said, "upsert_memory") == operation
+    written = attributes(operation)
+    assert loads(written["gen_ai.memory.records"]) == [{"content": content}]
+    assert written["gen_ai.memory.record.id"] == "k"
+    assert own(written) == {"agentool.memory.wrapped"}
+    assert read(written, "upsert_memory") == operation
 
 
-def test_records_of_a_store_are_told_as_they_are() -> None:
+def test_records_of_a_store_are_written_unchanged() -> None:
     operation = MemoryOperation(records=[{"id": "1", "content": "a", "score": 0.5}])
-    said = attributes(operation)
-    assert own(said) == set()
-    assert read(said) == operation
+    written = attributes(operation)
+    assert own(written) == set()
+    assert read(written) == operation
 
 
-def test_what_no_record_can_say_beside_those_there_are_keeps_a_name_of_ours() -> None:
+def test_results_that_fit_no_record_stay_under_our_own_attribute() -> None:
     operation = MemoryOperation(records=[{"content": "a"}], results={"found": 1})
-    said = attributes(operation)
-    assert own(said) == {"agentool.memory.results"}
-    assert read(said) == operation
+    written = attributes(operation)
+    assert own(written) == {"agentool.memory.results"}
+    assert read(written) == operation
 
 
 @pytest.mark.parametrize("generation", ["1.41", "1.36"])
-def test_a_generation_without_records_has_them_under_a_name_of_ours(generation: str) -> None:
+def test_a_generation_without_records_has_them_under_our_own_attribute(generation: str) -> None:
     operation = MemoryOperation(operation="upsert_memory", record_id="k", content="x")
-    said = attributes(operation, generation)
-    assert said["agentool.gen_ai.memory.records"] == '[{"content":"x"}]'
-    assert not any(name.startswith("gen_ai.memory.") for name in said)
-    assert read(said, "upsert_memory") == operation
+    written = attributes(operation, generation)
+    assert written["agentool.gen_ai.memory.records"] == '[{"content":"x"}]'
+    assert not any(name.startswith("gen_ai.memory.") for name in written)
+    assert read(written, "upsert_memory") == operation
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
@@ -98,13 +98,13 @@ def test_recordings_with_the_earlier_names_are_read(generation: str) -> None:
     assert read(attributes(written, generation), "upsert_memory") == written
 
 
-def test_a_mark_in_place_of_what_was_too_much_stays() -> None:
+def test_a_truncation_mark_among_the_records_stays() -> None:
     mark = {"$truncated": "bytes", "$length": 9}
     said = {"gen_ai.memory.records": [{"content": "a"}, mark], "agentool.memory.wrapped": "each"}
     assert read(said) == MemoryOperation(results=["a", mark])
 
 
-def test_a_text_that_a_hook_put_in_place_of_records_is_what_was_found() -> None:
+def test_text_that_a_hook_put_in_place_of_records_is_the_result() -> None:
     said = {"gen_ai.memory.records": "[removed]", "agentool.memory.wrapped": "each"}
     assert read(said) == MemoryOperation(results="[removed]")
     assert read({"agentool.memory.wrapped": "whole"}).results is UNSET

@@ -195,11 +195,11 @@ def test_a_kind_that_a_store_dropped_is_read_from_our_attribute() -> None:
 
 
 def test_a_tool_span_filled_in_by_hand_has_bare_names() -> None:
-    said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
     bare = {"input": '{"a": 1}', "output": "done"}
-    operation = read({**said, **bare})
+    operation = read({**attributes, **bare})
     assert (operation.arguments, operation.result, operation.extra) == ({"a": 1}, "done", {})
-    operation = read({**said, **bare, "gen_ai.tool.call.arguments": "{}"})
+    operation = read({**attributes, **bare, "gen_ai.tool.call.arguments": "{}"})
     assert (operation.arguments, operation.extra) == ({}, {"input": '{"a": 1}'})
 
 
@@ -216,12 +216,12 @@ def test_a_handoff_operation_is_a_transfer() -> None:
     )
 
 
-def test_an_unknown_operation_keeps_all_it_says() -> None:
+def test_an_unknown_operation_keeps_all_its_attributes() -> None:
     attributes = {"gen_ai.operation.name": "think_hard", "gen_ai.x": 1}
     assert read(attributes) == Unclassified(extra=attributes)
 
 
-def test_a_span_of_something_else_speaks_no_dialect() -> None:
+def test_an_unrelated_span_is_of_no_dialect() -> None:
     span = SpanRecord("1" * 32, "2" * 16, attributes={"http.method": "GET"})
     assert classify(span) == (None, Unclassified(extra={"http.method": "GET"}))
 
@@ -249,10 +249,10 @@ def test_an_unknown_generation_is_refused_by_name() -> None:
         GenAI("0.9")
 
 
-def test_a_choice_that_only_asks_for_a_tool_is_a_message() -> None:
+def test_a_choice_with_only_a_tool_call_is_a_message() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
-    said = json.dumps({"role": "assistant", "tool_calls": [call]})
-    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", message=said))
+    json_text = json.dumps({"role": "assistant", "tool_calls": [call]})
+    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", message=json_text))
     assert operation.output == [message("assistant", [CALL])]
 
 
@@ -274,8 +274,8 @@ def test_messages_of_any_provider_under_the_current_name_are_messages(asked: Any
 
 def test_tool_calls_as_openai_has_them_are_found_under_the_current_name() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
-    said = json.dumps([{"role": "assistant", "content": None, "tool_calls": [call]}])
-    operation = read({"gen_ai.operation.name": "chat", "gen_ai.output.messages": said})
+    json_text = json.dumps([{"role": "assistant", "content": None, "tool_calls": [call]}])
+    operation = read({"gen_ai.operation.name": "chat", "gen_ai.output.messages": json_text})
     assert operation.output == [message("assistant", [CALL])]
 
 
@@ -288,8 +288,8 @@ def test_messages_that_were_cut_in_the_middle_stay_unread() -> None:
 
 
 def test_instructions_that_are_bare_text_are_a_part() -> None:
-    said = {"gen_ai.operation.name": "chat", "gen_ai.system_instructions": "be brief"}
-    assert read(said).system == [text("be brief")]
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.system_instructions": "be brief"}
+    assert read(attributes).system == [text("be brief")]
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_an_indexed_refusal_is_a_part() -> None:
     assert operation.output[0]["parts"] == [{"type": "refusal", "content": "no"}]
 
 
-def test_an_exception_told_beside_the_span_is_its_error() -> None:
+def test_an_exception_in_a_log_record_is_the_spans_error() -> None:
     record = event(
         "gen_ai.client.operation.exception",
         **{"exception.type": "RateLimitError", "exception.message": "slow down"},
@@ -343,7 +343,7 @@ def test_the_body_of_azures_events_is_one_attribute() -> None:
     assert operation.output == [message("assistant", [text("hello")])]
 
 
-def test_a_run_told_by_events_of_its_own_span_ends_with_what_was_answered() -> None:
+def test_a_run_with_message_events_ends_with_the_answer() -> None:
     operation = read(
         {"gen_ai.operation.name": "invoke_agent"},
         event("gen_ai.user.message", content="hi"),
@@ -354,8 +354,8 @@ def test_a_run_told_by_events_of_its_own_span_ends_with_what_was_answered() -> N
 
 
 def test_a_choice_of_google_has_its_parts_in_the_content() -> None:
-    said = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"a": 1}}}]}
-    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", content=said))
+    turn = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"a": 1}}}]}
+    operation = read({"gen_ai.operation.name": "chat"}, event("gen_ai.choice", content=turn))
     assert operation.output == [message("assistant", [tool_call("f", {"a": 1})])]
 
 
@@ -406,7 +406,7 @@ def test_the_printed_class_of_an_error_is_its_name() -> None:
         },
     ],
 )
-def test_a_result_that_a_provider_calls_an_error_stays_one(block: dict[str, Any]) -> None:
+def test_a_result_that_a_provider_flags_as_an_error_stays_one(block: dict[str, Any]) -> None:
     sent = json.dumps([{"role": "user", "content": [block]}])
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": sent}
     _, operation = classify(SpanRecord("1" * 32, "2" * 16, attributes=attributes))
@@ -431,14 +431,15 @@ def test_a_completion_of_thinking_is_reasoning() -> None:
     ]
 
 
-def test_what_a_server_of_models_says_is_a_model_call() -> None:
-    said = {
+def test_spans_of_a_model_server_are_model_calls() -> None:
+    attributes = {
         "gen_ai.latency.e2e": 0.5,
         "gen_ai.latency.time_in_queue": 0.01,
         "gen_ai.usage.prompt_tokens": 41,
         "gen_ai.usage.completion_tokens": 23,
         "gen_ai.request.id": "chatcmpl-1",
     }
-    operation = classify(SpanRecord("a" * 32, "b" * 16, name="llm_request", attributes=said))[1]
+    request = SpanRecord("a" * 32, "b" * 16, name="llm_request", attributes=attributes)
+    _, operation = classify(request)
     assert isinstance(operation, Inference)
     assert operation.usage == Usage(input_tokens=41, output_tokens=23)

@@ -87,7 +87,7 @@ def same(span: SpanRecord) -> bool:
     return True
 
 
-def test_both_readings_agree_and_the_short_one_is_taken() -> None:
+def test_both_readings_agree_and_the_fast_one_applies() -> None:
     taken: list[bool] = []
 
     @settings(max_examples=many(500))
@@ -100,7 +100,7 @@ def test_both_readings_agree_and_the_short_one_is_taken() -> None:
     assert sum(taken) >= len(taken) / 25  # else this would assert nothing
 
 
-def test_a_chat_of_the_baseline_is_read_at_once() -> None:
+def test_a_chat_of_the_baseline_takes_the_fast_reading() -> None:
     said = {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.model": "gpt-5",
@@ -113,7 +113,7 @@ def test_a_chat_of_the_baseline_is_read_at_once() -> None:
     assert same(SpanRecord("1" * 32, "2" * 16, attributes=said))
 
 
-def test_a_tool_execution_of_the_baseline_is_read_at_once() -> None:
+def test_a_tool_execution_of_the_baseline_takes_the_fast_reading() -> None:
     said = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": "get_weather",

@@ -61,20 +61,20 @@ def test_spans_are_read() -> None:
 
 def test_queries_and_documents_are_their_text() -> None:
     document = {"content": [{"text": "There "}, {"text": "it is."}], "metadata": {"page": 1}}
-    said = span(
+    record = span(
         {
             "genkit:metadata:subtype": "retriever",
             "genkit:input": json.dumps({"query": {"content": [{"text": "Where?"}]}}),
             "genkit:output": json.dumps({"documents": [document]}),
         }
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         genkit: retrieval query=Where? documents=[{"content":"There it
             is.","metadata":{"page":1}}]
     """)
 
 
-def test_a_tool_with_parts_gives_an_output_or_both() -> None:
+def test_a_multipart_tool_returns_its_output_or_output_and_parts() -> None:
     def looked(output: str) -> SpanRecord:
         return span(
             {

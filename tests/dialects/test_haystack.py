@@ -12,15 +12,15 @@ COUNTS = {"model": "m", "finish_reason": "stop", "usage": {"prompt_tokens": 5}}
 
 
 def component(kind: str, put_in: Any, put_out: Any) -> str:
-    said = {
+    attributes = {
         "haystack.component.type": kind,
         "haystack.component.input": json.dumps(put_in),
         "haystack.component.output": json.dumps(put_out),
     }
-    return spelled(span(said, name="haystack.component.run"))
+    return spelled(span(attributes, name="haystack.component.run"))
 
 
-def test_a_generator_of_text_is_a_model_call_that_tells_of_itself_beside_its_replies() -> None:
+def test_a_text_generator_is_a_model_call_with_its_metadata() -> None:
     replies = {"replies": ["Here."], "meta": [COUNTS]}
     assert component("OpenAIGenerator", {"prompt": "Where?"}, replies) == text("""
         haystack: chat answered_by=m finish=stop in=5
@@ -37,19 +37,19 @@ def test_thoughts_and_settings_of_a_chat_are_read() -> None:
     """)
 
 
-def test_components_that_prepare_or_pass_on_are_no_operations() -> None:
+def test_components_that_prepare_or_route_are_not_operations() -> None:
     assert component("PromptBuilder", {}, {}) == "haystack: unclassified"
     assert component("OpenAITextEmbedder", {"text": "x"}, {}) == "haystack: embeddings"
 
 
 def test_sets_of_tools_are_their_tools() -> None:
     tools = {"type": "Toolset", "data": {"tools": [{"type": "Tool", "data": {"name": "look"}}]}}
-    said = span({"haystack.agent.tools": json.dumps([tools])}, name="haystack.agent.run")
-    assert spelled(said) == "haystack: agent tools=look"
+    record = span({"haystack.agent.tools": json.dumps([tools])}, name="haystack.agent.run")
+    assert spelled(record) == "haystack: agent tools=look"
 
 
-def test_a_tool_that_failed_says_so_in_its_output() -> None:
-    said = span(
+def test_a_failed_tool_is_recognised_by_its_output() -> None:
+    record = span(
         {
             "haystack.tool.name": "look",
             "haystack.tool.error": True,
@@ -57,7 +57,7 @@ def test_a_tool_that_failed_says_so_in_its_output() -> None:
         },
         name="haystack.agent.step.tool",
     )
-    assert spelled(said) == "haystack: tool look tool_error=no map"
+    assert spelled(record) == "haystack: tool look tool_error=no map"
 
 
 def test_without_content_a_model_call_has_nothing_but_its_name() -> None:

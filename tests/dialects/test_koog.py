@@ -8,7 +8,7 @@ CALL = '[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\\
 HIDDEN = "HIDDEN:non-empty"
 
 
-def test_messages_are_brought_to_the_conventions() -> None:
+def test_messages_are_normalised_to_the_conventions() -> None:
     """Since Koog 0.6: roles in capitals, a result under `result`, an empty message between."""
     spans = [
         span(
@@ -50,7 +50,7 @@ def test_messages_are_brought_to_the_conventions() -> None:
     assert coverage(spans) == 0.73
 
 
-def test_a_run_tells_of_its_system_prompt_alone() -> None:
+def test_a_run_has_only_its_system_prompt() -> None:
     """Since Koog 0.6: it stands where input and answer belong, and no tokens are counted."""
     system = '[{"role":"System","parts":[{"type":"text","content":"Be brief."}]}]'
     run = span(
@@ -82,7 +82,7 @@ def test_a_tool_that_failed_has_no_result() -> None:
     assert spelled(failed) == "koog: tool look error=java.lang.IllegalStateException"
 
 
-def test_a_choice_before_a_result_is_history() -> None:
+def test_a_choice_before_a_tool_result_is_history() -> None:
     """Koog 0.5: the calls of earlier turns are choices too, and an answer in words is none."""
     chat = span(
         {"gen_ai.operation.name": "chat"},
@@ -101,7 +101,7 @@ def test_a_choice_before_a_result_is_history() -> None:
     """)
 
 
-def test_what_is_hidden_is_not_said() -> None:
+def test_hidden_content_is_not_a_value() -> None:
     spans = [
         span(
             {"gen_ai.operation.name": "chat"},

@@ -68,7 +68,7 @@ def test_spans_of_the_sdk_are_read() -> None:
     assert coverage(RECORDED) == 0.38
 
 
-def test_tokens_counted_apart_are_counted_in() -> None:
+def test_tokens_counted_separately_are_added_to_the_input() -> None:
     assert usage(input=10, output=4, input_cache_read=90, output_reasoning=6, total=110) == Usage(
         input_tokens=100,
         output_tokens=10,
@@ -78,7 +78,7 @@ def test_tokens_counted_apart_are_counted_in() -> None:
     )
 
 
-def test_tokens_counted_within_stay() -> None:
+def test_tokens_already_included_stay() -> None:
     assert usage(input=100, output=10, input_cached_tokens=90, total=110).input_tokens == 100
 
 
@@ -98,7 +98,7 @@ def test_the_first_token_is_measured_from_the_start() -> None:
     assert operation.time_to_first_chunk_s == 1.5
 
 
-def test_the_vocabulary_inside_is_read_with_what_langfuse_moved_out_of_it() -> None:
+def test_the_inner_vocabulary_is_read_with_the_attributes_langfuse_moved() -> None:
     vercel = span(
         {
             "ai.operationId": "ai.generateText.doGenerate",
@@ -132,13 +132,13 @@ def test_the_vocabulary_inside_is_read_with_what_langfuse_moved_out_of_it() -> N
     assert coverage([vercel, tool]) == 1.0
 
 
-def test_a_thread_of_langgraph_is_the_session_where_none_is_named() -> None:
+def test_a_langgraph_thread_is_the_session_by_default() -> None:
     thread = {OF + "type": "agent", OF + "metadata.thread_id": '"t1"'}
     assert classify(span(thread))[1].conversation_id == "t1"
     assert classify(span({**thread, "session.id": "s1"}))[1].conversation_id == "s1"
 
 
-def test_spans_of_an_older_sdk_are_known_by_what_is_in_them() -> None:
+def test_spans_of_an_older_sdk_are_recognised_by_their_attributes() -> None:
     output = {"type": "tool", "name": "search", "tool_call_id": "c1", "content": "found"}
     state = {"messages": [{"type": "human", "content": "hi"}, {"type": "ai", "content": "hello"}]}
     said = [
@@ -168,7 +168,7 @@ def test_spans_of_an_older_sdk_are_known_by_what_is_in_them() -> None:
     """)
 
 
-def test_a_node_that_is_called_agent_is_a_step_of_the_graph() -> None:
+def test_a_node_named_agent_is_a_step_of_the_graph() -> None:
     node = {OF + "type": "agent", OF + "metadata.langgraph_node": "agent", OF + "output": "{}"}
     read = [
         classify(span(attributes, name="agent", parent_id="3" * 16))[1]
@@ -177,12 +177,12 @@ def test_a_node_that_is_called_agent_is_a_step_of_the_graph() -> None:
     assert [type(it).__name__ for it in read] == ["Unclassified", "AgentInvocation"]
 
 
-def test_a_session_that_was_given_to_the_callback_is_one() -> None:
-    said = {"metadata.langfuse_session_id": "s", "metadata.thread_id": "t"}
-    assert generation(**said).conversation_id == "s"
+def test_a_session_passed_to_the_callback_is_the_session() -> None:
+    attributes = {"metadata.langfuse_session_id": "s", "metadata.thread_id": "t"}
+    assert generation(**attributes).conversation_id == "s"
 
 
-def test_what_it_took_from_langsmiths_exporter_is_read_as_that_wrote_it() -> None:
+def test_attributes_from_langsmiths_exporter_are_read_as_langsmiths() -> None:
     given, gave = {"prompt": "Rain?"}, {"role": "assistant", "content": "No."}
     stored = {
         OF + "type": "span",
@@ -197,7 +197,7 @@ def test_what_it_took_from_langsmiths_exporter_is_read_as_that_wrote_it() -> Non
     assert operation.output == [message("assistant", [said("No.")])]
 
 
-def test_what_the_vocabulary_inside_says_counts_where_it_says_something() -> None:
+def test_values_of_the_inner_vocabulary_win_where_it_has_them() -> None:
     stored = {OF + "type": "agent", "gen_ai.operation.name": "create_agent"}
     operation = classify(span(stored, name="agent.1", scope="ai.koog"))[1]
     assert isinstance(operation, AgentCreation)

@@ -111,7 +111,7 @@ def test_runs_are_read() -> None:
     assert coverage(SPANS) == 0.85
 
 
-def test_an_error_is_the_last_line_of_the_traceback_and_no_output() -> None:
+def test_the_error_is_the_last_line_of_the_traceback_and_there_is_no_output() -> None:
     described = (
         "ValueError('no station')\n\nTraceback (most recent call last):\n"
         '  File "a.py", line 1, in look\n    raise\nValueError: no station\n'
@@ -128,7 +128,7 @@ def test_an_error_is_the_last_line_of_the_traceback_and_no_output() -> None:
     """)
 
 
-def test_details_of_usage_are_read_from_what_python_printed() -> None:
+def test_usage_details_are_read_from_a_python_repr() -> None:
     called = span(
         said("llm", {}, {}, **{"gen_ai.usage.input_token_details": "{'cache_read': 8}"}), **BELOW
     )

@@ -10,12 +10,12 @@ SCOPE = "langtrace_python_sdk.instrumentation.openai.instrumentation"
 TOOL = {"type": "function", "function": {"name": "look"}}
 
 
-def test_the_function_that_the_root_span_is_around_is_a_run() -> None:
+def test_the_function_inside_the_root_span_is_a_run() -> None:
     root = span({}, name="weather", scope="langtrace_python_sdk.utils.with_root_span")
     assert spelled(root) == "langtrace: workflow weather"
 
 
-def test_a_model_call_is_read_without_what_stands_for_tool_calls() -> None:
+def test_a_model_call_is_read_without_the_tool_call_placeholder() -> None:
     asked = [
         {"role": "user", "content": "Weather?"},
         [{"id": "", "type": ""}],
@@ -73,6 +73,6 @@ def test_embeddings_have_no_messages() -> None:
     assert spelled(called) == "langtrace: embeddings"
 
 
-def test_anything_else_is_machinery() -> None:
+def test_any_other_span_is_not_an_operation() -> None:
     called = span({"langtrace.service.name": "Chroma", "db.system": "chromadb"}, scope=SCOPE)
     assert spelled(called) == "langtrace: unclassified"

@@ -51,7 +51,7 @@ def read(attributes: dict[str, Any]) -> Any:
     return operation
 
 
-def test_a_call_has_its_cost_its_tools_and_what_it_asked_for() -> None:
+def test_a_call_has_its_cost_its_tools_and_its_requested_calls() -> None:
     assert spelled(span(CALL, scope="litellm")) == text("""
         litellm: chat provider=openai model=gpt-5 response=chatcmpl-1 cost=0.25 stream=False
             in=41 out=23 cached=16 reasoning=5 tools=look
@@ -60,7 +60,7 @@ def test_a_call_has_its_cost_its_tools_and_what_it_asked_for() -> None:
     """)
 
 
-def test_what_was_sent_to_the_provider_is_read_from_what_python_printed() -> None:
+def test_the_request_to_the_provider_is_read_from_a_python_repr() -> None:
     assert spelled(span(RAW, scope="litellm", name="raw_gen_ai_request")) == text("""
         litellm: chat answered_by=gpt-5-2026 response=chatcmpl-1 max_tokens=200 in=41 out=23
             total=64 tools=look
@@ -69,12 +69,12 @@ def test_what_was_sent_to_the_provider_is_read_from_what_python_printed() -> Non
     """)
 
 
-def test_a_raw_span_without_an_answer_is_no_call() -> None:
-    asked = {"llm.None.model": "text-embedding-3-small", "llm.None.input": "['one']"}
-    assert read(asked) == Unclassified(extra=asked)
+def test_a_raw_span_without_an_answer_is_not_a_call() -> None:
+    attributes = {"llm.None.model": "text-embedding-3-small", "llm.None.input": "['one']"}
+    assert read(attributes) == Unclassified(extra=attributes)
 
 
-def test_a_response_has_its_answer_where_its_request_is_not_told() -> None:
+def test_a_response_has_its_answer_even_without_its_request() -> None:
     said = "[{'type': 'message', 'role': 'assistant', 'content': [{'type': 'output_text', "
     operation = read(
         {
@@ -97,7 +97,7 @@ def test_a_response_has_its_answer_where_its_request_is_not_told() -> None:
         ("image_generation", Unclassified),
     ],
 )
-def test_the_function_that_was_called_says_what_it_is(called: str, cls: type) -> None:
+def test_the_called_function_decides_the_operation(called: str, cls: type) -> None:
     attributes = {"litellm.call_id": "call-1", "llm.request.type": called}
     assert type(read({**attributes, "gen_ai.request.model": "m"})) is cls
 
@@ -107,5 +107,5 @@ def test_a_call_of_an_older_release_has_no_id() -> None:
     assert read(without).cost_usd == 0.25
 
 
-def test_the_id_of_a_call_is_none_of_a_response() -> None:
+def test_the_id_of_a_litellm_call_is_not_a_response_id() -> None:
     assert read({**CALL, "gen_ai.response.id": "call-1"}).response_id is None

@@ -12,14 +12,14 @@ OWN, OPENINFERENCE = "llamaindex.opentelemetry.tracer", "openinference.instrumen
 
 
 def test_a_completion_is_a_model_call_with_a_prompt_and_a_text() -> None:
-    said = span(
+    record = span(
         {"llamaindex.run_id": "r"},
         event("LLMCompletionStartEvent", prompt="Where?", **{"model_dict.model_name": "m"}),
         event("LLMCompletionEndEvent", **{"response.text": "Here."}),
         name="OpenAI.complete",
         scope=OWN,
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         llama_index: chat model=m
           > user: Where?
           < assistant: Here.
@@ -28,26 +28,26 @@ def test_a_completion_is_a_model_call_with_a_prompt_and_a_text() -> None:
 
 def test_thoughts_are_read() -> None:
     blocks = [{"block_type": "thinking", "content": "Hm."}]
-    said = span(
+    record = span(
         {},
         event("LLMChatStartEvent", messages="[]"),
         event("LLMChatEndEvent", **{"response.message.blocks": json.dumps(blocks)}),
         name="Anthropic.chat",
         scope=OWN,
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         llama_index: chat
           < assistant: [thinks] Hm.
     """)
 
 
 def test_a_tool_call_that_was_cut_has_no_arguments() -> None:
-    said = span(
+    record = span(
         {"llamaindex.step.input_summary": "ToolCall(tool_name='look', tool_kwargs={'at': '..."},
         name="FunctionTool.acall",
         scope=OWN,
     )
-    assert spelled(said) == "llama_index: tool look"
+    assert spelled(record) == "llama_index: tool look"
 
 
 ANSWER = (
@@ -66,10 +66,10 @@ ANSWER = (
         ("StopEvent(result='Here.')", ""),
     ],
 )
-def test_the_printed_answer_of_a_run_is_read_where_it_is_whole(printed: str, answer: str) -> None:
-    said = span({}, event("workflow.output", output=printed), name="FunctionAgent.run", scope=OWN)
+def test_the_printed_answer_of_a_run_is_read_if_it_is_complete(printed: str, answer: str) -> None:
+    record = span({}, event("workflow.output", output=printed), name="FunctionAgent.run", scope=OWN)
     head = "llama_index: agent agent=FunctionAgent"
-    assert spelled(said) == "\n".join(filter(None, (head, answer)))
+    assert spelled(record) == "\n".join(filter(None, (head, answer)))
 
 
 def test_a_workflow_below_another_span_is_a_run_too() -> None:
@@ -80,7 +80,7 @@ def test_a_workflow_below_another_span_is_a_run_too() -> None:
 
 def test_openinferences_tool_span_has_the_arguments_and_result_of_a_method() -> None:
     gave = {"raw_input": {"kwargs": {"at": 1}}, "raw_output": {"found": 2}, "is_error": False}
-    said = span(
+    record = span(
         {
             "openinference.span.kind": "TOOL",
             "tool.name": "look",
@@ -91,11 +91,11 @@ def test_openinferences_tool_span_has_the_arguments_and_result_of_a_method() -> 
         },
         scope=OPENINFERENCE,
     )
-    assert spelled(said) == 'openinference: tool look arguments={"at":1} result={"found":2}'
+    assert spelled(record) == 'openinference: tool look arguments={"at":1} result={"found":2}'
 
 
-def test_a_tool_that_gave_an_error_failed() -> None:
-    said = span(
+def test_a_tool_with_an_error_output_failed() -> None:
+    record = span(
         {
             "openinference.span.kind": "TOOL",
             "tool.name": "look",
@@ -104,15 +104,15 @@ def test_a_tool_that_gave_an_error_failed() -> None:
         },
         scope=OPENINFERENCE,
     )
-    assert spelled(said) == (
+    assert spelled(record) == (
         'openinference: tool look tool_error=no map arguments={} result="no map"'
     )
 
 
-def test_the_inner_half_of_a_method_is_no_operation_of_its_own() -> None:
-    said = {"openinference.span.kind": "RETRIEVER", "input.value": "Where?"}
-    outer = span(said, name="VectorIndexRetriever.retrieve", scope=OPENINFERENCE)
-    inner = span(said, name="VectorIndexRetriever._retrieve", scope=OPENINFERENCE)
+def test_the_inner_span_of_a_method_is_not_an_operation() -> None:
+    attributes = {"openinference.span.kind": "RETRIEVER", "input.value": "Where?"}
+    outer = span(attributes, name="VectorIndexRetriever.retrieve", scope=OPENINFERENCE)
+    inner = span(attributes, name="VectorIndexRetriever._retrieve", scope=OPENINFERENCE)
     assert spelled(outer, inner) == text("""
         openinference: retrieval query=Where?
         openinference: unclassified

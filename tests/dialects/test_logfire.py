@@ -29,7 +29,7 @@ LOGFIRE = [
 ]
 
 
-def test_clients_wrapped_by_it_are_model_calls_and_its_other_spans_are_not() -> None:
+def test_wrapped_clients_are_model_calls_and_other_logfire_spans_are_not() -> None:
     assert spelled(*LOGFIRE) == text("""
         logfire: chat model=gpt-4o in=3 out=4
           > user: hi
@@ -70,14 +70,14 @@ def test_a_streamed_call_is_read_once() -> None:
     """)
 
 
-def test_the_items_of_a_response_are_its_answer_where_no_choice_is_told() -> None:
+def test_the_items_of_a_response_are_its_answer_if_there_are_no_choices() -> None:
     reasoning = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
     events = [
         {"event.name": "gen_ai.user.message", "role": "user", "content": "hi"},
         {"event.name": "gen_ai.unknown", "content": "reasoning\n\nSee JSON", "data": reasoning},
         {"event.name": "gen_ai.assistant.message", "role": "assistant", "content": "hello"},
     ]
-    said = span(
+    record = span(
         {
             "logfire.msg": "Responses API with 'gpt-4o'",
             "gen_ai.request.model": "gpt-4o",
@@ -85,14 +85,14 @@ def test_the_items_of_a_response_are_its_answer_where_no_choice_is_told() -> Non
         },
         scope="logfire.openai",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         logfire: chat model=gpt-4o
           > user: hi
           < assistant: [thinks] hm | hello
     """)
 
 
-def test_spans_of_the_agents_sdk_are_known_by_their_templates() -> None:
+def test_spans_of_the_agents_sdk_are_recognised_by_their_templates() -> None:
     spans: list[tuple[str, dict[str, Any]]] = [
         ("OpenAI Agents trace: {name}", {"name": "flow", "group_id": "g"}),
         ("Agent run: {name!r}", {"name": "clerk", "tools": '["find"]'}),

@@ -52,13 +52,13 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.93
 
 
-def test_an_inference_that_called_tools_leaves_its_answer_to_the_step_around_it() -> None:
-    said = {
+def test_the_answer_of_an_inference_with_tool_calls_is_on_the_step_around_it() -> None:
+    attributes = {
         "mastra.span.type": "model_inference",
         "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"A"}]}]',
     }
-    called = span({**said, "gen_ai.response.finish_reasons": '["tool-calls"]'})
-    answered = span({**said, "gen_ai.response.finish_reasons": '["stop"]'})
+    called = span({**attributes, "gen_ai.response.finish_reasons": '["tool-calls"]'})
+    answered = span({**attributes, "gen_ai.response.finish_reasons": '["stop"]'})
     assert spelled(called, answered) == text("""
         mastra: chat finish=tool_call
         mastra: chat finish=stop
@@ -66,22 +66,25 @@ def test_an_inference_that_called_tools_leaves_its_answer_to_the_step_around_it(
     """)
 
 
-def test_a_step_thinks_says_and_calls() -> None:
+def test_a_step_has_thoughts_text_and_calls() -> None:
     output = {
         "reasoningText": "Hm.",
         "text": "I look.",
         "toolCalls": [{"toolCallId": "c1", "toolName": "look", "args": {"at": 1}}],
     }
-    said = {"mastra.span.type": "model_step", "mastra.model_step.output": json.dumps(output)}
-    assert spelled(span(said)) == text("""
+    attributes = {"mastra.span.type": "model_step", "mastra.model_step.output": json.dumps(output)}
+    assert spelled(span(attributes)) == text("""
         mastra: chat
           < assistant: [thinks] Hm. | I look. | [call c1] look {"at":1}
     """)
 
 
 def test_a_structured_answer_is_an_answer() -> None:
-    said = {"mastra.span.type": "agent_run", "mastra.agent_run.output": '{"object": {"n": 1}}'}
-    assert spelled(span(said, name="agent run: 'guide'")) == text("""
+    attributes = {
+        "mastra.span.type": "agent_run",
+        "mastra.agent_run.output": '{"object": {"n": 1}}',
+    }
+    assert spelled(span(attributes, name="agent run: 'guide'")) == text("""
         mastra: agent agent=guide
           < assistant: {"n":1}
     """)

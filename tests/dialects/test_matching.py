@@ -53,7 +53,7 @@ def test_the_surest_dialect_reads(installed: list[Any]) -> None:
     assert classify(span(x__y=1))[0] == "b"
 
 
-def test_of_equally_sure_ones_the_one_whose_names_are_used_most_reads(installed: list[Any]) -> None:
+def test_at_equal_confidence_the_dialect_with_most_attributes_reads(installed: list[Any]) -> None:
     installed += [Stated("a", 0.5, "x."), Stated("b", 0.5, "y.")]
     mixed = span(x__1=1, y__1=1, y__2=1)
     assert (classify(mixed)[0], match_dialect(mixed).tie) == ("b", None)
@@ -74,18 +74,18 @@ def test_the_fidelity_report_names_the_spans_that_two_dialects_claim(installed: 
     assert "read as 'a'" in tie
 
 
-def test_a_dialect_whose_signs_do_not_show_is_not_asked(installed: list[Any]) -> None:
+def test_a_dialect_without_markers_on_the_span_is_not_asked(installed: list[Any]) -> None:
     installed += [Stated("a", 1.0, "x."), Stated("b", 0.1, "y.")]
     assert classify(span(y__1=1))[0] == "b"
 
 
-def test_a_span_name_speaks_where_nothing_else_does(installed: list[Any]) -> None:
+def test_a_span_name_decides_where_nothing_else_does(installed: list[Any]) -> None:
     installed += [Stated("a", 0.3, "x.")]
     assert classify(span(name="a thing"))[0] == "a"
     assert classify(span(name="thing"))[0] is None
 
 
-def test_a_span_with_the_names_of_two_goes_to_the_one_whose_role_it_has() -> None:
+def test_a_span_in_two_vocabularies_goes_to_the_one_with_its_kind() -> None:
     mixed = span(openinference__span__kind="LLM", gen_ai__operation__name="chat")
     assert match_dialect(mixed).confidence == (OWN_ROLE, "has openinference.span.kind")
 
@@ -124,13 +124,13 @@ def test_indexes_are_numbers_and_gaps_are_closed() -> None:
     assert tree(reader, "p") == ["a", "b", "c"]
 
 
-def test_what_is_a_value_and_a_beginning_stays_in_the_rest() -> None:
+def test_names_below_a_value_stay_unread() -> None:
     reader = Reader(span(p__a=1, p__a__b=2))
     assert tree(reader, "p") == {"a": 1}
     assert reader.rest == {"p.a.b": 2}
 
 
-def test_names_of_any_depth_and_index_are_harmless() -> None:
+def test_attribute_names_of_any_depth_and_index_are_harmless() -> None:
     deep = "p." + "0." * 5_000 + "x"
     reader = Reader(SpanRecord("", "", attributes={deep: 1, "p.1": 2, "p." + "9" * 5_000: 3}))
     assert tree(reader, "p") is not None

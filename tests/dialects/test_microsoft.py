@@ -80,12 +80,12 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.75
 
 
-def test_a_run_of_azures_agent_service_is_an_agents() -> None:
-    said = span({"gen_ai.operation.name": "process_thread_run", "gen_ai.thread.id": "t1"})
-    assert spelled(said) == "microsoft: agent session=t1"
+def test_a_run_of_azures_agent_service_is_an_agent_invocation() -> None:
+    record = span({"gen_ai.operation.name": "process_thread_run", "gen_ai.thread.id": "t1"})
+    assert spelled(record) == "microsoft: agent session=t1"
 
 
-def test_semantic_kernels_tools_and_reasons_to_stop_get_the_words_of_the_conventions() -> None:
+def test_semantic_kernels_tools_and_finish_reasons_are_normalised() -> None:
     tool = {"type": "function", "function": {"name": "Map-look", "parameters": {}}}
     spans = [
         span(
@@ -111,13 +111,13 @@ def test_semantic_kernels_tools_and_reasons_to_stop_get_the_words_of_the_convent
 
 
 def test_the_bodies_of_semantic_kernels_log_records_are_messages() -> None:
-    said = span(
+    record = span(
         {"gen_ai.operation.name": "chat"},
         event("gen_ai.user.message", body='{"role": "user", "content": "Where?"}'),
         event("gen_ai.choice", body='{"message": {"role": "assistant", "content": "Here."}}'),
         scope="semantic_kernel.utils.telemetry.model_diagnostics.decorators",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         microsoft: chat
           > user: Where?
           < assistant: Here.
@@ -127,11 +127,11 @@ def test_the_bodies_of_semantic_kernels_log_records_are_messages() -> None:
 def test_a_result_printed_as_a_content_object_is_unpacked() -> None:
     response = json.dumps({"type": "function_result", "call_id": "c1", "result": "18"})
     part = {"type": "tool_call_response", "id": "c1", "response": response}
-    said = {
+    attributes = {
         "gen_ai.operation.name": "chat",
         "gen_ai.input.messages": json.dumps([{"role": "tool", "parts": [part]}]),
     }
-    assert spelled(span(said, scope="agent_framework")) == text("""
+    assert spelled(span(attributes, scope="agent_framework")) == text("""
         microsoft: chat
           > tool: [result c1] "18"
     """)

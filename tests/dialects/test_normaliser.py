@@ -22,7 +22,7 @@ SPANS = [
 ]
 
 
-def test_a_functions_input_among_the_messages_is_read_as_that() -> None:
+def test_a_functions_input_among_the_messages_is_its_arguments() -> None:
     assert spelled(*SPANS) == text("""
         normaliser: tool look arguments={"at":1} result="found"
         normaliser: unclassified

@@ -110,7 +110,7 @@ def test_images_are_references_or_data() -> None:
     ]
 
 
-def test_a_call_without_arguments_has_none_to_give() -> None:
+def test_a_tool_call_without_arguments_has_none() -> None:
     name = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
     assert read("LLM", {name: "f"}).output[0]["parts"] == [tool_call("f", {})]
 
@@ -124,7 +124,7 @@ def test_the_older_function_call_is_a_tool_call() -> None:
     assert operation.output[0]["parts"] == [tool_call("f", {"a": 1})]
 
 
-def test_messages_a_store_put_together_again_are_read_too() -> None:
+def test_messages_reassembled_by_a_store_are_read_too() -> None:
     said = [{"message": {"role": "user", "content": "hi"}}]
     dotted = [{"message.role": "user", "message.content": "hi"}]
     for value in (said, dotted, json.dumps(said)):
@@ -146,7 +146,7 @@ def test_an_answer_that_is_only_a_value_is_a_message(value: str, parts: list[Any
     assert (said["role"], said["parts"]) == ("assistant", parts)
 
 
-def test_a_responses_id_and_its_predecessor_are_known_from_the_raw_bodies() -> None:
+def test_a_response_id_and_its_predecessor_are_read_from_the_raw_bodies() -> None:
     operation = read(
         "LLM",
         {
@@ -222,13 +222,13 @@ def test_langchains_tool_message_is_opened() -> None:
     assert (operation.call_id, operation.result) == ("c1", "18")
 
 
-def test_a_tool_message_of_an_error_is_the_tools_error_and_what_the_model_was_told() -> None:
+def test_a_tool_message_with_an_error_is_both_error_and_result() -> None:
     value = {"type": "tool", "data": {"content": "no", "tool_call_id": "c1", "status": "error"}}
     operation = read("TOOL", {"tool.name": "f", "output.value": json.dumps(value)})
     assert (operation.tool_error, operation.result) == ("no", "no")
 
 
-def test_a_tool_of_adks_own_keeps_what_only_adk_says() -> None:
+def test_a_tool_of_adk_keeps_adks_own_attributes() -> None:
     operation = read(
         "TOOL",
         {
@@ -255,7 +255,7 @@ def test_a_handoff_of_openai_agents_is_a_transfer() -> None:
     "described",
     ["ValueError('no')Traceback (most recent call last): ...", "ValueError: no"],
 )
-def test_an_exception_event_tells_the_error_that_the_status_buries(described: str) -> None:
+def test_an_exception_event_has_the_error_that_the_status_hides(described: str) -> None:
     operation = read(
         "TOOL",
         {"tool.name": "f"},
@@ -271,7 +271,7 @@ def test_an_exception_event_tells_the_error_that_the_status_buries(described: st
     assert (operation.error_type, operation.error_message) == ("ValueError", "no")
 
 
-def test_a_stack_of_javascript_is_no_part_of_the_message() -> None:
+def test_a_javascript_stack_is_not_part_of_the_message() -> None:
     said = "no map\n\nTypeError: no map\n    at look (file.mjs:1:2)\n    at run (file.mjs:3:4)"
     operation = read("TOOL", {"tool.name": "f"}, status="ERROR", status_message=said)
     assert (operation.error_type, operation.error_message) == ("TypeError", "no map")
@@ -284,7 +284,7 @@ def test_a_result_may_be_wrapped_as_langchain_for_javascript_does() -> None:
     assert (operation.call_id, operation.result) == ("c1", "18")
 
 
-def test_calls_without_ids_are_those_of_the_value_which_has_them() -> None:
+def test_calls_without_ids_take_them_from_the_value() -> None:
     call = {"id": "c1", "name": "f", "args": {"a": 1}}
     kwargs = {"content": "", "tool_calls": [call]}
     given = {"type": "constructor", "id": ["AIMessage"], "kwargs": kwargs}
@@ -331,7 +331,7 @@ def test_of_results_that_share_a_message_none_is_lost() -> None:
 # --------------------------------------------------------------------- agents, chains, the others
 
 
-def test_a_crewai_agent_is_asked_its_task_and_answers_the_raw_output() -> None:
+def test_a_crewai_agents_input_is_its_task_and_its_output_the_raw_one() -> None:
     arguments = '{"agent": {"role": "writer"}, "context": "", "tools": []}'
     operation = read(
         "AGENT",
@@ -385,13 +385,13 @@ def test_an_agents_input_and_output_are_messages() -> None:
     )
 
 
-def test_an_agent_of_agno_was_asked_its_message_not_the_objects_printed_beside_it() -> None:
+def test_an_agno_agents_input_is_its_message_not_the_printed_objects() -> None:
     given = {"run_response": "RunResponse(content=None)", "session_id": "s", "message": "hi"}
     operation = read("AGENT", {"input.value": json.dumps(given)})
     assert operation.input == [message("user", [text("hi")])]
 
 
-def test_a_graphs_state_is_cut_to_what_it_answered() -> None:
+def test_a_graphs_output_is_the_answer_in_its_state() -> None:
     state = {
         "messages": [
             {"type": "human", "data": {"content": "hi"}},
@@ -414,7 +414,7 @@ def test_a_chain_that_langchain_calls_an_agent_is_one() -> None:
 
 
 @pytest.mark.parametrize("kind", ["GUARDRAIL", "PROMPT", "UNKNOWN", "SOMETHING"])
-def test_a_kind_that_is_no_operation_keeps_everything(kind: str) -> None:
+def test_a_kind_without_an_operation_keeps_all_attributes(kind: str) -> None:
     operation = read(kind, {"input.value": "x", "session.id": "s"})
     kept = {"openinference.span.kind": kind, "input.value": "x"}
     assert operation == Unclassified(conversation_id="s", extra=kept)
@@ -436,7 +436,7 @@ def test_a_retrieval_has_documents() -> None:
     assert operation == Retrieval(query="what?", documents=[document_read])
 
 
-def test_a_reranking_is_a_retrieval_that_says_so() -> None:
+def test_a_reranking_is_a_retrieval_marked_as_such() -> None:
     operation = read(
         "RERANKER",
         {
@@ -476,7 +476,7 @@ def test_a_text_completion_has_prompts_and_choices() -> None:
     assert operation.output == [message("assistant", [text("upon")])]
 
 
-def test_a_span_without_its_kind_is_known_by_its_names() -> None:
+def test_a_span_without_a_kind_is_recognised_by_its_attributes() -> None:
     assert read(None, {"llm.token_count.prompt": 3}) == Inference(usage=Usage(input_tokens=3))
     answered = {
         "llm.input_messages.0.message.role": "tool",
@@ -491,7 +491,7 @@ def test_arguments_that_langchain_printed_are_an_object() -> None:
     assert operation.arguments == {"a": 1, "b": None}
 
 
-def test_text_that_says_it_is_text_stays_so() -> None:
-    said = {"input.value": "{'a': 1}", "input.mime_type": "text/plain"}
-    operation = read("TOOL", said, name="f")
+def test_a_value_with_the_mime_type_of_text_stays_text() -> None:
+    attributes = {"input.value": "{'a': 1}", "input.mime_type": "text/plain"}
+    operation = read("TOOL", attributes, name="f")
     assert operation.arguments == "{'a': 1}"

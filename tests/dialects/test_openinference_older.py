@@ -36,14 +36,14 @@ LANGCHAIN = "openinference.instrumentation.langchain"
         "ToolsAgentOutputParser",
     ],
 )
-def test_a_runnable_with_agent_in_its_name_is_no_agent(name: str) -> None:
+def test_a_runnable_with_agent_in_its_name_is_not_an_agent(name: str) -> None:
     attributes = {"metadata": '{"langgraph_step": 1, "langgraph_node": "agent"}'}
     operation = read("AGENT", attributes, name=name, parent_id="3" * 16, scope=LANGCHAIN)
     assert isinstance(operation, Unclassified)
 
 
 @pytest.mark.parametrize("name", ["AgentExecutor", "research_agent", "agent"])
-def test_what_langchain_runs_by_the_name_of_an_agent_is_one(name: str) -> None:
+def test_a_langchain_run_named_after_an_agent_is_an_agent(name: str) -> None:
     operation = read("AGENT", {}, name=name, parent_id="3" * 16, scope=LANGCHAIN)
     assert operation.agent_name == name
 
@@ -56,8 +56,8 @@ def test_messages_that_langchain_printed_are_messages() -> None:
         "content='18' name='f' tool_call_id='c1'",
         """content="it's 18" response_metadata={'model_name': 'm'} id='run-2-0'""",
     ]
-    said = read("CHAIN", {"output.value": json.dumps({"messages": state})}, name="LangGraph")
-    assert said.output == [
+    operation = read("CHAIN", {"output.value": json.dumps({"messages": state})}, name="LangGraph")
+    assert operation.output == [
         message("assistant", [text("I look.")]),
         message("tool", [tool_response("18", "c1")]),
         message("assistant", [text("it's 18")]),
@@ -70,7 +70,7 @@ def test_a_printed_tool_message_is_opened() -> None:
     assert (operation.call_id, operation.result, operation.tool_error) == ("c1", "no", "no")
 
 
-def test_a_response_that_was_recorded_raw_is_read_from_its_bodies() -> None:
+def test_a_raw_response_is_read_from_its_bodies() -> None:
     given = {
         "model": "m",
         "input": [{"type": "function_call_output", "call_id": "c1", "output": "18"}],
@@ -81,8 +81,8 @@ def test_a_response_that_was_recorded_raw_is_read_from_its_bodies() -> None:
         "usage": {"input_tokens": 5, "input_tokens_details": {"cached_tokens": 2}}
         | {"output_tokens": 3},
     }
-    said = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
-    operation = read("LLM", said)
+    attributes = {"input.value": json.dumps(given), "output.value": json.dumps(answered)}
+    operation = read("LLM", attributes)
     assert operation.input == [message("tool", [tool_response("18", "c1")])]
     assert operation.output == [message("assistant", [text("18.")])]
     assert operation.usage == Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2)
@@ -97,7 +97,7 @@ def test_a_workflow_of_llama_index_answers_its_response() -> None:
     assert operation.output == [message("assistant", [text("hi")])]
 
 
-def test_crewais_printed_objects_tell_the_role_and_the_arguments() -> None:
+def test_role_and_arguments_are_read_from_crewais_printed_objects() -> None:
     given = {"agent": "id=UUID('e8') role='clerk' goal='Know.' tools=[Tool(name='f')]"}
     task = {"task_key": "k", "formatted_description": "Do it.", "input.value": json.dumps(given)}
     assert read("AGENT", task, name="Task._execute_core").agent_name == "clerk"
@@ -110,7 +110,7 @@ def test_crewais_printed_objects_tell_the_role_and_the_arguments() -> None:
     assert operation.arguments == {"city": "Rome"}
 
 
-def test_what_agno_printed_of_itself_is_no_input_and_tells_its_tokens() -> None:
+def test_agnos_printed_objects_are_not_the_input_but_have_the_tokens() -> None:
     given = {"run_response": "RunOutput(run_id='r')", "session": "AgentSession()"}
     assert read("AGENT", {"input.value": json.dumps(given)}, name="clerk.run").input is None
     answer = "ModelResponse(content='hi', response_usage=Metrics(input_tokens=3, output_tokens=4))"
@@ -118,7 +118,7 @@ def test_what_agno_printed_of_itself_is_no_input_and_tells_its_tokens() -> None:
     assert operation.usage == Usage(input_tokens=3, output_tokens=4)
 
 
-def test_of_beeais_events_each_call_is_told_once() -> None:
+def test_each_call_in_beeais_events_is_read_once() -> None:
     def event(kind: str, target: str, **values: str) -> Any:
         values = {f"{key}.value": value for key, value in values.items()}
         scope = "openinference.instrumentation.beeai"
@@ -136,7 +136,7 @@ def test_of_beeais_events_each_call_is_told_once() -> None:
         assert isinstance(event(kind, target), Unclassified)
 
 
-def test_content_that_awss_distribution_has_put_into_a_log_record_is_the_spans() -> None:
+def test_content_in_a_log_record_of_the_aws_distribution_is_the_spans() -> None:
     def collected(given: str, gave: dict[str, Any]) -> Any:
         values = {"input": given, "output": json.dumps(gave)}
         body = {key: {"messages": [{"content": it}]} for key, it in values.items()}

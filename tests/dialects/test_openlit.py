@@ -85,7 +85,7 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 0.96
 
 
-def test_a_traced_function_is_a_run_and_no_model_call() -> None:
+def test_a_traced_function_is_a_run_not_a_model_call() -> None:
     traced = span(
         {
             "gen_ai.output.messages": "It is 18.",
@@ -112,7 +112,7 @@ def test_a_traced_function_is_a_run_and_no_model_call() -> None:
         ("Summary.before_model", "unclassified"),
     ],
 )
-def test_nodes_that_langchain_builds_its_agents_of_are_no_agents(name: str, kind: str) -> None:
+def test_nodes_inside_a_langchain_agent_are_not_agents(name: str, kind: str) -> None:
     node = span(
         {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name},
         scope="openlit.instrumentation.langgraph",
@@ -120,7 +120,7 @@ def test_nodes_that_langchain_builds_its_agents_of_are_no_agents(name: str, kind
     assert spelled(node) == f"openlit: {kind}"
 
 
-def test_a_workflow_that_failed_says_what_it_is_in_its_name() -> None:
+def test_a_failed_workflow_is_recognised_by_its_span_name() -> None:
     failed = span(
         {"gen_ai.workflow.name": "weather", "error.type": "ValueError"},
         name="invoke_workflow weather",
@@ -130,7 +130,7 @@ def test_a_workflow_that_failed_says_what_it_is_in_its_name() -> None:
     assert spelled(failed) == "openlit: workflow weather error=ValueError"
 
 
-def test_a_tool_of_langchain_is_read_from_what_python_printed() -> None:
+def test_a_langchain_tool_is_read_from_a_python_repr() -> None:
     printed = "content='It\\'s 18' name='look' artifact={'a': 1} tool_call_id='c1'"
     called = span(
         {
@@ -146,7 +146,7 @@ def test_a_tool_of_langchain_is_read_from_what_python_printed() -> None:
     """)
 
 
-def test_a_tool_message_that_says_so_is_an_error() -> None:
+def test_a_tool_message_with_error_status_is_an_error() -> None:
     called = span(
         {
             "gen_ai.operation.name": "execute_tool",
@@ -158,7 +158,7 @@ def test_a_tool_message_that_says_so_is_an_error() -> None:
     assert spelled(called) == 'openlit: tool look call=c1 tool_error=no result="no"'
 
 
-def test_the_id_of_a_langchain_run_is_no_tool_calls() -> None:
+def test_the_id_of_a_langchain_run_is_not_a_call_id() -> None:
     called = span(
         {
             "gen_ai.operation.name": "execute_tool",
@@ -170,30 +170,30 @@ def test_the_id_of_a_langchain_run_is_no_tool_calls() -> None:
     assert spelled(called) == "openlit: tool look"
 
 
-def test_what_a_request_did_not_set_is_not_minus_one() -> None:
-    asked = span(
+def test_minus_one_stands_for_an_unset_request_parameter() -> None:
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.request.max_tokens": -1}, scope="openlit"
     )
-    assert spelled(asked) == "openlit: chat"
+    assert spelled(record) == "openlit: chat"
 
 
 def test_tools_nested_as_openai_nests_them_are_flat() -> None:
     offered = [{"type": "function", "function": {"name": "look", "parameters": {}}}]
-    asked = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.tool.definitions": json.dumps(offered)},
         scope="openlit",
     )
-    assert spelled(asked) == "openlit: chat tools=look"
+    assert spelled(record) == "openlit: chat tools=look"
 
 
-def test_turns_of_the_agents_sdk_are_no_agents() -> None:
+def test_turns_of_the_agents_sdk_are_not_agents() -> None:
     turn = span(
         {"gen_ai.operation.name": "invoke_agent"}, scope="openlit.instrumentation.openai_agents"
     )
     assert spelled(turn) == "openlit: unclassified"
 
 
-def test_an_agent_that_has_a_source_is_what_that_hands_over_to() -> None:
+def test_an_agent_with_a_source_was_handed_over_to_by_it() -> None:
     handoff = span(
         {
             "gen_ai.operation.name": "invoke_agent",
@@ -207,7 +207,7 @@ def test_an_agent_that_has_a_source_is_what_that_hands_over_to() -> None:
     """)
 
 
-def test_where_an_agent_is_in_memory_is_not_its_id() -> None:
+def test_the_memory_address_of_an_agent_is_not_its_id() -> None:
     ran = span(
         {
             "gen_ai.operation.name": "invoke_agent",
@@ -220,17 +220,17 @@ def test_where_an_agent_is_in_memory_is_not_its_id() -> None:
 
 
 def test_a_model_without_a_price_is_not_free() -> None:
-    asked = span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": 0}, scope="openlit")
-    assert spelled(asked) == "openlit: chat"
+    record = span({"gen_ai.operation.name": "chat", "gen_ai.usage.cost": 0}, scope="openlit")
+    assert spelled(record) == "openlit: chat"
 
 
 def test_the_text_of_a_tool_is_its_response() -> None:
     told = [{"role": "tool", "parts": [{"type": "text", "content": '{"degrees": 18}'}]}]
-    asked = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)},
         scope="openlit",
     )
-    assert spelled(asked) == text("""
+    assert spelled(record) == text("""
         openlit: chat
           > tool: [result None] {"degrees":18}
     """)
@@ -238,13 +238,13 @@ def test_the_text_of_a_tool_is_its_response() -> None:
 
 def test_older_prompts_are_lines_with_roles_and_calls_are_printed() -> None:
     calls = "[{'id': 'c1', 'function': {'arguments': '{\"n\": 1}', 'name': 'f'}}]"
-    said = span(
+    record = span(
         {"gen_ai.operation.name": "chat", "gen_ai.response.tool_calls": calls},
         event("gen_ai.content.prompt", **{"gen_ai.prompt": "system: Be brief.\nuser: one\ntwo"}),
         event("gen_ai.content.completion", **{"gen_ai.completion": "I look."}),
         scope="openlit.otel.tracing",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         openlit: chat
           > system: Be brief.
           > user: one⏎two
@@ -252,8 +252,8 @@ def test_older_prompts_are_lines_with_roles_and_calls_are_printed() -> None:
     """)
 
 
-def test_calls_may_be_told_member_by_member() -> None:
-    said = span(
+def test_calls_may_be_spread_over_one_attribute_per_member() -> None:
+    record = span(
         {
             "gen_ai.operation.name": "chat",
             "gen_ai.tool.name": "f, g",
@@ -262,19 +262,19 @@ def test_calls_may_be_told_member_by_member() -> None:
         },
         scope="openlit.otel.tracing",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         openlit: chat
           < assistant: [call c1] f {"n":1,"m":2} | [call c2] g {}
     """)
 
 
-def test_the_tools_a_response_could_call_are_no_calls() -> None:
+def test_the_available_tools_of_a_response_are_not_calls() -> None:
     tools = "[{'name': 'f', 'parameters': {}, 'type': 'function'}]"
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.response.tool_calls": tools}
     assert spelled(span(attributes, scope="openlit.otel.tracing")) == text("openlit: chat")
 
 
-def test_an_operation_that_repeats_the_name_of_the_span_is_what_it_begins_with() -> None:
+def test_an_operation_named_like_the_span_is_known_by_its_first_word() -> None:
     state = {"messages": ["content='hi' id='1'", "content='18' response_metadata={'a': 1}"]}
     root = {
         "gen_ai.operation.name": "workflow RunnableSequence",

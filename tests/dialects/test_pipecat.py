@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.dialects.spelled import span, spelled, text
 
 
-def test_a_turn_is_a_run_of_its_conversation_and_speech_is_no_operation() -> None:
-    said = {"conversation.id": "session-1", "turn.number": 1}
+def test_a_turn_is_a_run_of_its_conversation_and_speech_is_not_an_operation() -> None:
+    attributes = {"conversation.id": "session-1", "turn.number": 1}
     assert spelled(
-        span(said, name="conversation", scope="pipecat.turn"),
-        span(said, name="turn", scope="pipecat.turn"),
+        span(attributes, name="conversation", scope="pipecat.turn"),
+        span(attributes, name="turn", scope="pipecat.turn"),
         span({"gen_ai.operation.name": "tts", "text": "Hello."}, name="tts", scope="pipecat"),
     ) == text("""
         pipecat: unclassified session=session-1

@@ -114,21 +114,21 @@ def test_version_1_has_its_messages_in_one_attribute() -> None:
     assert coverage(VERSION_1) == 0.94
 
 
-def test_a_run_that_continues_a_conversation_answers_with_what_is_new() -> None:
+def test_a_run_that_continues_a_conversation_has_only_new_messages_as_output() -> None:
     told = [
         {"role": "user", "parts": [{"type": "text", "content": "one"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
         {"role": "user", "parts": [{"type": "text", "content": "two"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "2"}]},
     ]
-    said = span(
+    record = span(
         {
             "gen_ai.operation.name": "invoke_agent",
             "pydantic_ai.all_messages": json.dumps(told),
             "pydantic_ai.new_message_index": 2,
         },
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         pydantic_ai: agent
           > user: one
           > assistant: 1
@@ -137,29 +137,29 @@ def test_a_run_that_continues_a_conversation_answers_with_what_is_new() -> None:
     """)
 
 
-def test_where_a_run_does_not_say_what_is_new_its_model_calls_know_what_it_was_asked() -> None:
+def test_without_a_mark_for_new_messages_the_input_comes_from_the_model_calls() -> None:
     told = [
         {"role": "user", "content": "one", "event.name": "gen_ai.user.message"},
         {"role": "assistant", "content": "1", "event.name": "gen_ai.assistant.message"},
         {"role": "user", "content": "two", "event.name": "gen_ai.user.message"},
         {"role": "assistant", "content": "2", "event.name": "gen_ai.assistant.message"},
     ]
-    said = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
-    assert spelled(said) == text("""
+    record = span({"agent_name": "meteo", "all_messages_events": json.dumps(told)})
+    assert spelled(record) == text("""
         pydantic_ai: agent agent=meteo
           < assistant: 2
     """)
 
 
-def test_a_prompt_to_try_again_begins_no_run() -> None:
+def test_a_retry_prompt_does_not_start_a_run() -> None:
     told = [
         {"role": "user", "parts": [{"type": "text", "content": "one"}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "?"}]},
         {"role": "user", "parts": [{"type": "text", "content": "Fix the errors and try again."}]},
         {"role": "assistant", "parts": [{"type": "text", "content": "1"}]},
     ]
-    said = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
-    assert spelled(said) == text("""
+    record = span({"agent_name": "meteo", "pydantic_ai.all_messages": json.dumps(told)})
+    assert spelled(record) == text("""
         pydantic_ai: agent agent=meteo
           > user: one
           < assistant: ?
@@ -168,7 +168,7 @@ def test_a_prompt_to_try_again_begins_no_run() -> None:
     """)
 
 
-def test_where_a_run_begins_is_counted_in_requests_and_responses() -> None:
+def test_the_start_of_a_run_is_counted_in_requests_and_responses() -> None:
     """A request with a system prompt is two messages on the span."""
     told = [
         {"role": role, "parts": [{"type": "text", "content": words}]}
@@ -177,14 +177,14 @@ def test_where_a_run_begins_is_counted_in_requests_and_responses() -> None:
             *(("user", "two"), ("assistant", "2")),
         ]
     ]
-    said = span(
+    record = span(
         {
             "gen_ai.operation.name": "invoke_agent",
             "pydantic_ai.all_messages": json.dumps(told),
             "pydantic_ai.new_message_index": 2,
         },
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         pydantic_ai: agent
           > system: Be brief.
           > user: one

@@ -16,15 +16,18 @@ def ended(outcome: str, **said: Any) -> Any:
     return made.error_type, made.tool_error
 
 
-def test_a_tool_that_failed_has_its_kind_and_what_the_model_is_told() -> None:
-    told = {"gen_ai.tool.error.type": "timeout", "gen_ai.tool.call.result": "it took too long"}
-    assert ended("error", **told) == ("timeout", "it took too long")
+def test_a_failed_tool_has_its_error_kind_and_the_text_for_the_model() -> None:
+    attributes = {
+        "gen_ai.tool.error.type": "timeout",
+        "gen_ai.tool.call.result": "it took too long",
+    }
+    assert ended("error", **attributes) == ("timeout", "it took too long")
 
 
 def test_a_tool_without_content_failed_all_the_same() -> None:
     assert ended("error", **{"gen_ai.tool.error.type": "other"}) == ("other", "error")
 
 
-def test_a_call_that_was_denied_is_an_error_and_one_that_was_skipped_is_none() -> None:
+def test_a_denied_call_is_an_error_and_a_skipped_one_is_not() -> None:
     assert ended("denied") == ("denied", "denied")
     assert ended("skipped", **{"gen_ai.tool.call.result": "not now"}) == (None, None)

@@ -49,7 +49,7 @@ def test_a_tool_call() -> None:
     assert coverage([tool]) == 1.0
 
 
-def test_a_model_call_and_what_is_logged_of_it() -> None:
+def test_a_model_call_with_its_log_records() -> None:
     """Texts are quoted and not escaped; whose they are is told of one alone, by being alone."""
     chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5"}
     one = span(
@@ -75,7 +75,7 @@ def test_a_model_call_and_what_is_logged_of_it() -> None:
     """)
 
 
-def test_what_is_not_known_is_not_said() -> None:
+def test_unknown_values_are_left_out() -> None:
     """Micrometer's `none`, and the zeros of a stream whose tokens nobody counted."""
     chat = span(
         {
@@ -92,8 +92,8 @@ def test_what_is_not_known_is_not_said() -> None:
     assert spelled(chat) == "spring_ai: chat model=gpt-5"
 
 
-def test_a_store_is_asked_or_filled() -> None:
-    asked = span(
+def test_a_vector_store_is_queried_or_filled() -> None:
+    record = span(
         {
             "spring.ai.kind": "vector_store",
             "db.operation.name": "query",
@@ -106,7 +106,7 @@ def test_a_store_is_asked_or_filled() -> None:
     embedded = span(
         {"gen_ai.operation.name": "embedding", "gen_ai.request.model": "small"}, scope=BOOT
     )
-    assert spelled(asked, filled, embedded) == text("""
+    assert spelled(record, filled, embedded) == text("""
         spring_ai: retrieval query=Where? top_k=2
             documents=[{"content":"Here."},{"content":"There."}]
         spring_ai: unclassified

@@ -141,7 +141,7 @@ def test_a_tool_that_reports_an_error_failed() -> None:
     assert operation.tool_error == "no numbers"
 
 
-def test_of_a_tool_that_raised_the_exception_is_the_error_and_its_wording_the_result() -> None:
+def test_the_exception_of_a_tool_is_its_error_and_the_text_its_result() -> None:
     operation: Any = classify(
         span(
             {
@@ -159,7 +159,7 @@ def test_of_a_tool_that_raised_the_exception_is_the_error_and_its_wording_the_re
     assert operation.result == "Error: no numbers"
 
 
-def test_cached_tokens_are_counted_in_where_the_total_shows_they_are_not() -> None:
+def test_cached_tokens_are_added_if_the_total_does_not_include_them() -> None:
     usage = {
         "gen_ai.operation.name": "chat",
         "gen_ai.system": "strands-agents",
@@ -173,7 +173,7 @@ def test_cached_tokens_are_counted_in_where_the_total_shows_they_are_not() -> No
     assert classify(within)[1].usage.input_tokens == 10  # type: ignore[union-attr]
 
 
-def test_the_oldest_spans_have_their_content_in_attributes_and_no_name_of_an_operation() -> None:
+def test_the_oldest_spans_have_content_in_attributes_and_no_operation_name() -> None:
     blocks = [{"text": "I look."}, *CALL]
     spans = [
         span(

@@ -94,7 +94,7 @@ def test_langchains_envelopes_are_opened() -> None:
     )
 
 
-def test_a_tool_that_failed_in_langchain_has_an_error_and_what_the_model_was_told() -> None:
+def test_a_failed_langchain_tool_has_its_error_and_the_text_for_the_model() -> None:
     message = {"content": "no", "tool_call_id": "c1", "status": "error"}
     operation = read(entity("tool", "f", output={"output": {"lc": 1, "kwargs": message}}))
     assert (operation.tool_error, operation.result) == ("no", "no")
@@ -115,7 +115,7 @@ def test_the_arguments_of_a_tool(given: Any, arguments: Any) -> None:
     assert read(entity("tool", "f", input=given)).arguments == arguments
 
 
-def test_a_tools_name_is_at_last_in_the_spans_name() -> None:
+def test_a_tools_name_is_taken_from_the_span_name_as_a_last_resort() -> None:
     assert read({"traceloop.span.kind": "tool"}, name="search.tool").name == "search"
 
 
@@ -136,23 +136,23 @@ def test_a_workflow_has_input_and_output_from_its_entity() -> None:
 
 
 def test_an_executors_output_is_its_answer() -> None:
-    said = read(entity("workflow", "AgentExecutor", output={"outputs": {"output": "hello"}}))
-    assert said.output == [message("assistant", [text("hello")])]
+    operation = read(entity("workflow", "AgentExecutor", output={"outputs": {"output": "hello"}}))
+    assert operation.output == [message("assistant", [text("hello")])]
 
 
 def test_a_response_of_openai_agents_is_a_model_call() -> None:
-    said = {
+    attributes = {
         "gen_ai.operation.name": "response",
         "llm.request.type": "response",
         "gen_ai.completion.1.tool_calls.0.id": "c1",
         "gen_ai.completion.1.tool_calls.0.name": "f",
         "gen_ai.completion.1.tool_calls.0.arguments": "{}",
     }
-    operation = read(said, scope="opentelemetry.instrumentation.openai_agents")
+    operation = read(attributes, scope="opentelemetry.instrumentation.openai_agents")
     assert operation.output == [message("assistant", [tool_call("f", {}, "c1")])]
 
 
-def test_a_workflow_that_langchain_calls_an_agent_is_one_and_its_run_id_no_agents_id() -> None:
+def test_a_langchain_workflow_named_agent_is_one_without_the_run_id() -> None:
     operation = read(
         {
             **entity("workflow", "weather"),
@@ -167,18 +167,18 @@ def test_a_workflow_that_langchain_calls_an_agent_is_one_and_its_run_id_no_agent
     assert (operation.agent_name, operation.agent_id) == ("weather", None)
 
 
-def test_the_span_around_a_graphs_own_span_is_no_second_run() -> None:
+def test_the_span_around_a_graphs_own_span_is_not_a_second_run() -> None:
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.workflow.nodes": ["model"]}
     assert isinstance(read(attributes, scope=LANGCHAIN), Unclassified)
 
 
 @pytest.mark.parametrize("name", ["invoke_agent", "execute_task", None])
-def test_a_task_is_no_agent_whatever_it_is_called(name: str | None) -> None:
+def test_a_task_is_not_an_agent_whatever_its_name(name: str | None) -> None:
     said = {} if name is None else {"gen_ai.operation.name": name}
     assert isinstance(read({**entity("task", "node"), **said}), Unclassified)
 
 
-def test_a_crews_agent_is_called_by_its_role() -> None:
+def test_a_crews_agent_is_named_by_its_role() -> None:
     crew = {**entity("agent", "x"), "crewai.agent.role": "Researcher"}
     assert read(crew).agent_name == "Researcher"
 
@@ -188,9 +188,9 @@ def test_a_crews_result_is_its_workflows_answer() -> None:
     assert operation.output == [message("assistant", [text("done")])]
 
 
-def test_a_crew_of_older_releases_is_known_by_its_name() -> None:
-    said = {"crewai.crew.name": "report", "crewai.crew.result": "done"}
-    assert read(said, name="crewai.workflow") == WorkflowInvocation(
+def test_a_crew_of_older_releases_is_recognised_by_its_span_name() -> None:
+    attributes = {"crewai.crew.name": "report", "crewai.crew.result": "done"}
+    assert read(attributes, name="crewai.workflow") == WorkflowInvocation(
         workflow_name="report", output=[message("assistant", [text("done")])]
     )
 
@@ -226,7 +226,7 @@ def test_a_retrieval_is_read_from_its_entity() -> None:
     assert operation.documents == [{"content": "that", "metadata": {}}]
 
 
-def test_an_mcp_request_is_one_though_its_span_is_internal() -> None:
+def test_an_mcp_request_may_have_an_internal_span() -> None:
     operation = read(
         {
             **entity("tool", "search"),
@@ -252,13 +252,13 @@ def test_tools_nested_as_openai_nests_them_are_flat() -> None:
     assert operation.tools == [{"type": "function", "name": "f"}]
 
 
-def test_a_tool_message_of_langchain_is_unwrapped_without_its_type_too() -> None:
+def test_a_langchain_tool_message_is_unwrapped_even_without_its_type() -> None:
     made = {"output": {"kwargs": {"content": "late", "tool_call_id": "c1", "status": "error"}}}
     operation = read({**entity("tool", "look"), "traceloop.entity.output": json.dumps(made)})
     assert (operation.call_id, operation.result, operation.tool_error) == ("c1", "late", "late")
 
 
-def test_a_command_of_langgraph_hands_over_to_where_it_goes() -> None:
+def test_a_langgraph_command_is_a_handoff_to_its_goto() -> None:
     operation = read(
         {
             "gen_ai.operation.name": "goto",
@@ -271,9 +271,9 @@ def test_a_command_of_langgraph_hands_over_to_where_it_goes() -> None:
     assert (operation.agent_name, operation.transfer_target) == ("planner", "booker")
 
 
-def test_a_command_that_ends_the_graph_hands_over_to_nobody() -> None:
-    said = {"gen_ai.operation.name": "goto", "langgraph.command.goto_node": "__end__"}
-    assert isinstance(read(said, scope=LANGCHAIN), Unclassified)
+def test_a_langgraph_command_that_ends_the_graph_is_not_a_handoff() -> None:
+    attributes = {"gen_ai.operation.name": "goto", "langgraph.command.goto_node": "__end__"}
+    assert isinstance(read(attributes, scope=LANGCHAIN), Unclassified)
 
 
 def test_a_tool_called_through_mcp_is_an_mcp_request() -> None:
@@ -299,17 +299,17 @@ def test_a_retrieval_of_bare_values_is_read() -> None:
     assert (operation.query, operation.documents) == ("what?", [{"content": "that"}])
 
 
-def test_a_function_without_arguments_was_asked_nothing() -> None:
+def test_a_function_without_arguments_has_no_input() -> None:
     assert read(entity("workflow", "report", input={"args": [], "kwargs": {}})).input is None
 
 
-def test_what_the_contrib_instrumentation_of_openai_agents_makes_up_is_no_name() -> None:
+def test_a_name_made_up_by_the_contrib_instrumentation_is_ignored() -> None:
     scope = "opentelemetry.instrumentation.openai_agents"
     printed = (
         "ResponseFunctionToolCall(arguments='{\"a\":42}', call_id='call_1', name='double', "
         "type='function_call', id='fc_1', caller=None, status='completed')"
     )
-    said = json.dumps([message("assistant", [text(printed)])])
+    json_text = json.dumps([message("assistant", [text(printed)])])
     own = {
         "gen_ai.agent.id": "agent",
         "gen_ai.agent.description": "OpenAI Agents instrumentation",
@@ -319,6 +319,6 @@ def test_what_the_contrib_instrumentation_of_openai_agents_makes_up_is_no_name()
     )
     assert (agent.agent_id, agent.agent_name, agent.agent_description) == (None, "clerk", None)
     call = read(
-        {**own, "gen_ai.operation.name": "chat", "gen_ai.output.messages": said}, scope=scope
+        {**own, "gen_ai.operation.name": "chat", "gen_ai.output.messages": json_text}, scope=scope
     )
     assert call.output == [message("assistant", [tool_call("double", {"a": 42}, "call_1")])]

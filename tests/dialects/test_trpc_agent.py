@@ -28,8 +28,8 @@ ANSWER = {
 
 
 def tool(content: str, **more: Any) -> SpanRecord:
-    said = {"role": "tool", "content": content, "tool_id": "call_1", "tool_name": "get_weather"}
-    response = {"id": "", "object": "tool.response", "choices": [{"index": 0, "message": said}]}
+    turn = {"role": "tool", "content": content, "tool_id": "call_1", "tool_name": "get_weather"}
+    response = {"id": "", "object": "tool.response", "choices": [{"index": 0, "message": turn}]}
     return span(
         {
             **BOTH,
@@ -79,7 +79,7 @@ def test_a_model_call_is_read() -> None:
     """)
 
 
-def test_what_a_tool_gave_is_inside_a_response() -> None:
+def test_a_tools_result_is_inside_a_response() -> None:
     assert spelled(tool('{"city":"Paris","degrees":18}'), tool('"order 7: paid"')) == text("""
         trpc_agent: tool get_weather call=call_1 session=session-1 arguments={"city":"Paris"}
             result={"city":"Paris","degrees":18}
@@ -88,7 +88,7 @@ def test_what_a_tool_gave_is_inside_a_response() -> None:
     """)
 
 
-def test_results_that_are_told_once_more_and_nodes_of_a_graph_are_no_operations() -> None:
+def test_repeated_results_and_graph_nodes_are_not_operations() -> None:
     merged = tool("", **{"gen_ai.tool.name": "(merged tools)"})
     node = span({"gen_ai.operation.name": "workflow", "gen_ai.workflow.type": "tool"}, scope=SCOPE)
     assert spelled(merged, node) == text("""

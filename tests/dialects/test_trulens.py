@@ -63,7 +63,7 @@ def test_tools_errors_and_scores_are_read() -> None:
     assert coverage(FROM_NAMES) == 1.0
 
 
-def test_the_question_is_what_was_said_and_its_context_stays_beside() -> None:
+def test_the_question_is_the_input_and_its_context_stays_separate() -> None:
     said = {
         OF + "span_type": "generation",
         OF + "call.kwargs.context_str": "It rains.",
@@ -74,7 +74,7 @@ def test_the_question_is_what_was_said_and_its_context_stays_beside() -> None:
     assert operation.extra == {OF + "call.kwargs.context_str": "It rains."}
 
 
-def test_the_messages_of_a_providers_own_function_come_before_a_question() -> None:
+def test_messages_of_a_provider_function_win_over_the_question() -> None:
     said = {
         OF + "span_type": "generation",
         OF + "call.kwargs.messages.0.role": "user",
@@ -96,7 +96,7 @@ def test_a_cost_in_another_currency_is_not_in_dollars() -> None:
     assert operation.extra[OF + "cost.cost"] == 3.0
 
 
-def test_a_tool_called_through_mcp_says_so_under_names_of_its_own() -> None:
+def test_a_tool_called_through_mcp_has_attributes_of_its_own() -> None:
     said = {
         OF + "span_type": "mcp",
         OF + "mcp.tool_name": "add",
@@ -113,7 +113,7 @@ def test_a_tool_called_through_mcp_says_so_under_names_of_its_own() -> None:
     assert (operation.error_message, operation.duration_ms) == ("no numbers", 5.0)
 
 
-def test_what_the_model_calls_in_an_agent_used_is_the_agents() -> None:
+def test_the_tokens_of_an_agents_model_calls_are_the_agents_usage() -> None:
     ran = span(
         {
             OF + "span_type": "agent",
@@ -141,7 +141,7 @@ def test_a_tool_is_called_without_its_module() -> None:
     assert spelled(called) == "trulens: tool look"
 
 
-def test_a_tool_of_a_graph_is_read_from_what_its_node_was_given() -> None:
+def test_a_tool_of_a_graph_is_read_from_the_input_of_its_node() -> None:
     called = span(
         {
             OF + "span_type": "tool",
@@ -160,7 +160,7 @@ def test_a_tool_of_a_graph_is_read_from_what_its_node_was_given() -> None:
     assert spelled(called) == 'trulens: tool look call=c1 arguments={"city":"Paris"} result="18"'
 
 
-def test_a_graph_is_in_the_thread_it_was_configured_with_and_answers_what_it_was_said_to() -> None:
+def test_a_graph_has_the_thread_of_its_config_and_its_recorded_answer() -> None:
     ran = span(
         {
             OF + "span_type": "record_root",

@@ -137,7 +137,7 @@ def test_tools_reasoning_cache_and_older_names_are_read() -> None:
     assert coverage(FROM_TABLES) == 0.94
 
 
-def test_version_7_speaks_the_conventions() -> None:
+def test_version_7_is_read_as_the_conventions() -> None:
     scope = "@ai-sdk/otel"
     said = [
         span({"gen_ai.operation.name": "agent_step"}, scope=scope),
@@ -159,7 +159,7 @@ def test_version_7_speaks_the_conventions() -> None:
 
 
 def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
-    said = span(
+    record = span(
         {
             "ai.operationId": "ai.streamText",
             "resource.name": "session.llm",
@@ -167,7 +167,7 @@ def test_spans_of_opencode_are_read_as_the_sdk_it_is_built_on() -> None:
         },
         scope="opencode",
     )
-    assert spelled(said) == text("""
+    assert spelled(record) == text("""
         vercel_ai: agent agent=session.llm
           > user: fix it
     """)
@@ -183,7 +183,7 @@ def test_a_tool_that_threw_has_the_message_of_its_error() -> None:
     """)
 
 
-def test_an_answer_that_version_3_4_told_under_both_names_is_one_answer() -> None:
+def test_an_answer_that_version_3_4_wrote_under_two_names_is_one_answer() -> None:
     calls = json.dumps([{"toolCallId": "c1", "toolName": "weather", "args": '{"in":"SF"}'}])
     both = {f"ai.{old}.{name}": value for old in ("response", "result")
             for name, value in (("text", "I look."), ("toolCalls", calls))}  # fmt: skip
@@ -193,7 +193,7 @@ def test_an_answer_that_version_3_4_told_under_both_names_is_one_answer() -> Non
     """)
 
 
-def test_what_openinference_made_of_a_span_does_not_replace_it() -> None:
+def test_openinferences_attributes_do_not_replace_the_sdks_own() -> None:
     calls = [{"toolCallId": "c1", "toolName": "weather", "input": '{"in":"SF"}'}]
     made = "llm.output_messages.0.message.tool_calls.0.tool_call.function.name"
     both = {

@@ -45,7 +45,7 @@ def test_spans_are_read() -> None:
     assert coverage(SPANS) == 1.0
 
 
-def test_the_usage_of_the_last_step_is_not_that_of_a_model_span_of_all_steps() -> None:
+def test_a_model_span_of_several_steps_does_not_take_the_last_steps_usage() -> None:
     call = {
         "entity.type": "agent",
         "span.type": "llm",

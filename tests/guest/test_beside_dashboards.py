@@ -33,9 +33,7 @@ def test_latest_is_the_baseline() -> None:
         ("1.36", "https://opentelemetry.io/schemas/1.36.0"),
     ],
 )
-def test_every_scope_says_which_schema_its_names_are_of(
-    spans: Any, generation: str, url: str
-) -> None:
+def test_every_scope_has_its_schema_url(spans: Any, generation: str, url: str) -> None:
     session.configure(dialect=GenAI(generation))
     tool(lambda: None)()
     assert spans.only().instrumentation_scope.schema_url == url

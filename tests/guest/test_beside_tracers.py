@@ -122,14 +122,14 @@ def test_doctor_names_the_other_instrumentors_of_a_framework() -> None:
     }
 
 
-def test_a_healthy_run_says_nothing_of_us(name: str, ours_first: bool) -> None:
+def test_a_healthy_run_prints_nothing_of_ours(name: str, ours_first: bool) -> None:
     said = together(name, ours_first).stderr.splitlines()
     expected = "content is no longer captured"
     assert [line for line in said if "agentool" in line and expected not in line] == []
 
 
 @pytest.mark.parametrize("name", SWITCHED)
-def test_a_wrapper_that_others_took_away_comes_back_with_instrument(
+def test_a_wrapper_that_others_removed_comes_back_with_instrument(
     tmp_path: Path, name: str
 ) -> None:
     """OpenTelemetry's `unwrap` takes away the outermost wrapper, whoever's it is."""
@@ -140,7 +140,7 @@ def test_a_wrapper_that_others_took_away_comes_back_with_instrument(
 
 
 @pytest.mark.parametrize("name", SWITCHED)
-def test_a_tracer_that_goes_leaves_ours(tmp_path: Path, name: str) -> None:
+def test_another_tracer_that_is_removed_leaves_our_wrappers(tmp_path: Path, name: str) -> None:
     need(name)
     tracer = TRACERS[name]
     code = f"{OURS}\n{tracer.on}\nask()\n{tracer.off}\nsaid = ask()"

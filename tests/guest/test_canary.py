@@ -71,7 +71,7 @@ def test_a_recording_holds_no_secret_and_content_only_if_wanted(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_nor_does_what_goes_over_the_network(tmp_path: Path, mode: str) -> None:
+def test_no_secret_goes_over_the_network(tmp_path: Path, mode: str) -> None:
     with HttpReceiver() as receiver:
         left = leave(tmp_path, mode, receiver.endpoint, **IN_LOGS)
         sent = b"\n".join(body for bodies in receiver.bodies.values() for body in bodies)
@@ -85,7 +85,7 @@ def test_nor_does_what_goes_over_the_network(tmp_path: Path, mode: str) -> None:
         assert CANARY.encode() in sent
 
 
-def test_where_events_alone_hold_content_no_span_does(tmp_path: Path) -> None:
+def test_in_event_only_mode_no_span_holds_content(tmp_path: Path) -> None:
     leave(tmp_path, "EVENT_ONLY")
     (recording,) = tmp_path.glob(".agentool/*.jsonl")
     lines = recording.read_bytes().splitlines()
@@ -94,7 +94,7 @@ def test_where_events_alone_hold_content_no_span_does(tmp_path: Path) -> None:
     assert around(spans, CANARY.encode()) == b""
 
 
-def test_what_is_written_is_the_owners_whatever_the_umask(tmp_path: Path) -> None:
+def test_files_are_readable_by_their_owner_only_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         leave(tmp_path, "SPAN_ONLY")

@@ -165,7 +165,9 @@ def _nothing_touched() -> None:
 
 
 @pytest.mark.parametrize("kind", CORPUS)
-def test_a_tool_gives_the_very_object_and_nobody_looked_into_it(spans: Any, kind: str) -> None:
+def test_a_tool_returns_the_very_object_and_none_of_its_methods_is_called(
+    spans: Any, kind: str
+) -> None:
     value = CORPUS[kind]()
     held = sys.getrefcount(value)
     assert _tool(value) is value
@@ -187,7 +189,7 @@ def test_every_entry_point_takes_any_value(spans: Any, entry: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CORPUS)
-def test_an_exception_that_holds_it_arrives_as_it_was_raised(spans: Any, kind: str) -> None:
+def test_an_exception_that_holds_the_value_arrives_as_it_was_raised(spans: Any, kind: str) -> None:
     error = Exception(1)
     vars(error)["held"] = value = CORPUS[kind]()
 

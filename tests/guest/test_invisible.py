@@ -42,7 +42,7 @@ def test_wrong_arguments_are_refused_by_the_call_itself(
     assert ours.value.__context__ is None
 
 
-def test_a_wrapper_that_takes_other_arguments_than_it_says_is_believed(spans: Any) -> None:
+def test_the_real_arguments_of_a_wrapper_win_over_its_signature(spans: Any) -> None:
     def with_session(fn: Callable[..., Any]) -> Any:
         @functools.wraps(fn)
         async def given(*args: Any) -> Any:
@@ -95,7 +95,7 @@ def test_code_and_defaults_of_a_suspended_function_are_the_originals(fn: Any) ->
     assert repr(fn) == repr(original)
 
 
-def test_what_a_call_gives_is_named_after_the_function(spans: Any) -> None:
+def test_a_coroutine_or_generator_is_named_after_its_function(spans: Any) -> None:
     made: Any = coroutine(1)
     assert made.__qualname__ == "coroutine"
     assert inspect.iscoroutine(made)

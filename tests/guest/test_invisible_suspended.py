@@ -22,7 +22,7 @@ agent: Decorator = capture.agent
 def child() -> None: ...
 
 
-def test_what_a_plain_wrapper_returns_is_covered_too(spans: Any) -> None:
+def test_an_awaitable_returned_by_a_plain_wrapper_is_covered_too(spans: Any) -> None:
     """A decorator below ours that is no coroutine function itself, or a lambda."""
 
     def logged(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +70,7 @@ def test_a_task_cancelled_before_it_starts_makes_no_span(spans: Any) -> None:
     assert spans.finished() == []
 
 
-def test_a_coroutine_nobody_awaits_is_complained_of_once(spans: Any) -> None:
+def test_a_coroutine_that_is_never_awaited_is_warned_of_once(spans: Any) -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         made: Any = coroutine(1)
@@ -132,7 +132,7 @@ def test_an_exception_inside_a_with_block_passes_through_the_manager(spans: Any)
 
 
 @pytest.mark.parametrize("drive", ["plain", "decorated"])
-def test_generators_answer_throw_and_close_in_their_own_way(spans: Any, drive: str) -> None:
+def test_generators_handle_throw_and_close_themselves(spans: Any, drive: str) -> None:
     def stubborn() -> Generator[str, Any, Any]:
         try:
             yield "first"
@@ -161,7 +161,7 @@ def test_generators_answer_throw_and_close_in_their_own_way(spans: Any, drive: s
     assert raised.value.__context__ is None
 
 
-def test_async_generators_answer_asend_athrow_and_aclose(spans: Any) -> None:
+def test_async_generators_handle_asend_athrow_and_aclose_themselves(spans: Any) -> None:
     @tool
     async def echo() -> AsyncGenerator[Any, Any]:
         got = yield "ready"
@@ -242,7 +242,7 @@ def test_an_awaitable_generator_is_left_as_it_is(spans: Any) -> None:
     assert asyncio.run(main()) == 4
 
 
-def test_a_generator_that_returns_something_records_that_too(spans: Any) -> None:
+def test_the_return_value_of_a_generator_is_recorded_too(spans: Any) -> None:
     assert list(generator(1)) == [1, 2]
     assert spans.json("gen_ai.tool.call.result") == {"yielded": [1, 2], "returned": "over"}
 
@@ -258,7 +258,7 @@ def test_values_beyond_the_limit_are_counted(spans: Any) -> None:
     assert kept[-1] == f"... {100 - (len(kept) - 1)} more"
 
 
-def test_nothing_that_is_yielded_is_encoded_where_nothing_is_recorded(spans: Any) -> None:
+def test_yielded_values_are_not_encoded_if_nothing_is_recorded(spans: Any) -> None:
     from agentool_otel.emit.session import session
 
     class Value:

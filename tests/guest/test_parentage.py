@@ -75,7 +75,7 @@ def test_starting_a_thread_twice_fails_as_it_always_did(spans: Any) -> None:
 
 
 @pytest.mark.usefixtures("carrying")
-def test_threads_of_a_pool_do_not_stay_in_the_run_they_were_started_in(spans: Any) -> None:
+def test_pool_threads_do_not_stay_in_the_run_that_started_them(spans: Any) -> None:
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         with run("a"):
             pool.submit(work).result()
@@ -173,7 +173,7 @@ def test_a_process_that_cannot_be_pickled_fails_as_it_always_did(spans: Any, tra
 
 
 @pytest.mark.usefixtures("carrying")
-def test_what_a_process_raises_is_what_its_function_raised(spans: Any) -> None:
+def test_an_exception_in_a_process_is_the_one_its_function_raised(spans: Any) -> None:
     with pool_of("executor", "spawn") as pool, run("a"), pytest.raises(TypeError, match="'x'"):
         pool.submit(int, x=1).result()
 
@@ -297,7 +297,7 @@ def test_switched_off_every_method_is_the_original_again() -> None:
     assert all(now is then for now, then in zip(originals(), before, strict=True))
 
 
-def test_a_wrapper_that_came_later_stays_and_carrying_is_off_below_it(spans: Any) -> None:
+def test_a_later_wrapper_stays_when_carrying_is_switched_off(spans: Any) -> None:
     start = threading.Thread.start
     carry_into_threads()
     ours = threading.Thread.start
@@ -333,7 +333,7 @@ def test_a_wrapper_that_came_later_stays_and_carrying_is_off_below_it(spans: Any
         ("", "*", False),
     ],
 )
-def test_instrument_switches_carrying_on_unless_told_otherwise(
+def test_instrument_switches_carrying_on_by_default(
     tmp_path: Path, options: str, variable: str, carried: bool
 ) -> None:
     code = (
@@ -375,7 +375,7 @@ def test_beside_opentelemetrys_own_instrumentation_nothing_is_doubled(spans: Any
 # ------------------------------------------------------------------------------- a parent process
 
 
-def test_a_run_joins_the_trace_its_parent_process_tells_of(spans: Any, tracer: Any) -> None:
+def test_a_run_joins_the_trace_of_its_parent_process(spans: Any, tracer: Any) -> None:
     with tracer.start_as_current_span("parent") as span:
         token = context.attach(baggage.set_baggage("tenant", "t1"))
         told = child_environment({})
@@ -394,13 +394,13 @@ def test_a_run_joins_the_trace_its_parent_process_tells_of(spans: Any, tracer: A
 
 
 @pytest.mark.parametrize("said", [{}, {"TRACEPARENT": "nonsense"}, {"TRACEPARENT": ""}])
-def test_an_environment_that_tells_of_no_trace_is_none(spans: Any, said: dict[str, str]) -> None:
+def test_an_environment_without_a_valid_trace_is_ignored(spans: Any, said: dict[str, str]) -> None:
     session.inherited = inherited(said)
     work()
     assert spans.only().parent is None
 
 
-def test_a_span_of_the_users_own_comes_before_the_parent_process(spans: Any, tracer: Any) -> None:
+def test_the_users_own_span_wins_over_the_parent_process(spans: Any, tracer: Any) -> None:
     session.inherited = inherited({"TRACEPARENT": f"00-{'1' * 32}-{'2' * 16}-01"})
     with tracer.start_as_current_span("mine"):
         work()

@@ -16,7 +16,7 @@ WARMING_UP_MB = 150.0
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs limits for files")
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_no_fault_shows_in_the_program_and_no_span_is_lost(scenario: str) -> None:
+def test_faults_are_invisible_to_the_program_and_no_span_is_lost(scenario: str) -> None:
     soaked = soak(scenario, SECONDS, flat_mb=WARMING_UP_MB)
     assert soaked.problems == []
     assert soaked.found > 100

@@ -48,7 +48,7 @@ def why(found: Rebuilt) -> list[tuple[str, str | None]]:
     ]
 
 
-def test_a_cost_no_span_says_is_computed_and_marked() -> None:
+def test_a_cost_on_no_span_is_computed_and_marked() -> None:
     found = run_of(a_call(), a_call())
     assert cost(found) == 2 * (2.5 + 1.0)
     table = found.trace.to_dict()["metadata"][COMPUTED_BY]
@@ -66,14 +66,14 @@ def test_tokens_of_reasoning_are_part_of_the_output() -> None:
     assert cost(run_of(a_call(usage=usage))) == 1.0
 
 
-def test_what_a_span_says_stands() -> None:
+def test_a_cost_on_the_span_is_kept() -> None:
     found = run_of(a_call(cost_usd=0.25))
     assert cost(found) == 0.25
     assert why(found) == []
     assert found.trace.to_dict().get("metadata") is None
 
 
-def test_calls_that_say_their_cost_and_calls_that_do_not_are_added() -> None:
+def test_recorded_and_computed_costs_are_added_up() -> None:
     assert cost(run_of(a_call(cost_usd=0.25), a_call())) == 3.75
 
 
@@ -100,7 +100,7 @@ def test_a_refused_call_costs_nothing() -> None:
     assert cost(run_of(a_call(), a_call(usage=None, error_type="RateLimitError"))) == 3.5
 
 
-def test_a_price_is_of_a_time() -> None:
+def test_a_price_depends_on_the_date_of_the_call() -> None:
     found = run_of(a_call(), start_ns=None)
     assert cost(found) is None
     assert why(found) == [("not_captured", "its time is not known, and prices change")]

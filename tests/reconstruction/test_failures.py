@@ -45,19 +45,19 @@ def notes_of(seen: Collected) -> dict[str, Note]:
 # ----------------------------------------------------------------------------- whose error it is
 
 
-def test_a_run_says_what_ended_it() -> None:
+def test_the_error_that_ended_a_run_is_in_its_metadata() -> None:
     seen, root = a_run()
     assert error_of(seen) == {"type": "ValueError", "message": WHY, "span_id": root.span_id}
 
 
-def test_a_run_that_went_well_was_ended_by_no_error() -> None:
+def test_a_successful_run_has_no_error() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     a_tool(seen, root)
     assert "metadata" not in seen.rebuilt()[0]
 
 
-def test_a_run_that_was_never_finished_was_ended_by_nothing_known() -> None:
+def test_an_unfinished_run_has_no_error() -> None:
     seen = Collected()
     root = seen.add(agent(), end_ns=None)
     a_tool(seen, root)
@@ -65,13 +65,13 @@ def test_a_run_that_was_never_finished_was_ended_by_nothing_known() -> None:
     assert error_of(seen) is None
 
 
-def test_a_run_that_waits_was_ended_by_nothing() -> None:
+def test_a_waiting_run_has_no_error() -> None:
     seen, root = a_run()
     root.attributes["agentool.status"] = "in_progress"
     assert error_of(seen) is None
 
 
-def test_a_bare_model_call_says_it_itself() -> None:
+def test_a_bare_model_call_has_the_error_of_its_own_span() -> None:
     seen = Collected()
     call = seen.add(Inference(error_type="openai.InternalServerError"), status_message="500")
     assert error_of(seen) == {
@@ -81,7 +81,7 @@ def test_a_bare_model_call_says_it_itself() -> None:
     }
 
 
-def test_a_model_call_that_was_made_again_did_not_end_the_run() -> None:
+def test_a_model_call_that_was_retried_did_not_end_the_run() -> None:
     seen = Collected()
     program = seen.add(Unclassified(), seconds=9)
     seen.add(Inference(error_type="Busy"), parent=program, status_message="429")
@@ -90,7 +90,7 @@ def test_a_model_call_that_was_made_again_did_not_end_the_run() -> None:
     assert error_of(seen) is None
 
 
-def test_a_models_reason_to_stop_is_what_ended_a_run_it_refused() -> None:
+def test_the_finish_reason_is_the_error_of_a_refused_run() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     call = seen.add(Inference(finish_reasons=["content_filter"]), parent=root)
@@ -118,7 +118,7 @@ def test_what_is_not_known_is_absent() -> None:
     assert error_of(a_run("_OTHER", WHY)[0]).keys() == {"message", "span_id"}
 
 
-def test_a_message_that_only_the_exception_event_has_is_taken_from_there() -> None:
+def test_a_message_only_on_the_exception_event_is_used() -> None:
     seen, root = a_run(said=None)
     for said in ("was caught", WHY):
         root.events.append(SpanEvent("exception", None, {"exception.message": said}))
@@ -126,7 +126,7 @@ def test_a_message_that_only_the_exception_event_has_is_taken_from_there() -> No
     assert notes_of(seen)["metadata.error.message"].attribute == "exception.message"
 
 
-def test_of_several_exception_events_the_one_of_its_class_is_its_own() -> None:
+def test_of_several_exception_events_the_one_of_the_same_class_counts() -> None:
     seen, root = a_run(said=None)
     for kind, said in (("builtins.ValueError", WHY), ("KeyError", "was caught")):
         thrown = {"exception.type": kind, "exception.message": said}
@@ -134,13 +134,13 @@ def test_of_several_exception_events_the_one_of_its_class_is_its_own() -> None:
     assert error_of(seen)["message"] == WHY
 
 
-def test_a_message_that_only_an_attribute_has_is_taken_from_there() -> None:
+def test_a_message_only_in_an_attribute_is_used() -> None:
     seen, root = a_run(said=None)
     root.attributes["error.message"] = WHY
     assert error_of(seen)["message"] == WHY
 
 
-def test_the_class_that_the_sdk_puts_before_the_message_is_left_out() -> None:
+def test_the_class_name_that_the_sdk_prepends_to_the_message_is_removed() -> None:
     seen, root = a_run("some.ValueError", f"ValueError: {WHY}")
     root.events = [SpanEvent("exception", None, {"exception.message": WHY})]
     assert error_of(seen)["message"] == WHY
@@ -154,7 +154,7 @@ def test_a_message_that_begins_with_its_class_is_kept_as_it_is() -> None:
 # -------------------------------------------------------------------------------- where it arose
 
 
-def test_it_arose_in_the_innermost_span_that_says_the_same() -> None:
+def test_an_error_arose_in_the_innermost_span_that_has_it() -> None:
     seen, root = a_run("some.module.ValueError")
     tool = a_tool(seen, root, "ValueError")
     call = seen.add(Inference(error_type="ValueError"), parent=tool, status_message=WHY)
@@ -162,7 +162,7 @@ def test_it_arose_in_the_innermost_span_that_says_the_same() -> None:
     assert error == {"type": "some.module.ValueError", "message": WHY, "span_id": call.span_id}
 
 
-def test_of_several_that_say_the_same_it_arose_in_the_last() -> None:
+def test_of_several_spans_with_an_error_it_arose_in_the_last() -> None:
     seen, root = a_run()
     a_tool(seen, root)
     last = a_tool(seen, root)
@@ -176,19 +176,19 @@ def test_another_error_inside_is_not_where_it_arose(error: str, said: str) -> No
     assert error_of(seen)["span_id"] == root.span_id
 
 
-def test_it_may_have_passed_through_plumbing_that_keeps_no_errors() -> None:
+def test_an_error_may_pass_through_plumbing_spans_without_errors() -> None:
     seen, root = a_run()
     tool = a_tool(seen, seen.add(Unclassified(), parent=root, seconds=5))
     assert error_of(seen)["span_id"] == tool.span_id
 
 
-def test_it_did_not_pass_through_an_operation_that_went_well() -> None:
+def test_an_error_does_not_pass_through_a_successful_operation() -> None:
     seen, root = a_run()
     a_tool(seen, a_tool(seen, root, None, None))
     assert error_of(seen)["span_id"] == root.span_id
 
 
-def test_it_may_have_arisen_in_a_run_inside() -> None:
+def test_an_error_may_arise_in_a_nested_run() -> None:
     seen, root = a_run()
     inner = seen.add(agent("writer", error_type="ValueError"), parent=root, status_message=WHY)
     tool = a_tool(seen, inner)
@@ -198,7 +198,7 @@ def test_it_may_have_arisen_in_a_run_inside() -> None:
     ]
 
 
-def test_it_is_found_through_a_thousand_runs_inside_each_other() -> None:
+def test_the_origin_is_found_through_a_thousand_nested_runs() -> None:
     seen, above = a_run()
     for _ in range(1000):
         above = seen.add(agent(error_type="ValueError"), parent=above, status_message=WHY)
@@ -209,7 +209,7 @@ def test_it_is_found_through_a_thousand_runs_inside_each_other() -> None:
 # ----------------------------------------------------------- where a run says only that it failed
 
 
-def test_it_is_the_failure_that_the_run_ended_with() -> None:
+def test_the_error_is_that_of_the_failure_that_ended_the_run() -> None:
     seen, root = a_run("_OTHER", None)
     a_tool(seen, root, said="was handled")
     last = a_tool(seen, root)
@@ -243,7 +243,7 @@ def test_the_report_names_span_and_attribute() -> None:
     ]
 
 
-def test_what_is_taken_from_a_span_inside_is_inferred() -> None:
+def test_a_message_from_an_inner_span_is_inferred() -> None:
     seen, root = a_run("_OTHER", None)
     tool = a_tool(seen, root)
     note = notes_of(seen)["metadata.error.message"]
@@ -252,14 +252,14 @@ def test_what_is_taken_from_a_span_inside_is_inferred() -> None:
     assert note.rule.startswith("the run says no more than '_OTHER'")
 
 
-def test_what_a_dialect_makes_of_a_text_is_normalised() -> None:
+def test_an_error_type_that_a_dialect_rewrites_is_normalised() -> None:
     seen, _ = a_run("<class 'some.ValueError'>")
     note = notes_of(seen)["metadata.error.type"]
     assert error_of(seen)["type"] == "some.ValueError"
     assert (note.outcome, note.attribute) == ("normalised", "error.type")
 
 
-def test_a_text_of_the_span_around_a_call_is_named_as_that_spans() -> None:
+def test_a_message_from_the_span_around_a_call_names_that_span() -> None:
     seen = Collected()
     outer = seen.add(Inference(error_type="NotFound"), seconds=5, status_message="404")
     inner = seen.add(Inference(error_type="not_found"), parent=outer)
@@ -267,7 +267,7 @@ def test_a_text_of_the_span_around_a_call_is_named_as_that_spans() -> None:
     assert notes_of(seen)["metadata.error.message"].span_id == outer.span_id
 
 
-def test_what_was_masked_is_redacted() -> None:
+def test_a_masked_message_is_redacted() -> None:
     seen, _ = a_run(said=f"no such key: {MASK}")
     [found] = rebuild(seen.spans)
     redacted = [note.field for note in found.fidelity.notes if note.outcome == "redacted"]

@@ -38,12 +38,14 @@ def a_tool_call(arguments: str) -> Collected:
         ('{"a": "bcd', "truncated"),
     ],
 )
-def test_an_attribute_that_does_not_hold_the_value_is_named(arguments: str, outcome: str) -> None:
+def test_an_attribute_with_a_placeholder_or_a_cut_value_is_noted(
+    arguments: str, outcome: str
+) -> None:
     notes = rebuilt(a_tool_call(arguments)).fidelity.notes
     assert [note.outcome for note in notes if note.attribute == ARGUMENTS] == [outcome]
 
 
-def test_what_a_collector_masked_is_redacted_on_spans_and_on_their_events() -> None:
+def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None:
     seen = a_tool_call("****")
     seen.spans[1].attributes |= {"redaction.masked.keys": ARGUMENTS, "redaction.masked.count": 1}
     masked = {"agentool.step.content": "****", "redaction.masked.keys": "agentool.step.content"}
@@ -54,7 +56,7 @@ def test_what_a_collector_masked_is_redacted_on_spans_and_on_their_events() -> N
     assert not report.unread
 
 
-def test_a_value_that_a_store_cut_within_a_character_is_truncated() -> None:
+def test_a_value_cut_within_a_character_is_truncated() -> None:
     """Whether the half of it that is left was replaced on reading or by the store."""
     for noted in ((Damage(f"attributes.{ARGUMENTS}", cut=True),), ()):
         seen = a_tool_call('{"a": "bcd\ufffd')
@@ -81,7 +83,7 @@ def test_a_value_with_bytes_that_were_no_text_is_damaged() -> None:
     assert "damaged" in "\n".join(line.plain for line in explanation(report))
 
 
-def test_damage_of_a_resource_is_told_once() -> None:
+def test_damage_of_a_resource_is_noted_once() -> None:
     seen = a_tool_call("{}")
     for span in seen.spans:
         span.damaged = (Damage("resource.host.name", cut=False),)
@@ -134,9 +136,7 @@ def test_a_tool_span_beside_one_of_the_same_call_is_a_duplicate() -> None:
         pytest.param(5, ToolExecution(name="u", call_id="c", arguments={"n": 1}), id="name"),
     ],
 )
-def test_a_call_id_that_is_given_again_is_another_call(
-    seconds: float, second: ToolExecution
-) -> None:
+def test_a_reused_call_id_is_another_call(seconds: float, second: ToolExecution) -> None:
     seen = Collected()
     root = seen.add(AgentInvocation(agent_name="a"), seconds=9)
     first = ToolExecution(name="t", call_id="c", arguments={"n": 1})

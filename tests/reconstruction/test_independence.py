@@ -112,7 +112,7 @@ def test_files_change_nothing(dialect: str, data: st.DataObject, chance: random.
 
 
 @law
-def test_without_its_root_a_trace_keeps_its_steps_and_says_it_is_incomplete(
+def test_without_its_root_a_trace_keeps_its_steps_and_is_marked_incomplete(
     dialect: str, data: st.DataObject, chance: random.Random
 ) -> None:
     tree = data.draw(span_trees(dialect))
@@ -123,7 +123,7 @@ def test_without_its_root_a_trace_keeps_its_steps_and_says_it_is_incomplete(
 
 
 @law
-def test_clocks_that_differ_keep_every_step_and_causes_first(
+def test_with_clock_skew_every_step_is_kept_and_causes_come_first(
     dialect: str, data: st.DataObject, chance: random.Random
 ) -> None:
     tree = data.draw(span_trees(dialect))
@@ -165,7 +165,7 @@ def test_values_that_were_cut_cost_no_run(
 
 
 @law
-def test_spans_that_never_ended_leave_a_trace_that_says_so(
+def test_spans_that_never_ended_give_a_trace_marked_as_incomplete(
     dialect: str, data: st.DataObject, chance: random.Random
 ) -> None:
     tree = data.draw(span_trees(dialect))

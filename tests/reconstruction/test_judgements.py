@@ -129,7 +129,7 @@ def run_behind_http() -> Collected:
     return made
 
 
-def test_a_verdict_is_about_the_agents_span_never_the_request_around_it() -> None:
+def test_a_verdict_is_on_the_agents_span_not_on_the_request_around_it() -> None:
     made = run_behind_http()
     (found,) = rebuild(made.spans)
     assert found.anchor is not None
@@ -137,17 +137,17 @@ def test_a_verdict_is_about_the_agents_span_never_the_request_around_it() -> Non
     assert found.anchor.end_ns == made.spans[1].end_ns
 
 
-def test_a_verdict_on_bare_calls_is_about_the_last_one_and_found_there() -> None:
+def test_a_verdict_on_bare_calls_is_on_the_last_one() -> None:
     made = Collected()
     made.add(asks(("c1", "look")), trace=1)
     made.add(ToolExecution(name="look", call_id="c1", result="x"), trace=1)
     last = made.add(Inference(provider="p", output=[message("assistant", [text("x")])]), trace=1)
-    found = list(rebuild(made.spans))
-    judged = next(it for it in found if it.anchor and it.anchor.span_id == last.span_id)
+    runs = list(rebuild(made.spans))
+    judged = next(it for it in runs if it.anchor and it.anchor.span_id == last.span_id)
     assert judged.anchor is not None
     spans = written(RESULT, judged.anchor, JUDGE, content=True).spans
     again = list(rebuild([*made.spans, *spans]))
-    assert said(again) == said(found)
+    assert said(again) == said(runs)
     assert [it.results for it in again if it.trace.trace_id == judged.trace.trace_id] == [[RESULT]]
     assert sum(len(it.results) for it in again) == 1
 
@@ -166,7 +166,7 @@ def test_each_run_of_a_trace_has_its_own_verdict() -> None:
     assert results == {"outer": ["outer"], "inner": ["inner"]}
 
 
-def test_a_verdict_is_in_one_run_though_what_is_left_of_its_trace_is_rebuilt_elsewhere() -> None:
+def test_a_verdict_is_in_one_run_even_if_the_rest_of_its_trace_is_elsewhere() -> None:
     """As where several processes rebuild, and one of them has to see all bare calls."""
     made = Collected()
     root = made.add(AgentInvocation(agent_name="clerk"), trace=1)
@@ -189,7 +189,7 @@ def loose_spans(left: Remainder) -> list[SpanRecord]:
     return left.spans
 
 
-def test_of_judgements_alone_no_run_is_made() -> None:
+def test_judgements_alone_are_not_a_run() -> None:
     made = run_behind_http()
     (found,) = rebuild(made.spans)
     assert found.anchor is not None
@@ -199,7 +199,7 @@ def test_of_judgements_alone_no_run_is_made() -> None:
     assert list(rebuild([*alone, beside])) == []
 
 
-def test_what_other_evaluators_say_are_scores() -> None:
+def test_judgements_of_other_evaluators_are_scores() -> None:
     """The conventions' event, and OpenInference's span of an evaluator."""
     made = run_behind_http()
     at = made.spans[1].end_ns or 0
@@ -251,7 +251,7 @@ def test_what_other_evaluators_say_are_scores() -> None:
     ),
     st.booleans(),
 )
-def test_whatever_a_judgement_says_the_trace_is_read(said: dict[str, Any], event: bool) -> None:
+def test_a_trace_is_read_whatever_its_judgements_contain(said: dict[str, Any], event: bool) -> None:
     """Names of ours and of the conventions, holding anything."""
     made = run_behind_http()
     root = made.spans[1]

@@ -46,7 +46,7 @@ def test_a_damaged_value_may_be_hidden() -> None:
 
 
 @pytest.mark.parametrize("file", sorted(SPANS.glob("*openinference.jsonl")), ids=lambda it: it.stem)
-def test_it_says_no_less_than_the_report_on_recorded_spans(file: Path) -> None:
+def test_may_hide_is_true_of_all_recorded_spans_with_such_notes(file: Path) -> None:
     for rebuilt in rebuild(open_source(file).spans()):
         of_spans = {
             note.outcome for note in rebuilt.fidelity.notes if note.attribute and not note.step_id

@@ -36,7 +36,7 @@ def calls_in(seen: Collected) -> int:
 # ------------------------------------------------------------------------------- model calls
 
 
-def test_a_run_that_has_a_models_reason_to_stop_stands_for_one_call_at_least() -> None:
+def test_a_run_with_a_finish_reason_has_at_least_one_model_call() -> None:
     seen = Collected()
     seen.add(agent(finish_reasons=["stop"]))
     [found] = rebuild(seen.spans)
@@ -44,7 +44,7 @@ def test_a_run_that_has_a_models_reason_to_stop_stands_for_one_call_at_least() -
     assert ("inferred", "model_calls") in {(n.outcome, n.field) for n in found.fidelity.notes}
 
 
-def test_a_call_that_stands_around_another_gives_it_what_it_lacks() -> None:
+def test_an_inner_model_call_takes_missing_fields_from_the_outer_one() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     outer = seen.add(Inference(input=ASKED, output=ANSWER, usage=USAGE), parent=root, seconds=4)
@@ -55,7 +55,7 @@ def test_a_call_that_stands_around_another_gives_it_what_it_lacks() -> None:
     assert calls_in(seen) == 1
 
 
-def test_a_stream_that_goes_on_inside_its_own_span_is_two_calls() -> None:
+def test_a_stream_that_continues_inside_its_own_span_is_two_calls() -> None:
     """Spring AI 1.x: a streaming client answers tools, and asks again, inside its first call."""
     seen = Collected()
     root = seen.add(agent(), seconds=9)
@@ -64,7 +64,7 @@ def test_a_stream_that_goes_on_inside_its_own_span_is_two_calls() -> None:
     assert calls_in(seen) == 2
 
 
-def test_a_tool_before_the_inner_call_was_asked_for_by_the_outer_one() -> None:
+def test_a_tool_before_the_inner_call_was_requested_by_the_outer_one() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     outer = seen.add(Inference(), parent=root, seconds=5)
@@ -73,16 +73,16 @@ def test_a_tool_before_the_inner_call_was_asked_for_by_the_outer_one() -> None:
     assert calls_in(seen) == 2
 
 
-def test_a_call_without_an_id_gets_the_one_it_has_in_the_history() -> None:
+def test_a_call_without_an_id_takes_it_from_the_history() -> None:
     """ADK for Java until 0.5: neither the model nor the tool's span tells it."""
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    asked = message("assistant", [tool_call("look", {"at": 1})])
-    seen.add(Inference(input=ASKED, output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=ASKED, output=[reply]), parent=root)
     seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
     named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
-    told = message("user", [tool_response("found", "adk-1")])
-    seen.add(Inference(input=[*ASKED, named, told], output=ANSWER), parent=root)
+    results = message("user", [tool_response("found", "adk-1")])
+    seen.add(Inference(input=[*ASKED, named, results], output=ANSWER), parent=root)
     [trace] = seen.rebuilt()
     [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
     assert (result["call_id"], result["output"]) == ("adk-1", "found")
@@ -93,10 +93,10 @@ def test_a_call_of_an_earlier_turn_gives_no_id_to_one_like_it() -> None:
     root = seen.add(agent(), seconds=9)
     named = message("assistant", [tool_call("look", {"at": 1}, "adk-1")])
     before = [*ASKED, named, message("user", [tool_response("old", "adk-1")]), *ASKED]
-    asked = message("assistant", [tool_call("look", {"at": 1})])
-    seen.add(Inference(input=before, output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("look", {"at": 1})])
+    seen.add(Inference(input=before, output=[reply]), parent=root)
     seen.add(ToolExecution(name="look", arguments={"at": 1}), parent=root)
-    seen.add(Inference(input=[*before, asked], output=ANSWER), parent=root)
+    seen.add(Inference(input=[*before, reply], output=ANSWER), parent=root)
     [trace] = seen.rebuilt()
     [result] = [it["tool_result"] for it in trace["steps"] if it["type"] == "tool_result"]
     assert "output" not in result
@@ -120,7 +120,7 @@ def test_calls_of_one_sdk_at_the_same_time_are_two() -> None:
     assert calls_in(seen) == 2
 
 
-def test_a_tool_that_asks_a_model_leaves_the_call_around_it_alone() -> None:
+def test_a_model_call_inside_a_tool_is_not_part_of_the_call_around_it() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     outer = seen.add(Inference(output=ANSWER, usage=USAGE), parent=root, seconds=5)
@@ -142,9 +142,7 @@ def test_the_total_of_the_leaves_is_checked_against_the_run() -> None:
 # ------------------------------------------------------------------------------------- session
 
 
-def test_a_conversation_named_around_the_run_comes_before_one_the_spans_are_only_read_to_have() -> (
-    None
-):
+def test_a_conversation_id_around_the_run_wins_over_an_inferred_one() -> None:
     seen = Collected()
     wrapper = seen.add(Unclassified(extra={"gen_ai.conversation.id": "thread"}), seconds=9)
     root = seen.add(agent(), parent=wrapper, seconds=5)
@@ -155,7 +153,7 @@ def test_a_conversation_named_around_the_run_comes_before_one_the_spans_are_only
     assert [trace["session_id"] for trace in seen.rebuilt()] == ["thread"]
 
 
-def test_a_run_below_another_ones_conversation_names_its_own() -> None:
+def test_a_nested_run_may_be_of_another_conversation() -> None:
     seen = Collected()
     root = seen.add(agent("chief", conversation_id="thread"), seconds=9)
     seen.add(agent("clerk"), parent=root)
@@ -165,7 +163,7 @@ def test_a_run_below_another_ones_conversation_names_its_own() -> None:
 # ----------------------------------------------------------------------------------- tool calls
 
 
-def test_a_tool_span_with_an_id_is_the_call_of_a_message_without() -> None:
+def test_a_tool_span_with_an_id_matches_a_requested_call_without_one() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     asks = [message("assistant", [tool_call("t", {"n": 1})])]
@@ -174,7 +172,7 @@ def test_a_tool_span_with_an_id_is_the_call_of_a_message_without() -> None:
     assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c 2"]
 
 
-def test_a_result_without_an_id_is_that_of_the_call_before() -> None:
+def test_a_result_without_an_id_belongs_to_the_preceding_call() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     asks = message("assistant", [tool_call("t", {"n": 1})])
@@ -184,7 +182,7 @@ def test_a_result_without_an_id_is_that_of_the_call_before() -> None:
     assert [line.split()[-1] for line in shape(seen.rebuilt()[0])] == ["1}", "two"]
 
 
-def test_a_bare_call_tells_of_the_call_whose_result_it_was_sent() -> None:
+def test_a_bare_model_call_reveals_the_tool_call_in_its_history() -> None:
     seen = Collected()
     asks = message("assistant", [tool_call("t", {"n": 1}, "c")])
     told = [*ASKED, asks, message("tool", [tool_response(2, "c")])]
@@ -192,7 +190,7 @@ def test_a_bare_call_tells_of_the_call_whose_result_it_was_sent() -> None:
     assert shape(seen.rebuilt()[0]) == ["call c t {'n': 1}", "result c 2"]
 
 
-def test_ordering_what_was_retrieved_is_no_second_reading() -> None:
+def test_reranking_is_not_a_second_retrieval() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(Retrieval(query="q", documents=[{"id": "d"}]), parent=root)
@@ -237,7 +235,7 @@ def test_agents_of_a_workflow_that_follow_each_other_hand_over_once() -> None:
     assert trace["metadata"]["sub_traces"] == [sub["trace_id"] for sub in subs]
 
 
-def test_a_handoff_that_an_agent_announces_is_in_its_own_run_only() -> None:
+def test_an_announced_handoff_is_only_in_the_run_of_the_agent() -> None:
     seen = Collected()
     crew = seen.add(WorkflowInvocation(workflow_name="crew"), seconds=9)
     first = seen.add(agent("first"), parent=crew)
@@ -266,7 +264,7 @@ def test_a_delegation_is_a_call_as_well_as_a_handoff() -> None:
     ],
 )
 @pytest.mark.parametrize("told_by", ["span", "message"])
-def test_an_argument_says_who_gets_the_task(
+def test_an_argument_names_the_agent_that_gets_the_task(
     name: str, arguments: dict[str, Any], target: str, told_by: str
 ) -> None:
     seen = Collected()
@@ -285,7 +283,7 @@ def test_an_argument_says_who_gets_the_task(
     ("name", "arguments"),
     [("delegate_summary", {"task": "sum up"}), ("Task", {"agent": "a"}), ("task", None)],
 )
-def test_a_tool_that_does_not_say_to_whom_hands_over_to_nobody(name: str, arguments: Any) -> None:
+def test_a_delegation_tool_without_a_target_is_not_a_handoff(name: str, arguments: Any) -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(ToolExecution(name=name, call_id="c", arguments=arguments), parent=root)
@@ -304,7 +302,7 @@ def a_subagent(result: Any = "dug", **fields: Any) -> tuple[Collected, SpanRecor
     return seen, tool
 
 
-def test_a_run_that_says_nothing_of_itself_has_the_task_and_the_result_of_its_tool() -> None:
+def test_a_run_without_messages_takes_task_and_result_from_the_tool_around_it() -> None:
     seen, tool = a_subagent(result={"content": [{"type": "text", "text": "dug"}], "tokens": 3})
     chief, miner = rebuild(seen.spans)
     assert (miner.trace.agent_id, miner.trace.input, miner.trace.output) == ("miner", "dig", "dug")
@@ -316,14 +314,14 @@ def test_a_run_that_says_nothing_of_itself_has_the_task_and_the_result_of_its_to
     assert [step["to_agent"] for step in handoffs] == ["miner"]
 
 
-def test_what_a_run_says_itself_comes_before_its_tool() -> None:
+def test_a_runs_own_messages_win_over_the_tool_around_it() -> None:
     seen, tool = a_subagent()
     seen.spans[-1] = seen.add(agent("digger", input=ASKED, output=ANSWER), parent=tool)
     found = seen.rebuilt()[-1]
     assert (found["agent_id"], found["input"], found["output"]) == ("digger", "go", "gone")
 
 
-def test_a_run_without_a_name_is_not_called_by_what_any_tool_was_given() -> None:
+def test_a_nameless_run_is_not_named_after_an_argument_of_any_tool() -> None:
     seen = Collected()
     root = seen.add(agent("chief"), seconds=9)
     tool = seen.add(ToolExecution(name="look_up", arguments={"agent": "x"}), parent=root, seconds=5)
@@ -331,18 +329,18 @@ def test_a_run_without_a_name_is_not_called_by_what_any_tool_was_given() -> None
     assert "agent_id" not in seen.rebuilt()[-1]
 
 
-def test_the_message_of_an_error_is_no_answer() -> None:
+def test_an_error_message_of_the_tool_is_not_the_output() -> None:
     seen, _ = a_subagent(result="no spade", error_type="ValueError")
     assert "output" not in seen.rebuilt()[-1]
 
 
-def test_a_tool_that_began_several_runs_tells_of_none_of_them() -> None:
+def test_a_tool_around_several_runs_describes_none_of_them() -> None:
     seen, tool = a_subagent()
     seen.add(agent("another"), parent=tool)
     assert not [trace for trace in seen.rebuilt() if "input" in trace or "output" in trace]
 
 
-def test_a_task_told_by_a_message_and_by_the_run_itself_is_one_handoff() -> None:
+def test_a_task_in_a_message_and_in_the_run_itself_is_one_handoff() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     asks = [message("assistant", [tool_call("task", {"subagent_type": "miner"}, "c")])]
@@ -361,7 +359,7 @@ def test_a_task_told_by_a_message_and_by_the_run_itself_is_one_handoff() -> None
     ],
 )
 @pytest.mark.parametrize("name", ["transfer", "handoff"])
-def test_a_tool_that_is_just_called_transfer_hands_over_where_it_names_an_agent(
+def test_a_tool_named_transfer_is_a_handoff_if_it_names_an_agent(
     name: str, arguments: dict[str, Any], kinds: list[str]
 ) -> None:
     seen = Collected()
@@ -386,7 +384,9 @@ def test_a_tool_that_is_just_called_transfer_hands_over_where_it_names_an_agent(
         ({"finish_reasons": ["stop"]}, "success", "no error"),
     ],
 )
-def test_a_status_names_its_signal(fields: dict[str, Any], status: str, signal: str | None) -> None:
+def test_a_status_comes_with_its_signal(
+    fields: dict[str, Any], status: str, signal: str | None
+) -> None:
     seen = Collected()
     span = seen.add(Inference(output=ANSWER, **fields))
     [found] = rebuild(seen.spans)
@@ -408,7 +408,7 @@ def test_equal_calls_with_equal_results_are_a_loop(times: int, status: str) -> N
     assert seen.rebuilt()[0]["status"] == status
 
 
-def test_calls_whose_results_differ_are_no_loop() -> None:
+def test_calls_with_different_results_are_not_a_loop() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=99)
     for n in range(REPEATED):
@@ -444,7 +444,7 @@ def test_every_prompt_of_a_session_is_a_run_with_the_records_after_it() -> None:
 
 
 @pytest.mark.parametrize("known", [{}, {"tool_use_id": "t1"}], ids=["nameless", "by its id"])
-def test_the_execution_below_a_tool_says_how_that_ended(known: dict[str, str]) -> None:
+def test_the_execution_span_below_a_tool_decides_how_it_ended(known: dict[str, str]) -> None:
     agents: dict[str, dict[str, Any]] = {
         "claude_code.interaction": {"user_prompt": "Fix it."},
         "claude_code.tool": {"tool_name": "Task", "tool_use_id": "t1", "subagent_type": "miner"},

@@ -109,13 +109,13 @@ def test_missing_times_still_give_every_step() -> None:
     assert sorted(shape(found["clerk"])) == wanted
 
 
-def test_what_else_is_asked_of_an_mcp_server_makes_no_run() -> None:
+def test_mcp_requests_other_than_tool_calls_are_not_a_run() -> None:
     seen = Collected()
     seen.add(McpRequest(method="tools/list"))
     assert seen.rebuilt() == []
 
 
-def test_a_transfer_is_the_call_that_spells_its_target_otherwise() -> None:
+def test_a_transfer_matches_a_call_that_spells_its_target_differently() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     asked = [message("assistant", [tool_call("transfer_to_Refund_Agent", {}, "c")])]
@@ -136,7 +136,7 @@ def test_a_transfer_tool_and_the_agent_below_it_are_one_handoff() -> None:
     assert trace["metadata"]["sub_traces"] == [sub["trace_id"]]
 
 
-def test_of_runs_inside_the_one_that_ends_last_answers() -> None:
+def test_the_output_is_that_of_the_nested_run_that_ends_last() -> None:
     seen = Collected()
     root = seen.add(WorkflowInvocation(workflow_name="w"), seconds=9)
     for name, seconds in (("coordinator", 8), ("helper", 2)):
@@ -145,7 +145,7 @@ def test_of_runs_inside_the_one_that_ends_last_answers() -> None:
     assert seen.rebuilt()[0]["output"] == "the coordinator says"
 
 
-def test_what_lost_its_parent_is_part_of_the_run_that_begins_the_trace() -> None:
+def test_spans_with_a_missing_parent_join_the_run_at_the_root() -> None:
     seen = Collected()
     root = seen.add(AgentInvocation(agent_name="a"))
     seen.add(ToolExecution(name="t", call_id="c1", arguments={}, result=1), parent=root)
@@ -185,7 +185,7 @@ def test_without_content_names_ids_and_order_remain() -> None:
     assert ("not_captured", "tool_result.output") in outcomes
 
 
-def test_the_report_names_attributes_that_nothing_was_made_of() -> None:
+def test_the_report_names_unread_attributes() -> None:
     seen = Collected()
     seen.add(agent(extra={"app.mood": "good"}))
     [found] = rebuild(seen.spans)
@@ -200,7 +200,7 @@ def test_the_report_names_attributes_that_nothing_was_made_of() -> None:
         ("handoff", "to_agent"),
     ],
 )
-def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str, argument: str) -> None:
+def test_a_shared_transfer_tool_has_its_target_in_the_arguments(name: str, argument: str) -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(ToolExecution(name=name, arguments={argument: "writer"}), parent=root)
@@ -208,7 +208,7 @@ def test_one_tool_for_all_agents_is_told_to_whom_it_hands_over(name: str, argume
     assert shape(trace) == ["handoff writer"]
 
 
-def test_what_a_model_is_told_of_a_handoff_is_not_the_result_of_a_tool() -> None:
+def test_the_reply_to_a_transfer_is_not_a_tool_result() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     asked = [message("assistant", [tool_call("handoff", {"to_agent": "writer"}, "c")])]
@@ -220,7 +220,7 @@ def test_what_a_model_is_told_of_a_handoff_is_not_the_result_of_a_tool() -> None
     assert shape(trace) == ["handoff writer"]
 
 
-def test_a_transfer_may_bear_the_name_of_a_plugin_before_its_own() -> None:
+def test_a_transfer_tool_may_have_a_plugin_prefix() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(ToolExecution(name="Handoff-transfer_to_writer", arguments={}), parent=root)
@@ -237,7 +237,7 @@ def test_a_transfer_inside_the_span_of_another_is_the_same_one() -> None:
     assert shape(trace) == ["handoff writer"]
 
 
-def test_a_run_that_only_its_own_span_tells_of_has_its_calls_and_their_results() -> None:
+def test_a_run_known_only_from_its_own_span_has_its_calls_and_results() -> None:
     seen = Collected()
     said = [
         message("assistant", [tool_call("t", {}, "c")]),
@@ -261,7 +261,7 @@ def test_a_thought_that_only_its_provider_can_read_is_kept_sealed() -> None:
     assert ("redacted", "content") in {(n.outcome, n.field) for n in found.fidelity.notes}
 
 
-def test_a_thought_under_the_name_of_a_thinking_part_is_one() -> None:
+def test_a_thinking_part_is_a_thought() -> None:
     seen = Collected()
     part = {"type": "thinking", "content": "hm"}
     seen.add(Inference(output=[message("assistant", [part])]))
@@ -269,13 +269,13 @@ def test_a_thought_under_the_name_of_a_thinking_part_is_one() -> None:
     assert [step["content"] for step in trace["steps"]] == ["hm"]
 
 
-def test_a_judgement_is_no_run() -> None:
+def test_a_judgement_is_not_a_run() -> None:
     seen = Collected()
     seen.add(EvaluationResult(name="tone"))
     assert seen.rebuilt() == []
 
 
-def test_what_a_whole_run_cost_counts_where_no_model_call_says_its_own() -> None:
+def test_the_cost_of_the_run_counts_if_no_model_call_has_one() -> None:
     seen = Collected()
     root = seen.add(agent(extra={"agentool.cost.usd": 0.5}), seconds=9)
     seen.add(Inference(), parent=root)
@@ -291,7 +291,7 @@ def test_a_span_around_the_run_names_its_session() -> None:
     assert trace["session_id"] == "s"
 
 
-def test_a_handoff_that_the_model_spells_otherwise_is_one() -> None:
+def test_a_handoff_spelled_differently_by_the_model_is_one_handoff() -> None:
     seen = Collected()
     root = seen.add(agent("triage"), seconds=9)
     seen.add(asks(("c1", "transfer_to_refund_agent")), parent=root)
@@ -301,18 +301,18 @@ def test_a_handoff_that_the_model_spells_otherwise_is_one() -> None:
     assert shape(trace) == ["handoff Refund Agent"]
 
 
-def test_an_agent_that_is_told_of_anothers_call_did_not_make_it() -> None:
+def test_a_call_in_the_history_of_another_agent_is_not_its_own() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    asked = message("assistant", [tool_call("transfer_to_clerk", {}, "c1")])
-    history = [asked, message("tool", [tool_response("transferred", "c1")])]
+    reply = message("assistant", [tool_call("transfer_to_clerk", {}, "c1")])
+    history = [reply, message("tool", [tool_response("transferred", "c1")])]
     said = [message("assistant", [text("Here I am.")])]
     seen.add(Inference(provider="p", input=history, output=said), parent=root)
     [trace] = seen.rebuilt()
     assert shape(trace) == []
 
 
-def test_beside_a_streamed_call_the_sdks_own_span_tells_of_the_same_one() -> None:
+def test_the_sdks_span_beside_a_streamed_call_is_the_same_call() -> None:
     """LangChain knows neither the prompt's tokens of a stream nor the full name of the model."""
     said = [message("assistant", [text("yes")])]
     seen = Collected()

@@ -27,11 +27,11 @@ def test_duplicate_call_ids_keep_their_own_results() -> None:
     ]
 
 
-def test_a_call_that_was_told_before_its_arguments_had_come_is_run_once() -> None:
+def test_a_call_recorded_before_its_arguments_arrived_is_executed_once() -> None:
     seen = Collected()
     root = seen.add(AgentInvocation(agent_name="a"))
-    asked = message("assistant", [tool_call("write", {})])
-    seen.add(Inference(provider="openai", output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("write", {})])
+    seen.add(Inference(provider="openai", output=[reply]), parent=root)
     seen.add(ToolExecution(name="write", arguments={"text": "2025"}, result="ok"), parent=root)
     [trace] = seen.rebuilt()
     assert [step["type"] for step in trace["steps"]] == ["tool_call", "tool_result"]
@@ -72,7 +72,7 @@ def test_an_mcp_call_alone_is_a_tool_call() -> None:
     assert [line.split()[0] for line in shape(seen.rebuilt()[0])] == ["call", "result"]
 
 
-def test_the_mcp_server_tells_that_the_tool_failed() -> None:
+def test_the_error_of_an_mcp_server_is_the_tools() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     client = seen.add(McpRequest(tool_name="t"), parent=root)
@@ -89,7 +89,7 @@ def test_a_failed_tools_error_is_its_result() -> None:
     assert shape(seen.rebuilt()[0])[1] == "result c no luck"
 
 
-def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result() -> None:
+def test_a_span_without_a_result_takes_it_from_the_messages() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(ToolExecution(name="t", call_id="c", error_type="ValueError"), parent=root)
@@ -103,7 +103,7 @@ def test_what_a_model_is_told_of_a_call_whose_span_has_no_result_is_the_result()
     ]
 
 
-def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_them() -> None:
+def test_calls_that_start_together_keep_the_order_of_their_requests() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     calls = [tool_call("second", {}, "c2"), tool_call("first", {}, "c1")]
@@ -116,7 +116,7 @@ def test_calls_that_begin_at_once_keep_the_order_in_which_the_model_asked_for_th
     assert names == ["second", "first"]
 
 
-def test_what_a_server_says_of_a_call_is_part_of_it_however_deep_it_is() -> None:
+def test_an_mcp_servers_span_belongs_to_the_call_however_deep_it_is() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     tool = seen.add(ToolExecution(name="t", call_id="c"), parent=root, seconds=8)
@@ -127,7 +127,7 @@ def test_what_a_server_says_of_a_call_is_part_of_it_however_deep_it_is() -> None
     assert trace["steps"][1]["tool_result"]["output"] == 2
 
 
-def test_a_call_that_only_an_mcp_client_tells_of_has_its_duration() -> None:
+def test_a_call_known_only_from_an_mcp_client_has_its_duration() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(McpRequest(tool_name="t"), parent=root, seconds=2)
@@ -135,7 +135,7 @@ def test_a_call_that_only_an_mcp_client_tells_of_has_its_duration() -> None:
     assert trace["steps"][1]["tool_result"]["duration_ms"] == 2000
 
 
-def test_a_tool_span_in_the_models_and_the_one_that_executes_it_are_one_call() -> None:
+def test_a_tool_span_below_the_model_and_the_executing_one_are_one_call() -> None:
     """AgentOps writes a span for each tool call of an answer, and the tool has no call id."""
     seen = Collected()
     root = seen.add(agent(), seconds=9)
@@ -146,7 +146,7 @@ def test_a_tool_span_in_the_models_and_the_one_that_executes_it_are_one_call() -
     assert shape(trace) == ["call c1 look {'n': 1}", "result c1 found"]
 
 
-def test_two_tool_spans_with_other_arguments_are_two_calls() -> None:
+def test_two_tool_spans_with_different_arguments_are_two_calls() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     asked = seen.add(Inference(provider="p"), parent=root)
@@ -156,7 +156,7 @@ def test_two_tool_spans_with_other_arguments_are_two_calls() -> None:
     assert len([step for step in shape(trace) if step.startswith("call")]) == 2
 
 
-def test_results_of_calls_that_nobody_recorded_are_kept_once() -> None:
+def test_results_of_unrecorded_calls_are_kept_once() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     question = message("user", [text("go")])
@@ -168,11 +168,11 @@ def test_results_of_calls_that_nobody_recorded_are_kept_once() -> None:
     assert shape(trace) == ["result c1 one", "result c2 two"]
 
 
-def test_a_tool_span_has_the_id_of_a_call_that_the_model_gave_none() -> None:
+def test_a_requested_call_without_an_id_takes_that_of_its_span() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
-    asked = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
-    seen.add(Inference(provider="p", output=[asked]), parent=root)
+    reply = message("assistant", [tool_call("a", {"n": 1}, "a_0"), tool_call("a", {"n": 2}, "a_1")])
+    seen.add(Inference(provider="p", output=[reply]), parent=root)
     for n in (1, 2):
         call = ToolExecution(name="a", call_id=f"adk-{n}", arguments={"n": n}, result=n)
         seen.add(call, parent=root)

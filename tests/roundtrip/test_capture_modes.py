@@ -135,7 +135,7 @@ def test_the_same_trace_comes_back(
     assert rebuilt(folder) == on_spans
 
 
-def test_without_content_all_generations_tell_the_same(tmp_path: Path) -> None:
+def test_without_content_all_generations_give_the_same_trace(tmp_path: Path) -> None:
     baseline, *others = (
         rebuilt(record(tmp_path / generation, "NO_CONTENT", AGENTOOL_SEMCONV=generation))
         for generation in GENERATIONS
@@ -170,7 +170,7 @@ def test_before_1_37_messages_are_events_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-def test_so_does_content_that_is_too_large_and_stored_apart(
+def test_content_that_is_too_large_and_stored_apart_comes_back_too(
     tmp_path: Path, generation: str
 ) -> None:
     least = {"AGENTOOL_MAX_ATTRIBUTE_BYTES": "2000"}
@@ -184,7 +184,7 @@ def test_so_does_content_that_is_too_large_and_stored_apart(
     )
 
 
-def test_spans_hold_no_content_where_events_alone_are_to_have_it(tmp_path: Path) -> None:
+def test_spans_hold_no_content_in_event_only_mode(tmp_path: Path) -> None:
     spans = spans_of(record(tmp_path / "events", "EVENT_ONLY"))
     assert len(spans) == 16
     assert check_all(spans, content=False) == []
@@ -192,7 +192,7 @@ def test_spans_hold_no_content_where_events_alone_are_to_have_it(tmp_path: Path)
     assert not any(said in str(spans) for said in CONTENT if said != error)
 
 
-def test_the_events_are_those_of_the_conventions_and_follow_them(tmp_path: Path) -> None:
+def test_the_events_conform_to_the_conventions(tmp_path: Path) -> None:
     folder = record(tmp_path / "events", "SPAN_AND_EVENT")
     spans = joined(folder)
     assert check_all(spans) == []
@@ -225,7 +225,7 @@ def test_without_content_there_are_no_events(tmp_path: Path) -> None:
     assert "resourceLogs" not in text
 
 
-def test_where_nobody_takes_events_that_is_said_and_content_stays_off_spans(tmp_path: Path) -> None:
+def test_without_a_receiver_of_events_there_is_a_notice_and_no_content(tmp_path: Path) -> None:
     code = PROGRAM.replace("SIZE", "1")
     environ = {environment.CAPTURE: "EVENT_ONLY", "OTEL_LOGS_EXPORTER": "none"}
     done = run(tmp_path, code, **environ)
@@ -236,7 +236,7 @@ def test_where_nobody_takes_events_that_is_said_and_content_stays_off_spans(tmp_
     assert check_all(spans_of(tmp_path), content=False) == []
 
 
-def test_where_nobody_takes_messages_as_events_they_are_on_spans(
+def test_without_a_receiver_of_events_messages_are_on_spans(
     tmp_path: Path, on_spans: list[Any]
 ) -> None:
     code = PROGRAM.replace("SIZE", "1")

@@ -56,7 +56,9 @@ def test_every_trace_comes_back_from_its_spans(document: dict[str, Any]) -> None
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(document=traces)
-def test_it_comes_back_from_other_dialects_too(dialect: str, document: dict[str, Any]) -> None:
+def test_every_trace_comes_back_from_other_dialects_too(
+    dialect: str, document: dict[str, Any]
+) -> None:
     assert [exact(it) for it in there_and_back(document, dialect=dialect)] == [exact(document)]
 
 
@@ -122,7 +124,7 @@ ERROR = {"type": "ValueError", "message": "because of X", "span_id": "0123456789
 FAILED: dict[str, Any] = {"status": "error", "metadata": {"error": ERROR}}
 
 
-def test_what_ended_a_run_is_on_its_span_as_every_tool_shows_it() -> None:
+def test_the_error_of_a_run_is_on_its_span_as_the_conventions_say() -> None:
     root = root_of(FAILED)
     assert (root.status, root.status_message) == ("ERROR", "because of X")
     assert root.attributes["error.type"] == "ValueError"
@@ -133,7 +135,7 @@ def test_what_ended_a_run_is_on_its_span_as_every_tool_shows_it() -> None:
     )
 
 
-def test_it_is_read_back_where_a_store_drops_our_names() -> None:
+def test_the_error_is_read_back_if_a_store_drops_our_attributes() -> None:
     root = root_of(FAILED)
     for name in [name for name in root.attributes if name.startswith("agentool.")]:
         del root.attributes[name]
@@ -149,12 +151,12 @@ def test_a_run_that_failed_needs_no_residue(metadata: dict[str, Any]) -> None:
     assert "agentool.extra" not in root.attributes
 
 
-def test_an_error_of_a_run_that_went_well_is_none_of_its_span() -> None:
+def test_an_error_in_the_metadata_of_a_successful_run_is_not_on_its_span() -> None:
     root = root_of({**FAILED, "status": "success"})
     assert (root.status, root.events) == ("UNSET", [])
 
 
-def test_a_failed_run_that_does_not_say_why_comes_back_so() -> None:
+def test_a_failed_run_without_an_error_comes_back_without_one() -> None:
     """Its last step says it, and is not what the document says."""
     call = {"type": "tool_call", "tool_call": {"id": "c", "name": "t"},
             "timestamp": "2026-03-01T10:00:00Z"}  # fmt: skip
@@ -192,24 +194,24 @@ def replayed(document: dict[str, Any]) -> list[SpanRecord]:
         return list(open_source(folder).spans())
 
 
-def test_every_span_says_whose_work_it_is() -> None:
+def test_every_span_names_its_agent_session_and_user() -> None:
     keys = ("gen_ai.agent.name", "gen_ai.conversation.id", "user.id")
     found = [tuple(map(span.attributes.get, keys)) for span in replayed(NAMED)]
     assert found == [("a", "s1", "u1")] * 6
 
 
-def test_every_tool_span_says_its_type() -> None:
+def test_every_tool_span_has_the_type_of_the_tool() -> None:
     tools = [span for span in replayed(NAMED) if span.name.startswith("execute_tool")]
     assert [span.attributes.get("gen_ai.tool.type") for span in tools] == ["function"] * 3
 
 
-def test_replayed_spans_are_as_the_conventions_want_them() -> None:
+def test_replayed_spans_conform_to_the_conventions() -> None:
     spans = replayed(NAMED)
     assert_conformant(spans)
     assert [it for it in check_all(spans, generation="1.41") if it.rule == "shape"] == []
 
 
-def test_what_names_a_run_is_read_back_where_a_store_drops_its_metadata() -> None:
+def test_labels_of_a_run_are_read_back_if_a_store_drops_its_metadata() -> None:
     spans = replayed(NAMED)
     for span in spans:
         span.attributes.pop("agentool.metadata", None)
@@ -218,6 +220,6 @@ def test_what_names_a_run_is_read_back_where_a_store_drops_its_metadata() -> Non
 
 
 @pytest.mark.parametrize("tags", ["x", ["x", 1], [""], [], {"a": 1}, None])
-def test_tags_that_are_no_texts_stay_in_the_metadata_alone(tags: Any) -> None:
+def test_tags_that_are_not_strings_stay_in_the_metadata_only(tags: Any) -> None:
     root = root_of({"metadata": {"tags": tags}})
     assert "agentool.tags" not in root.attributes

@@ -107,19 +107,19 @@ def test_every_result_comes_back(parts: tuple[str, ...], result: dict[str, Any])
 
 @slow
 @given(several=st.lists(results, max_size=3, unique_by=lambda it: exact(it["assertion_results"])))
-def test_several_results_in_a_trace_are_told_apart(several: list[dict[str, Any]]) -> None:
+def test_several_results_in_a_trace_are_kept_apart(several: list[dict[str, Any]]) -> None:
     several = [{**it, "case_id": f"{n}"} for n, it in enumerate(several)]
     assert Counter(map(exact, there_and_back(*several))) == Counter(map(exact, several))
 
 
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
-def test_it_comes_back_from_spans_in_other_vocabularies(dialect: str) -> None:
+def test_a_result_comes_back_from_spans_in_other_vocabularies(dialect: str) -> None:
     """An evaluator's result stays one in every vocabulary that is written."""
     result = json.loads((SPEC / "eval-result.json").read_text())
     assert there_and_back(result, parts=("spans",), dialect=dialect) == [result]
 
 
-def test_what_was_written_twice_is_there_once_and_the_fuller_copy_counts() -> None:
+def test_of_a_result_written_twice_the_fuller_copy_counts() -> None:
     result = json.loads((SPEC / "eval-result.json").read_text())
     assert there_and_back(result, times=3) == [result]
     spans, judged = run()
@@ -130,7 +130,7 @@ def test_what_was_written_twice_is_there_once_and_the_fuller_copy_counts() -> No
     assert [it.to_dict() for it in found.results] == [result]
 
 
-def test_without_content_no_word_of_a_judge_and_nothing_unknown_is_written() -> None:
+def test_without_content_no_reason_and_no_unknown_member_is_written() -> None:
     assertion = {"assertion_type": "status", "passed": False, "score": 0.0}
     bare = {"case_id": "c", "passed": False, "composite_score": 0.5, "evaluated": 1, "total": 1}
     said = {**assertion, "reason": "secret", "step_ids": ["step_001"], "quote": "secret"}
@@ -144,7 +144,7 @@ def test_without_content_no_word_of_a_judge_and_nothing_unknown_is_written() -> 
     assert_conformant(made.spans, content=False)
 
 
-def test_the_spans_are_as_the_conventions_want_them() -> None:
+def test_the_spans_of_results_conform_to_the_conventions() -> None:
     _, judged = run()
     assert judged.anchor is not None
     reason = "long " * 1000

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from agentool_otel.model.operations import Inference
 from agentool_otel.reconstruction.correlation.spooled import LARGEST, Rows
-from agentool_otel.reconstruction.trace import RunSpans
+from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.tree import Node
 
 __all__ = ["Answered", "AnsweredCalls", "answered", "answered_in"]

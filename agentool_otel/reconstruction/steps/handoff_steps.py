@@ -1,4 +1,4 @@
-"""The steps by which an agent hands over to another: told by transfers, or inferred from runs."""
+"""The steps by which an agent hands over to another, from transfers and nested runs."""
 
 from __future__ import annotations
 

@@ -77,30 +77,39 @@ def _nested(calls: list[Node]) -> list[Node]:
     fields that it lacks from it."""
     inside: dict[Node, list[Node]] = defaultdict(list)
     for node in calls:
-        for up in node.ancestors():
-            if up.is_run or isinstance(up.operation, _BETWEEN):
-                break
-            if isinstance(up.operation, Inference):
-                inside[up].append(node)
-                break
+        if (outer := _call_around(node)) is not None:
+            inside[outer].append(node)
     if not inside:
         return calls
 
     def resolved(node: Node) -> list[Node]:
         leaves = [leaf for inner in inside.get(node, ()) for leaf in resolved(inner)]
-        if not leaves:
-            return [node]
-        if _precedes(node, leaves[0]):
-            return [node, *leaves]
-        answered = [leaf for leaf in leaves if leaf.operation.error_type is None]
-        if len(leaves) == 1:
-            return [_merged(leaves[0], node)]
-        if len(answered) == 1:  # the others are tries that failed
-            return [_merged(leaf, node) if leaf is answered[0] else leaf for leaf in leaves]
-        return leaves
+        return _unwrapped(node, leaves) if leaves else [node]
 
     held = {node for inner in inside.values() for node in inner}
     return [leaf for node in calls if node not in held for leaf in resolved(node)]
+
+
+def _call_around(node: Node) -> Node | None:
+    """Return the model call that a call may be a part of."""
+    for up in node.ancestors():
+        if up.is_run or isinstance(up.operation, _BETWEEN):
+            return None
+        if isinstance(up.operation, Inference):
+            return up
+    return None
+
+
+def _unwrapped(outer: Node, leaves: list[Node]) -> list[Node]:
+    """Return what counts of a call and those inside it."""
+    if _precedes(outer, leaves[0]):
+        return [outer, *leaves]
+    if len(leaves) == 1:
+        return [_merged(leaves[0], outer)]
+    answered = [leaf for leaf in leaves if leaf.operation.error_type is None]
+    if len(answered) == 1:  # the others are tries that failed
+        return [_merged(leaf, outer) if leaf is answered[0] else leaf for leaf in leaves]
+    return leaves
 
 
 def _precedes(outer: Node, inner: Node) -> bool:

@@ -139,8 +139,15 @@ def in_order(drafts: list[Draft], turns: Callable[[], dict[Draft, int]]) -> list
         for n, (time, draft) in enumerate(zip(times, drafts, strict=True))
     ]
     by_time = [drafts[n] for *_, n in sorted(keys)]
-    if _causes_first(by_time):
-        return by_time
+    return by_time if _causes_first(by_time) else _sorted_by_causes(drafts, keys)
+
+
+_Key = tuple[int, int, int, str, int]
+"""What a step is sorted by: time, rank, turn, span id, and its place in the list."""
+
+
+def _sorted_by_causes(drafts: list[Draft], keys: list[_Key]) -> list[Draft]:
+    """Sort steps so that each comes after its causes, and otherwise by key."""
     place = {draft: n for n, draft in enumerate(drafts)}
     blocked = [0] * len(drafts)
     frees: dict[int, list[int]] = defaultdict(list)

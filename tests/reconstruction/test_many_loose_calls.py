@@ -65,7 +65,7 @@ def rebuilt(spans: list[SpanRecord]) -> list[Any]:
 @pytest.mark.thorough
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chance=chances)
-def test_runs_are_the_same_in_whatever_order_calls_come_and_wherever_they_wait(
+def test_runs_do_not_depend_on_the_order_of_calls_or_where_they_are_spooled(
     chance: random.Random, no_memory: None
 ) -> None:
     spans = recorded(chance)
@@ -81,8 +81,8 @@ def test_runs_are_the_same_in_whatever_order_calls_come_and_wherever_they_wait(
 def test_runs_come_in_order_of_their_first_call(no_memory: None) -> None:
     seen = Collected()
     for number in range(20):
-        asked = message("user", [text(f"question {number}")])
-        seen.add(Inference(provider="openai", input=[asked], output=[message("assistant", [])]))
+        question = message("user", [text(f"question {number}")])
+        seen.add(Inference(provider="openai", input=[question], output=[message("assistant", [])]))
     found = [it.trace.input for it in rebuild_groups([[span] for span in reversed(seen.spans)])]
     assert found == [f"question {number}" for number in range(20)]
 
@@ -92,15 +92,15 @@ def test_of_two_sessions_that_begin_alike_each_continues_its_own() -> None:
     hello, hi = message("user", [text("hello")]), message("assistant", [text("hi")])
     for session in ("first", "second"):
         seen.add(Inference(provider="openai", input=[hello], output=[hi]))
-        asked = message("user", [text(f"the {session} question")])
+        question = message("user", [text(f"the {session} question")])
         answer = message("assistant", [text(f"the {session} answer")])
-        seen.add(Inference(provider="openai", input=[hello, hi, asked], output=[answer]))
+        seen.add(Inference(provider="openai", input=[hello, hi, question], output=[answer]))
     one, other = seen.rebuilt()
     assert (one["output"], other["output"]) == ("the first answer", "the second answer")
     assert one["started_at"] < one["finished_at"] <= other["started_at"]
 
 
-def test_a_full_disk_is_named_with_what_helps(
+def test_a_full_disk_is_reported_with_a_remedy(
     no_memory: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = partial(Path("/dev/full").open, "w+b", buffering=0)

@@ -38,7 +38,7 @@ def names(spans: list[SpanRecord]) -> list[str | None]:
     return [found.document.get("agent_id") for found in rebuild(spans)]
 
 
-def test_a_call_that_is_told_again_is_no_run() -> None:
+def test_a_duplicate_call_is_not_a_run() -> None:
     [trace] = a_run(call()).rebuilt()
     assert (trace["agent_id"], trace["metrics"]["total_tokens"]) == ("clerk", 7)
 
@@ -56,7 +56,7 @@ def test_another_response_is_another_call() -> None:
     assert names(a_run(call(None)).spans) == ["clerk", None]
 
 
-def test_one_tracer_tells_a_call_once() -> None:
+def test_two_spans_of_one_tracer_are_two_calls() -> None:
     """Some servers give all their answers one id."""
     assert names(a_run(call(), scope="some.sdk").spans) == ["clerk", None]
 
@@ -65,10 +65,10 @@ def test_a_call_at_another_time_is_another_call() -> None:
     assert names(a_run(call(), inside=False).spans) == ["clerk", None]
 
 
-def test_what_goes_on_from_a_ghost_is_a_run() -> None:
+def test_a_call_that_continues_from_a_duplicate_is_a_run() -> None:
     seen = a_run(call())
     history = [message("user", [text("Why?")]), message("assistant", [text("So.")])]
-    said = message("assistant", [text("Indeed.")])
-    seen.add(Inference(input=history, output=[said], response_id="r3"), trace=3)
+    reply = message("assistant", [text("Indeed.")])
+    seen.add(Inference(input=history, output=[reply], response_id="r3"), trace=3)
     run, more = seen.rebuilt()
     assert (run["agent_id"], more["output"]) == ("clerk", "Indeed.")

@@ -139,7 +139,7 @@ def test_a_team_is_a_run_that_holds_those_of_its_agents() -> None:
     assert team["finished_at"] >= critic["finished_at"]
 
 
-def test_an_agent_said_what_arrives_at_the_others() -> None:
+def test_an_agents_output_is_what_the_others_receive() -> None:
     runtime = Runtime()
     a_run(runtime)
     _, writer, _ = traces(runtime.spans)
@@ -152,14 +152,14 @@ def test_an_agent_said_what_arrives_at_the_others() -> None:
     assert writer["metrics"]["total_tokens"] == 33
 
 
-def test_tokens_that_a_streamed_answer_does_not_say_are_unknown() -> None:
+def test_tokens_missing_from_a_streamed_answer_are_unknown() -> None:
     runtime = Runtime()
     runtime.turn(runtime.start("Write."), "writer", says("A poem.", **usage(0, 0)))
     (writer,) = (it for it in traces(runtime.spans) if it["agent_id"] == "writer")
     assert "total_tokens" not in writer["metrics"]
 
 
-def test_what_the_manager_asks_a_model_is_told_of_the_team() -> None:
+def test_model_calls_of_the_manager_belong_to_the_team() -> None:
     """Whom to select, and what to tell the agents; the answer to the user is that of an agent."""
     runtime = Runtime()
     start = runtime.start("Write.")
@@ -173,7 +173,7 @@ def test_what_the_manager_asks_a_model_is_told_of_the_team() -> None:
     assert (team["metrics"]["total_tokens"], team["output"]) == (10, "Good.")
 
 
-def test_an_agent_is_asked_what_it_was_told_since_its_last_turn() -> None:
+def test_an_agents_input_is_what_it_received_since_its_last_turn() -> None:
     runtime = Runtime()
     start = runtime.start("Write.")
     wrote = runtime.turn(start, "writer", says("A poem."))
@@ -183,7 +183,7 @@ def test_an_agent_is_asked_what_it_was_told_since_its_last_turn() -> None:
     assert (again["input"], again["output"]) == ("Longer.", "A long poem.")
 
 
-def test_below_a_span_of_the_program_it_is_the_same() -> None:
+def test_a_team_below_a_span_of_the_program_is_the_same() -> None:
     found = []
     for one_trace in (False, True):
         runtime = Runtime(one_trace=one_trace)
@@ -202,7 +202,7 @@ def test_a_team_that_is_run_again_has_two_runs() -> None:
         assert not any("parent_trace_id" in it["metadata"] for it in teams)
 
 
-def test_a_team_fails_with_the_agent_that_tells_it_so() -> None:
+def test_a_team_fails_with_the_agent_that_reports_a_failure() -> None:
     runtime = Runtime()
     start = runtime.start("Write.")
     error = {"error": {"error_type": "BadRequestError", "error_message": "no"}}
@@ -233,7 +233,7 @@ def test_before_0_6_2_an_agent_has_no_span_of_its_own() -> None:
     assert team["metadata"]["sub_traces"] == [writer["trace_id"], critic["trace_id"]]
 
 
-def test_before_0_5_nothing_is_told_but_whom_a_message_is_for() -> None:
+def test_before_0_5_only_the_receiver_of_a_message_is_known() -> None:
     runtime = Runtime()
     a_run(runtime)
     for span in runtime.spans:
@@ -296,7 +296,7 @@ def test_a_task_is_part_of_the_crew_that_it_lies_within() -> None:
         assert [it["metadata"]["parent_trace_id"] for it in tasks] == [run["trace_id"]] * 2
 
 
-def test_a_crew_that_is_run_again_and_again_is_not_in_memory_as_a_whole() -> None:
+def test_a_crew_that_runs_repeatedly_is_never_in_memory_as_a_whole() -> None:
     crew = Crew()
     parts = Parts()
     for n in range(3):
@@ -309,7 +309,7 @@ def test_a_crew_that_is_run_again_and_again_is_not_in_memory_as_a_whole() -> Non
     parts.close()
 
 
-def test_a_task_that_two_crews_of_one_id_are_around_belongs_to_neither() -> None:
+def test_a_task_within_two_crews_of_one_id_belongs_to_neither() -> None:
     crew = Crew()
     crew.kickoff("Paris")
     first, *_ = crew.spans
@@ -317,7 +317,7 @@ def test_a_task_that_two_crews_of_one_id_are_around_belongs_to_neither() -> None
     assert all("metadata" not in it for it in traces(crew.spans))
 
 
-def test_a_crew_that_another_tracer_tells_of_is_told_once() -> None:
+def test_a_crew_that_another_tracer_records_too_is_one_run() -> None:
     for key, kind in (("crew_id", "openinference.span.kind"), ("crewai.crew.id", "x.y")):
         crew = Crew()
         around = crew.span("kickoff", 95)

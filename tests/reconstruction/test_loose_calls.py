@@ -35,14 +35,14 @@ def test_a_hand_written_tool_loop_is_one_run() -> None:
     assert trace["trace_id"] == f"{1:032x}"
 
 
-def test_what_is_said_before_calls_that_only_spans_tell_is_a_thought() -> None:
+def test_text_before_calls_that_only_spans_record_is_a_thought() -> None:
     seen = Collected()
     seen.add(chat([ASKED], message("assistant", [text("I look.")], "tool_call")))
     [trace] = seen.rebuilt()
     assert shape(trace) == ["reasoning I look."]
 
 
-def test_a_result_that_the_model_is_told_as_an_error_is_one() -> None:
+def test_a_result_flagged_as_an_error_in_the_history_is_an_error() -> None:
     seen = Collected()
     seen.add(chat([ASKED], WANTS))
     failed = message("user", [{**tool_response("no station", "c1"), "is_error": True}])
@@ -115,7 +115,7 @@ def test_a_framework_span_around_a_client_span_is_one_model_call() -> None:
     assert trace["metrics"]["total_tokens"] == 15
 
 
-def test_a_call_below_a_span_that_is_none_is_whole_and_one_whose_parent_is_missing_is_not() -> None:
+def test_a_call_below_a_plain_span_is_complete_but_not_one_with_a_missing_parent() -> None:
     seen = Collected()
     around = seen.add(Unclassified())
     seen.add(chat([ASKED], SAID), parent=around)
@@ -125,7 +125,7 @@ def test_a_call_below_a_span_that_is_none_is_whole_and_one_whose_parent_is_missi
     assert lost["metadata"] == {"incomplete": True}
 
 
-def test_a_call_inside_another_is_known_through_spans_that_are_none() -> None:
+def test_a_call_inside_another_is_recognised_through_plain_spans_between() -> None:
     seen = Collected()
     outer = seen.add(chat([ASKED], SAID), seconds=9)
     between = seen.add(Unclassified(), parent=outer)
@@ -140,7 +140,7 @@ def test_a_conversation_id_is_the_session() -> None:
     assert seen.rebuilt()[0]["session_id"] == "conv"
 
 
-def test_a_run_that_ends_asking_for_a_tool_has_no_output() -> None:
+def test_a_run_that_ends_with_a_tool_request_has_no_output() -> None:
     seen = Collected()
     seen.add(chat([ASKED], WANTS))
     assert "output" not in seen.rebuilt()[0]
@@ -164,7 +164,7 @@ def test_missing_usage_is_not_zero() -> None:
     assert "total_tokens" not in seen.rebuilt()[0]["metrics"]
 
 
-def test_results_alone_belong_to_the_call_that_asked_for_them() -> None:
+def test_results_without_history_belong_to_the_call_that_requested_them() -> None:
     """The responses API keeps the history, and not every tracer says which response goes on."""
     seen = Collected()
     seen.add(chat([ASKED], WANTS))
@@ -173,7 +173,7 @@ def test_results_alone_belong_to_the_call_that_asked_for_them() -> None:
     assert shape(trace)[1:] == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
 
 
-def test_a_log_record_of_a_call_whose_span_had_ended_is_no_second_call() -> None:
+def test_a_late_log_record_of_a_call_is_not_a_second_call() -> None:
     """OpenLIT writes the event of a stream in no trace."""
     seen = Collected()
     said = chat([ASKED], SAID, response_id="r1")
@@ -190,13 +190,13 @@ def test_a_log_record_of_a_call_without_a_span_is_a_call() -> None:
     assert len(seen.rebuilt()) == 2
 
 
-def test_a_history_that_leaves_tool_calls_out_is_known_by_what_was_said() -> None:
+def test_a_history_without_tool_calls_is_recognised_by_its_text() -> None:
     """LiteLLM's and OpenLIT's."""
     seen = Collected()
     looks = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"})])
-    told = message("tool", [tool_response("sunny")])
+    result = message("tool", [tool_response("sunny")])
     seen.add(chat([ASKED], looks))
-    seen.add(chat([ASKED, message("assistant", [text("I look.")]), told], SAID))
+    seen.add(chat([ASKED, message("assistant", [text("I look.")]), result], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace)[1:] == ["call None weather {'c': 'Paris'}", "result None sunny"]
 
@@ -207,13 +207,15 @@ def calls_of_google(first: int) -> Any:
     return message("assistant", [text("I look.")] * first + asked)
 
 
-def test_ids_made_of_name_and_place_are_none_and_results_go_by_order() -> None:
+def test_ids_made_of_name_and_position_are_ignored_and_results_matched_in_order() -> None:
     wants = calls_of_google(first=1)
-    told = message("user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")])
+    results = message(
+        "user", [tool_response("sunny", "weather_0"), tool_response("wet", "weather_1")]
+    )
     other = message("user", [text("and again?")])
     seen = Collected()
     seen.add(chat([ASKED], wants), seconds=0.5)
-    seen.add(chat([ASKED, wants, told], SAID))
+    seen.add(chat([ASKED, wants, results], SAID))
     seen.add(chat([other], wants))
     first, second = seen.rebuilt()
     assert shape(first)[1:] == [
@@ -225,7 +227,7 @@ def test_ids_made_of_name_and_place_are_none_and_results_go_by_order() -> None:
     assert second["input"] == "and again?"
 
 
-def test_an_empty_id_is_none() -> None:
+def test_an_empty_call_id_counts_as_missing() -> None:
     wants = message("assistant", [tool_call("weather", {"c": "P"}, "")])
     seen = Collected()
     seen.add(chat([ASKED], wants))
@@ -236,7 +238,7 @@ def test_an_empty_id_is_none() -> None:
     assert shape(second) == ["call None weather {'c': 'P'}"]
 
 
-def test_a_span_that_only_tells_that_a_response_came_is_no_call_of_its_own() -> None:
+def test_a_span_that_only_marks_the_arrival_of_a_response_is_not_a_call() -> None:
     """Anthropic's SDK writes spans without content, beside those of whoever writes it."""
     seen = Collected()
     usage = Usage(input_tokens=10, output_tokens=5)
@@ -254,28 +256,28 @@ def test_responses_of_one_id_without_content_stay_apart() -> None:
     assert len(seen.rebuilt()) == 2
 
 
-def test_calls_without_ids_tell_an_answer_whose_thoughts_are_text_in_the_history() -> None:
+def test_calls_without_ids_identify_an_answer_whose_thoughts_became_text() -> None:
     call = tool_call("weather", {"c": "Paris"})
-    told = message("user", [tool_response("sunny")])
+    results = message("user", [tool_response("sunny")])
     seen = Collected()
     seen.add(chat([ASKED], message("assistant", [call])))
-    seen.add(chat([ASKED, message("assistant", [text("Hm."), call]), told], SAID))
+    seen.add(chat([ASKED, message("assistant", [text("Hm."), call]), results], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace) == ["call None weather {'c': 'Paris'}", "result None sunny"]
 
 
-def test_results_without_ids_are_of_the_calls_before_them_in_their_order() -> None:
-    asked = message("assistant", [tool_call("weather", {"c": city}, "") for city in "PR"])
-    told = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
+def test_results_without_ids_belong_to_the_preceding_calls_in_order() -> None:
+    reply = message("assistant", [tool_call("weather", {"c": city}, "") for city in "PR"])
+    results = message("user", [tool_response("sunny", ""), tool_response("wet", "")])
     seen = Collected()
-    seen.add(chat([ASKED, asked, told], SAID))
+    seen.add(chat([ASKED, reply, results], SAID))
     assert [it for it in shape(seen.rebuilt()[0]) if it.startswith("call")] == [
         "call None weather {'c': 'P'}",
         "call None weather {'c': 'R'}",
     ]
 
 
-def test_a_result_in_one_block_is_what_the_block_holds() -> None:
+def test_a_result_in_a_single_content_block_is_unpacked() -> None:
     for block in ({"json": {"n": 1}}, {"type": "text", "text": '{"n": 1}'}, {"text": '{"n": 1}'}):
         seen = Collected()
         seen.add(chat([ASKED], WANTS))
@@ -283,7 +285,7 @@ def test_a_result_in_one_block_is_what_the_block_holds() -> None:
         assert shape(seen.rebuilt()[0])[-1] == "result c1 {'n': 1}"
 
 
-def test_a_model_is_told_that_a_tool_failed() -> None:
+def test_a_tool_failure_in_the_messages_is_the_results_error() -> None:
     failed = {**tool_response("no station", "c1"), "is_error": True}
     for parts in ([failed], [tool_response("no station", "c1"), failed]):
         seen = Collected()
@@ -293,7 +295,7 @@ def test_a_model_is_told_that_a_tool_failed() -> None:
         assert result == {"call_id": "c1", "output": "no station", "error": "no station"}
 
 
-def test_the_older_form_of_a_call_is_no_other_call() -> None:
+def test_the_older_form_of_a_call_is_not_a_second_call() -> None:
     """LangChain keeps the last of Google's calls in it, without an id."""
     older = tool_call("weather", {"c": "Paris"}, "")
     seen = Collected()
@@ -301,7 +303,7 @@ def test_the_older_form_of_a_call_is_no_other_call() -> None:
     assert shape(seen.rebuilt()[0])[1:] == ["call c1 weather {'c': 'Paris'}"]
 
 
-def test_an_answer_that_leaves_tool_calls_out_is_known_by_what_was_said() -> None:
+def test_an_answer_without_tool_calls_is_recognised_by_its_text() -> None:
     spoken = message("assistant", [text("I look."), tool_call("weather", {"c": "Paris"}, "c1")])
     seen = Collected()
     seen.add(chat([ASKED], message("assistant", [text("I look.")])))

@@ -19,7 +19,7 @@ def asks(*calls: tuple[str, str]) -> Inference:
     return Inference(provider="p", output=[message("assistant", parts)])
 
 
-def test_tool_spans_that_tell_only_their_name_run_the_calls_in_the_order_asked_for() -> None:
+def test_tool_spans_with_only_a_name_execute_the_calls_in_the_requested_order() -> None:
     seen = Collected()
     root = seen.add(agent())
     seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
@@ -48,7 +48,7 @@ def calls_of(seen: Collected) -> tuple[list[tuple[str, Any]], list[str | None]]:
 BY_ORDER = "the order in which calls of the tool were requested"
 
 
-def test_of_parallel_calls_the_span_with_the_result_that_the_model_was_told_is_the_one() -> None:
+def test_parallel_calls_are_matched_by_the_results_sent_to_the_model() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(asks(("c1", "a"), ("c2", "a"), ("c3", "a")), parent=root)
@@ -61,7 +61,7 @@ def test_of_parallel_calls_the_span_with_the_result_that_the_model_was_told_is_t
     assert guessed == []
 
 
-def test_calls_that_nothing_tells_apart_are_guessed_by_their_order() -> None:
+def test_calls_that_nothing_distinguishes_are_matched_in_order() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
@@ -72,7 +72,7 @@ def test_calls_that_nothing_tells_apart_are_guessed_by_their_order() -> None:
     assert guessed == [BY_ORDER, BY_ORDER]
 
 
-def test_a_call_is_not_guessed_where_only_one_had_been_asked_for() -> None:
+def test_the_match_is_certain_where_only_one_call_was_requested() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     for call_id in ("c1", "c2"):
@@ -81,7 +81,7 @@ def test_a_call_is_not_guessed_where_only_one_had_been_asked_for() -> None:
     assert calls_of(seen) == ([("c1", "c1"), ("c2", "c2")], [])
 
 
-def test_a_call_that_another_span_names_is_not_guessed() -> None:
+def test_a_call_that_another_span_executes_is_not_matched() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)
@@ -91,7 +91,7 @@ def test_a_call_that_another_span_names_is_not_guessed() -> None:
     assert (sorted(results), guessed) == ([("c1", 1), ("c2", 2)], [])
 
 
-def test_a_tool_span_that_starts_before_its_call_is_requested_takes_the_last_call_left() -> None:
+def test_a_tool_span_that_starts_before_the_request_gets_the_remaining_call() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     seen.add(asks(("c1", "a"), ("c2", "a")), parent=root)

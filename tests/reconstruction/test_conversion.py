@@ -89,7 +89,9 @@ NESTED = [
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(document=traces)
-def test_what_we_record_comes_out_the_same(dialect: str, document: dict[str, Any]) -> None:
+def test_our_own_recordings_give_the_same_traces_after_conversion(
+    dialect: str, document: dict[str, Any]
+) -> None:
     spans = replayed(document)
     there = [converted(it, writing_dialect(dialect)) for it in spans]
     back = [converted(it, writing_dialect("gen_ai")) for it in there]
@@ -113,7 +115,9 @@ def test_what_we_record_comes_out_the_same(dialect: str, document: dict[str, Any
         "opentelemetry-instrumentation-genai-openai-1.3b0-events.gen_ai",
     ],
 )
-def test_what_others_record_comes_out_the_same(fixture: str, dialect: str) -> None:
+def test_foreign_recordings_give_the_same_traces_after_conversion(
+    fixture: str, dialect: str
+) -> None:
     recorded = [it for trace in by_trace(open_source(SPANS / f"{fixture}.jsonl").spans())
                 for it in trace]  # fmt: skip
     there = through_a_file([converted(it, writing_dialect(dialect)) for it in recorded])
@@ -129,7 +133,7 @@ def test_nested_agents_and_their_model_calls_stay_one_trace(dialect: str) -> Non
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_all_but_names_and_attributes_stays(dialect: str) -> None:
+def test_everything_but_names_and_attributes_stays(dialect: str) -> None:
     for before in NESTED:
         after = converted(before, writing_dialect(dialect))
         same = {"name": before.name, "kind": before.kind, "attributes": before.attributes}
@@ -137,14 +141,14 @@ def test_all_but_names_and_attributes_stays(dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_what_is_no_operation_or_speaks_it_already_is_returned_as_it_is(dialect: str) -> None:
+def test_plain_spans_and_those_already_in_the_dialect_are_returned_unchanged(dialect: str) -> None:
     foreign = SpanRecord("a" * 32, "b" * 16, name="GET /", attributes={"http.method": "GET"})
     steps = SpanRecord("a" * 32, "b" * 16, name="agentool.steps", scope="agentool_otel")
     for it in (foreign, steps, converted(NESTED[0], writing_dialect(dialect))):
         assert converted(it, writing_dialect(dialect)) is it
 
 
-def test_an_error_told_by_an_event_alone_is_on_the_span_as_the_dialect_has_it() -> None:
+def test_an_error_known_from_an_event_is_written_as_the_dialect_does() -> None:
     said = {"exception.type": "ValueError", "exception.message": "no map"}
     failed = SpanRecord(
         "a" * 32,

@@ -1,0 +1,94 @@
+"""The totals of a run, from its model calls or from its own span."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.model.operations import AgentInvocation, Embeddings, Inference
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import millis, number, set_known
+from agentool_otel.semconv import agentool
+
+__all__ = ["leaves", "metrics_of", "rolled_up_tokens", "tokens_of"]
+
+
+def metrics_of(
+    root: Node | None,
+    nodes: list[Node],
+    inferences: list[Node],
+    steps: list[Any],
+    times: tuple[int | None, int | None],
+) -> dict[str, Any]:
+    """Return the totals of a run: the sums of its leaves where known, else its own roll-ups.
+
+    Args:
+        root: the span of the run, if it has one.
+        nodes: what is inside it.
+        inferences: the model calls among them, each once.
+        steps: those of the trace.
+        times: start and end of the run.
+    """
+    attributes = root.span.attributes if root is not None else {}
+    operations = leaves(nodes, inferences)
+    metrics: dict[str, Any] = {}
+    set_known(metrics, "total_tokens", _total_tokens(operations, attributes, root))
+    set_known(metrics, "total_cost_usd", _total_cost(operations, attributes, root))
+    set_known(metrics, "total_duration_ms", _duration(times, attributes))
+    metrics["step_count"] = len(steps)
+    metrics["tool_call_count"] = [step.get("type") for step in steps].count("tool_call")
+    return metrics
+
+
+def leaves(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embeddings]:
+    """Return the operations whose tokens and cost add up to those of the run."""
+    operations: list[Inference | Embeddings] = []
+    operations += [it.operation for it in inferences if isinstance(it.operation, Inference)]
+    operations += [it.operation for it in nodes if type(it.operation) is Embeddings]
+    return operations
+
+
+def tokens_of(operations: list[Inference | Embeddings]) -> int | None:
+    total: int | None = _sum([usage.total for it in operations if (usage := it.usage) is not None])
+    return total
+
+
+def rolled_up_tokens(root: Node | None) -> int | None:
+    """Return the total that the span of a run has itself."""
+    operation = root.operation if root is not None else None
+    usage = operation.usage if isinstance(operation, AgentInvocation) else None
+    return usage.total if usage is not None else None
+
+
+def _total_tokens(
+    operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
+) -> int | float | None:
+    tokens: int | float | None = tokens_of(operations)
+    if tokens is None:
+        tokens = number(attributes.get(agentool.METRICS_TOTAL_TOKENS))
+    return rolled_up_tokens(root) if tokens is None else tokens
+
+
+def _total_cost(
+    operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
+) -> int | float | None:
+    cost: int | float | None = _sum([it.cost_usd for it in operations])
+    if cost is None:
+        cost = number(attributes.get(agentool.METRICS_TOTAL_COST_USD))
+    if cost is None and root is not None:
+        cost = number(root.operation.extra.get(agentool.COST_USD))
+    return cost
+
+
+def _duration(
+    times: tuple[int | None, int | None], attributes: dict[str, Any]
+) -> int | float | None:
+    duration = number(attributes.get(agentool.METRICS_TOTAL_DURATION_MS))
+    start_ns, end_ns = times
+    if duration is None and start_ns is not None and end_ns is not None:
+        return millis(end_ns - start_ns)
+    return duration
+
+
+def _sum(values: list[Any]) -> Any:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

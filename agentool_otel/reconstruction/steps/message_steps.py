@@ -1,0 +1,288 @@
+"""What the messages of a run's model calls add: thoughts, requests for tools, and their results.
+
+Steps come from outputs and from tool results that appear for the first time, never from repeated
+histories.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import UNSET
+
+from agentool_otel.dialects import LazyJson
+from agentool_otel.ground.json_codec import dumps
+from agentool_otel.model.messages import Message, Part, call_id_of, parts_of, role_of
+from agentool_otel.model.operations import AgentInvocation, Inference
+from agentool_otel.reconstruction.steps.order import RESULT, Draft, Drafts
+from agentool_otel.reconstruction.steps.tool_calls import (
+    ToolCall,
+    ToolCalls,
+    has_result,
+    parsed,
+    unpacked,
+)
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import index, plain, set_known, text
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["MessageSteps"]
+
+
+_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
+"""Types of parts: that of the conventions, and Anthropic's."""
+_ARGUMENTS = {"tool_call": "arguments", "server_tool_call": "server_tool_call"}
+"""Types of parts that request a tool, and the member that holds the arguments."""
+_RESPONSES = frozenset({"tool_call_response", "server_tool_call_response"})
+_SEALED = ("signature", "encrypted_content")
+"""Members of a thought that the next request returns to the provider."""
+
+
+class MessageSteps:
+    """Reads the messages of one run."""
+
+    def __init__(self, root: Node | None, inferences: list[Node], drafts: Drafts, calls: ToolCalls):
+        self._root = root
+        self._inferences = inferences
+        self._drafts = drafts
+        self._calls = calls
+        self._result_readers: dict[str, Node] = {}
+        """The first model call that received a result, by call id."""
+
+    def read_output(self, node: Node) -> None:
+        """Add the thoughts and the calls of a model's answer."""
+        operation = node.operation
+        if isinstance(operation, (Inference, AgentInvocation)):
+            for message in operation.output or ():
+                self._read_answer(node, message)
+
+    def _read_answer(self, node: Node, message: Message) -> None:
+        parts = parts_of(message)
+        kinds = [text(part.get("type")) for part in parts]
+        # Some tracers leave the calls out of the message, and record them as spans only.
+        requests_tools = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
+        for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
+            if kind in _ARGUMENTS:
+                if not _is_repeated_request(part, parts):
+                    self._calls.request(_requested(part, call_id_of(part, place), node))
+            elif kind in _RESPONSES:  # in the output of a whole run, from the run's span
+                self._read_result(node, part)
+            elif kind in _THOUGHTS or (requests_tools and kind == "text"):
+                self._add_thought(node, part)
+
+    def _add_thought(self, node: Node, part: Part) -> None:
+        content = part.get("content") or part.get("thinking")
+        sealed = _sealed_members(part)
+        if not (content or sealed):
+            return
+        draft = self._drafts.add("reasoning", self._drafts.output_time(node), 1, node)
+        draft.body["content"] = content or ""
+        draft.body.update(sealed)
+        if not content:
+            rule = "only its provider can read it"
+            draft.note("redacted", "content", gen_ai.OUTPUT_MESSAGES, rule)
+        elif part["type"] == "text":
+            rule = "text before a tool call"
+            draft.note("inferred", "content", gen_ai.OUTPUT_MESSAGES, rule)
+        earlier = self._drafts.thoughts.get(node, ())
+        if (first := index(node, agentool.STEP_INDEX)) is not None:
+            draft.index = first + len(earlier)
+        self._drafts.thoughts[node] = (*earlier, draft)
+
+    def read_input(self, node: Node) -> None:
+        """Add the tool results that only messages have, with the call that first sends them."""
+        messages = _input(node)
+        last = _last_turn(messages)
+        for n, message in enumerate(messages):
+            for place, part in enumerate(parts_of(message)):
+                kind = part.get("type")
+                if kind == "tool_call_response":
+                    self._read_sent_result(node, message, part, place, is_new=n > last)
+                elif kind == "tool_call" and self._calls.nameless:
+                    self._calls.name(node, n, part, call_id_of(part, place))
+
+    def _read_sent_result(
+        self, node: Node, message: Message, part: Part, place: int, *, is_new: bool
+    ) -> None:
+        name = part.get("name") or message.get("name")
+        call_id = call_id_of(part, place)
+        if call_id is not None and call_id not in self._calls.by_id:
+            call_id, name = self._named_by_place(call_id, name, place)
+        if call_id is not None:
+            self._read_result(node, part)
+            self._result_readers.setdefault(call_id, node)
+        elif is_new:
+            self._read_result_without_id(node, name, part)
+
+    def _named_by_place(
+        self, call_id: str, name: str | None, place: int
+    ) -> tuple[str | None, str | None]:
+        """Return the call id and the tool's name of a result. A made-up id (see `call_id_of`)
+        contains the name of the tool."""
+        tool = call_id.removesuffix(f"_{place}")
+        return (None, tool) if self._calls.waits_without_id(tool) else (call_id, name)
+
+    def _read_result(self, node: Node, part: Part) -> None:
+        """Add a result to the call that has its id."""
+        for call in self._calls.by_id.get(str(part.get("id")), ()):
+            if call.dropped:  # a handoff, which has no result
+                return
+            if call.node is not None:
+                if call.message_result is UNSET and not has_result(call.node.operation):
+                    call.message_result = unpacked(_response_in(part))
+                    return
+            elif call.result_step is None:
+                self._add_result(call, node, part)
+                return
+            elif part.get("is_error") is True:  # an earlier message repeats it without the flag
+                _mark_failed(call.result_step.body["tool_result"])
+                return
+
+    def _read_result_without_id(self, node: Node, name: str | None, part: Part) -> None:
+        """Add a result to the first call that lacks one, of that tool if it is named."""
+        for call in self._calls:
+            waits = call.result_step is None and call.node is None and not call.dropped
+            if waits and call.requested_by is not node and (name is None or call.name == name):
+                self._add_result(call, node, part)
+                return
+
+    def read_unrecorded_calls(self) -> None:
+        """Add the results that a run begins with: those of calls that were not recorded, and those
+        calls themselves as far as the first model call repeats them. A run without any recorded
+        call begins anew with every model call. Below an agent, repeated calls are another run's."""
+        added: set[str | None] = set()
+        for node in self._inferences[:1] if self._calls else self._inferences:
+            messages = _input(node)
+            if isinstance(messages, LazyJson) and "tool_call_response" not in messages.text:
+                continue  # saves parsing it
+            last = _last_turn(messages)
+            requests = _Requests(messages[last] if last >= 0 else {})
+            for call_id, part in _results_in(messages[last + 1 :]):
+                if call_id in self._calls.by_id or call_id in added:
+                    continue
+                if call_id is not None:
+                    added.add(call_id)
+                if (call := self._unrecorded_call(requests, call_id)) is not None:
+                    self._add_result(call, node, part)
+
+    def _unrecorded_call(self, requests: _Requests, call_id: str | None) -> ToolCall | None:
+        """Return the call that a result is of; None if it is another run's."""
+        call_id, request = requests.take(call_id)
+        if request is None:
+            return ToolCall(None, call_id, UNSET)
+        if self._root is not None:
+            return None
+        call = _requested(request, call_id, None)
+        self._calls.add(call)
+        return call
+
+    def _add_result(self, call: ToolCall, node: Node, part: Part) -> None:
+        """Add the result of a call as a message has it."""
+        time_ns = node.start_ns if node is not self._root else None
+        draft = self._drafts.add("tool_result", time_ns, RESULT, node)
+        result: dict[str, Any] = {}
+        set_known(result, "call_id", call.id)
+        draft.body["tool_result"] = result
+        response = _response_in(part)
+        if response is not UNSET:
+            result["output"] = unpacked(response)
+            if result["output"] is not response:
+                draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
+        if part.get("is_error") is True:
+            _mark_failed(result)
+        if time_ns is not None:
+            rule = "start of the next model call"
+            draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)
+        call.result_step = draft
+
+    def order_after_results(self) -> None:
+        """Put the output of a model call after the results that were first sent to it."""
+        read: dict[Node, tuple[Draft, ...]] = defaultdict(tuple)
+        for call_id, node in self._result_readers.items():
+            for call in self._calls.by_id.get(call_id, ()):
+                if call.result_step is not None and call.requested_by is not node:
+                    read[node] += (call.result_step,)
+        if not read:
+            return
+        for node, drafts in self._drafts.thoughts.items():
+            for draft in drafts:
+                draft.after += read.get(node, ())
+        for call in self._calls:
+            if call.call_step is not None and call.requested_by is not None:
+                call.call_step.after += read.get(call.requested_by, ())
+
+
+def _input(node: Node) -> Sequence[Message]:
+    assert isinstance(node.operation, Inference)
+    return node.operation.input or ()
+
+
+def _last_turn(messages: Sequence[Message]) -> int:
+    """Return the place of the model's last turn in a history; -1 where it has none."""
+    places = range(len(messages) - 1, -1, -1)
+    return next((n for n in places if role_of(messages[n]) == "assistant"), -1)
+
+
+class _Requests:
+    """The tool calls of a message."""
+
+    def __init__(self, message: Message):
+        self._by_id: dict[str | None, Part] = {}
+        self._without_id: list[Part] = []
+        for place, part in enumerate(parts_of(message)):
+            if part.get("type") == "tool_call":
+                if (call_id := call_id_of(part, place)) is None:
+                    self._without_id.append(part)
+                else:
+                    self._by_id[call_id] = part
+
+    def take(self, call_id: str | None) -> tuple[str | None, Part | None]:
+        """Return the request with an id, else the next without one, and the id of the call."""
+        request = self._by_id.get(call_id)
+        if request is None and self._without_id:
+            return None, self._without_id.pop(0)
+        return call_id, request
+
+
+def _results_in(messages: Sequence[Message]) -> Iterator[tuple[str | None, Part]]:
+    """Yield the tool results of messages with their call ids."""
+    for message in messages:
+        for place, part in enumerate(parts_of(message)):
+            if part.get("type") == "tool_call_response":
+                yield call_id_of(part, place), part
+
+
+def _requested(part: Part, call_id: str | None, node: Node | None) -> ToolCall:
+    """Return the call that a part of a message requests."""
+    arguments = part.get(_ARGUMENTS[part["type"]], UNSET)
+    return ToolCall(text(part.get("name")), call_id, parsed(arguments), node)
+
+
+def _response_in(part: Part) -> Any:
+    if part["type"] == "server_tool_call_response":
+        return part.get("server_tool_call_response")
+    return part.get("response", part.get("result", UNSET))
+
+
+def _is_repeated_request(part: Part, parts: list[Part]) -> bool:
+    """True for LangChain's oldest form of a call that is also among the others."""
+    return (
+        part["type"] == "tool_call" and part.get("id") == "" and any(it.get("id") for it in parts)
+    )
+
+
+def _sealed_members(part: Part) -> dict[str, Any]:
+    kind = part["type"]
+    if kind == "text":
+        return {}
+    if kind == "redacted_thinking":
+        part = {**part, "encrypted_content": part.get("data")}
+    return {key: part[key] for key in _SEALED if key in part}
+
+
+def _mark_failed(result: dict[str, Any]) -> None:
+    """Make the output of a result its error: the model received it as one."""
+    output = plain(result.get("output", "error"))
+    result["error"] = output if isinstance(output, str) else dumps(output)

@@ -1,0 +1,151 @@
+"""What the spans of a run add: executed tools, memory, retrieval and transfers."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec import UNSET
+
+from agentool_otel.model.operations import (
+    Inference,
+    McpRequest,
+    MemoryOperation,
+    Retrieval,
+    ToolExecution,
+)
+from agentool_otel.reconstruction.steps.delegation import may_delegate
+from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
+from agentool_otel.reconstruction.steps.handoffs import transfers
+from agentool_otel.reconstruction.steps.order import Drafts
+from agentool_otel.reconstruction.steps.tool_calls import (
+    ToolCall,
+    ToolCalls,
+    call_above,
+    is_only_value,
+    reranks,
+)
+from agentool_otel.reconstruction.steps.tool_matching import (
+    Match,
+    has_only_name,
+    matches,
+    results_in_messages,
+)
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import index, put, set_known
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = ["SpanSteps"]
+
+
+class SpanSteps:
+    """Reads the spans of one run, except those of model calls."""
+
+    def __init__(
+        self,
+        nodes: list[Node],
+        inferences: list[Node],
+        drafts: Drafts,
+        calls: ToolCalls,
+        handoffs: HandoffSteps,
+    ):
+        self._nodes = nodes
+        self._inferences = inferences
+        self._drafts = drafts
+        self._calls = calls
+        self._handoffs = handoffs
+        self._matches: dict[Node, Match] = {}
+        """The calls that tool spans with only a tool's name execute."""
+        self._matched: set[str | None] = set()
+        """The tools whose spans of this kind have been matched."""
+
+    def read(self, node: Node) -> None:
+        operation = node.operation
+        if type(operation) is Inference:
+            return
+        if isinstance(operation, ToolExecution):
+            self._read_execution(node, operation)
+        elif isinstance(operation, McpRequest):
+            if operation.method == "tools/call":
+                self._read_mcp(node, operation)
+        elif isinstance(operation, MemoryOperation):
+            self._read_memory(node, operation)
+        elif isinstance(operation, Retrieval) and not reranks(operation):
+            self._read_retrieval(node, operation)
+
+    def _read_execution(self, node: Node, operation: ToolExecution) -> None:
+        name, target = operation.name, operation.transfer_target
+        if target is not None or transfers(name, operation.arguments):
+            self._handoffs.read_transfer(node, operation)
+            return
+        self._read_tool(node, operation, name, operation.call_id)
+        if may_delegate(name) and (call := self._calls.run_by(node)):
+            self._handoffs.read_delegation(call, node)
+
+    def _read_retrieval(self, node: Node, operation: Retrieval) -> None:
+        draft = self._drafts.add("memory_read", node.start_ns, 3, node)
+        draft.index = index(node, agentool.STEP_INDEX)
+        set_known(draft.body, "query", operation.query)
+        set_known(draft.body, "results", operation.documents)
+        draft.note("normalised", "type", gen_ai.OPERATION_NAME, "retrieval")
+
+    def _read_tool(
+        self,
+        node: Node,
+        operation: ToolExecution | McpRequest,
+        name: str | None,
+        call_id: str | None,
+    ) -> None:
+        call = None
+        if call_id is None and operation.arguments is UNSET:
+            call = self._matched_call(node, name)
+        if call is None:
+            call = self._calls.matching(name, call_id, operation.arguments)
+        if call is None and call_id is None:
+            call = self._calls.requested_by_span(name, operation.arguments)
+        if call is None:
+            if (other := self._calls.repeated_span(node, call_id)) is not None:
+                self._calls.repeat(other, operation)
+                return
+            call = ToolCall(name, call_id, UNSET)
+            self._calls.add(call)
+        self._calls.run(call, node, call_id)
+        if name is not None:
+            call.name = name
+        if operation.arguments is not UNSET and not is_only_value(
+            operation.arguments, call.arguments
+        ):
+            call.arguments = operation.arguments
+
+    def _matched_call(self, node: Node, name: str | None) -> ToolCall | None:
+        """Return the call that a tool span with only its tool's name executes."""
+        if name not in self._matched and len(waiting := self._calls.waiting(name)) > 1:
+            self._matched.add(name)
+            spans = [it for it in self._nodes if has_only_name(it, name)]
+            executed = {getattr(it.operation, "call_id", None) for it in self._nodes}
+            waiting = [it for it in waiting if it.id is None or it.id not in executed]
+            results = partial(results_in_messages, self._inferences)
+            self._matches.update(matches(spans, waiting, results))
+        call, rule = self._matches.pop(node, (None, None))
+        if call is None or call.node is not None:
+            return None
+        call.match_rule = rule
+        return call
+
+    def _read_mcp(self, node: Node, operation: McpRequest) -> None:
+        if (above := call_above(node)) is not None:
+            self._calls.repeat(above, operation)
+        else:
+            self._read_tool(node, operation, operation.tool_name, None)
+
+    def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
+        kind = "memory_read" if operation.reads else "memory_write"
+        draft = self._drafts.add(kind, node.start_ns, 3, node)
+        self._drafts.place(draft, node, None)
+        if operation.reads:
+            set_known(draft.body, "query", operation.query)
+            set_known(draft.body, "results", operation.records)
+            put(draft.body, "results", operation.results)
+        else:
+            set_known(draft.body, "content", operation.records)
+            put(draft.body, "content", operation.content)
+            set_known(draft.body, "key", operation.record_id)
