@@ -18,8 +18,9 @@ from agentool_otel.content.policy import encode
 from agentool_otel.dialects.gen_ai.dialect import tool_payload
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import IDENTITY_KEY
-from agentool_otel.emit.live import KINDS, OWNER_KEY, fail
+from agentool_otel.emit.live import KINDS, OWNER_KEY
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import context_with, end_span, held_by, parent_of, start_span
