@@ -152,7 +152,7 @@ def test_an_endpoint_that_never_answers_costs_a_bounded_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3600")
-    monkeypatch.setattr("agentool_otel.export.pipeline._CLOSING_S", 0.2)
+    monkeypatch.setattr("agentool_otel.export.pipeline.CLOSING_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         pipeline, tracer = traced(f"http://127.0.0.1:{silent.getsockname()[1]}", folder)
         spans(tracer, "a")
