@@ -34,7 +34,7 @@ def fail(
         context: the context it is current in.
         parent_id: id of its parent, 0 for none.
         error_type: what its operation reports as its failure, if it does.
-        message: what the operation says of that.
+        message: the message that comes with it.
         error: the exception that ended it.
         attributes: where `error.type` is put.
         end_ns: when the span ends, and so when the exception was recorded: an event happens
@@ -48,7 +48,7 @@ def fail(
     else:
         exceptions.forget(span)
         if not (session.policy.capture and session.policy.on_spans):
-            message = None  # it is what a tool or model said
+            message = None  # the words of a tool or model are content
         if error_type is not None and message:
             _record_reported(span, error_type, message, end_ns)
     if error_type is None:
@@ -58,11 +58,11 @@ def fail(
 
 
 def _record_reported(span: trace.Span, error_type: str, message: str, at_ns: int) -> None:
-    """Record a failure that was told of, not raised: to some backends a span without an exception
+    """Record a failure that was reported, not raised: to some backends a span without an exception
     event has not failed. Source: MLflow 3.17, LangSmith's OTLP ingestion (2026-11)."""
     if session.exceptions.spans:
-        said = {core.EXCEPTION_TYPE: error_type, core.EXCEPTION_MESSAGE: mask_text(message)}
-        span.add_event(core.EXCEPTION_EVENT, said, at_ns)
+        event = {core.EXCEPTION_TYPE: error_type, core.EXCEPTION_MESSAGE: mask_text(message)}
+        span.add_event(core.EXCEPTION_EVENT, event, at_ns)
 
 
 def _record(span: trace.Span, context: Context, error: BaseException, at_ns: int) -> None:

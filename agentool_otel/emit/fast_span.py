@@ -139,9 +139,9 @@ class OwnSpan(sdk._Span):
     def _attributes(self) -> BoundedAttributes:  # type: ignore[override] # made when asked for
         shared = self._shared
         if shared is None:
-            made = BoundedAttributes(self._limits.max_span_attributes, immutable=False)
-            made._dict = self.agentool_held
-            shared = vars(self).setdefault("_shared", made)  # another thread may be faster
+            view = BoundedAttributes(self._limits.max_span_attributes, immutable=False)
+            view._dict = self.agentool_held
+            shared = vars(self).setdefault("_shared", view)  # another thread may be faster
         return shared
 
     def _add_event(self, event: Any) -> None:
@@ -155,24 +155,24 @@ class OwnSpan(sdk._Span):
         super()._add_link(link)
 
     def _readable_span(self) -> sdk.ReadableSpan:
-        made = sdk.ReadableSpan.__new__(sdk.ReadableSpan)
-        made._name = self._name
-        made._context = self._context
-        made._kind = self._kind
-        made._instrumentation_info = self._instrumentation_info
-        made._instrumentation_scope = self._instrumentation_scope
-        made._parent = self._parent
-        made._start_time = self._start_time
-        made._end_time = self._end_time
-        made._attributes = self._shared
-        if made._attributes is None:
+        ended = sdk.ReadableSpan.__new__(sdk.ReadableSpan)
+        ended._name = self._name
+        ended._context = self._context
+        ended._kind = self._kind
+        ended._instrumentation_info = self._instrumentation_info
+        ended._instrumentation_scope = self._instrumentation_scope
+        ended._parent = self._parent
+        ended._start_time = self._start_time
+        ended._end_time = self._end_time
+        ended._attributes = self._shared
+        if ended._attributes is None:
             held = self.agentool_held
-            made._attributes = Masked(held) if self._agentool_masked else Ended(held)
-        made._events = self._events
-        made._links = self._links
-        made._resource = self._resource
-        made._status = self._status
-        return made
+            ended._attributes = Masked(held) if self._agentool_masked else Ended(held)
+        ended._events = self._events
+        ended._links = self._links
+        ended._resource = self._resource
+        ended._status = self._status
+        return ended
 
 
 def class_of(tracer: Any) -> type[OwnSpan] | None:

@@ -24,7 +24,7 @@ from agentool_otel.emit.identity import as_agent, identity_for, named
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
-from agentool_otel.emit.start_attributes import Opening, tell
+from agentool_otel.emit.start_attributes import StartAttributes, report_open
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.messages import finished, parts_of, thoughts
 from agentool_otel.model.operations import (
@@ -57,11 +57,11 @@ class LiveSpan:
     """
 
     __slots__ = (
+        "_at_start",
+        "_emitted",
         "_ended",
-        "_opening",
         "_outer_run",
         "_parent_id",
-        "_told",
         "answers",
         "context",
         "essentials",
@@ -77,7 +77,7 @@ class LiveSpan:
         self.span = span
         self.start_ns = start_ns
         self.started = 0
-        """How many attributes the span was given by us so far, -1 if others gave it some."""
+        """How many attributes we have set on the span so far, -1 if others have set some."""
         self.recording = span.is_recording()
         self.context = context_with(parent, span)
         run = parent.get(RUN_KEY)
@@ -92,9 +92,9 @@ class LiveSpan:
         self._ended = False
         self.essentials: dict[str, Any] = {}
         """Attributes of ours that every span carries, set when it ends."""
-        self._opening: Opening | None = None
-        self._told: frozenset[str] = frozenset()
-        """Messages that log records have told of, by the names of their attributes."""
+        self._at_start: StartAttributes | None = None
+        self._emitted: frozenset[str] = frozenset()
+        """Attributes whose messages are in log records already."""
 
     @property
     def span_id(self) -> str:
@@ -109,17 +109,17 @@ class LiveSpan:
             extra: further attributes.
 
         Returns:
-            False if nobody asks for it: then `end` is to be given all of it.
+            False if nobody keeps open spans: then all of it has to come with `end`.
         """
         if session.opened is None or not self.recording:
             return False
-        self._opening = Opening(operation, {**self.essentials, **(extra or {})})
+        self._at_start = StartAttributes(operation, {**self.essentials, **(extra or {})})
         self.essentials.clear()
-        attributes = self._opening.fitted()
+        attributes = self._at_start.fitted()
         if isinstance(operation, Inference) and session.tells_messages:
-            self._tell_messages(attributes, self._opening.cuts, time_ns())
+            self._emit_messages(attributes, self._at_start.cuts, time_ns())
         session.policy.keep_off(attributes)
-        self.started = tell(self.span, attributes, self.started)
+        self.started = report_open(self.span, attributes, self.started)
         return True
 
     def end(
@@ -155,18 +155,18 @@ class LiveSpan:
             attributes[agentool.SPAN_END_NS] = end_ns
         attributes, cuts = self._fitted(attributes)
         if isinstance(operation, Inference) and session.tells_messages:
-            self._tell_messages(attributes, cuts, end_ns)
+            self._emit_messages(attributes, cuts, end_ns)
         if session.policy.in_events:
             attributes = {**identity_for(operation, self.context), **attributes}
-            self._tell_details(attributes, end_ns, isinstance(operation, Inference))
+            self._emit_content(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, session.dialect.named(attributes), self.started, end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
 
     def _ending(self, operation: Operation, extra: dict[str, Any] | None) -> dict[str, Any]:
         """Return the attributes of the end, without the content that was set at the start."""
-        opening = self._opening
-        if opening is not None:
-            operation = opening.unsaid(operation)
+        at_start = self._at_start
+        if at_start is not None:
+            operation = at_start.without_encoded(operation)
         attributes = session.dialect.draft(operation).attributes
         attributes.update(self.essentials)
         if extra:
@@ -175,37 +175,37 @@ class LiveSpan:
 
     def _fitted(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, Cut]]:
         """Return the attributes of start and end, masked and fitted, and what was shortened."""
-        policy, opening = session.policy, self._opening
+        policy, at_start = session.policy, self._at_start
         policy.clean(attributes)
-        if opening is None:
+        if at_start is None:
             return attributes, policy.fit(attributes, NO_CUTS)
-        attributes = opening.joined(attributes)
-        return attributes, policy.fit(attributes, opening.cuts)
+        attributes = at_start.joined(attributes)
+        return attributes, policy.fit(attributes, at_start.cuts)
 
-    def _tell_messages(
+    def _emit_messages(
         self, attributes: dict[str, Any], cuts: Mapping[str, Cut], now_ns: int
     ) -> None:
-        from agentool_otel.emit.message_events import tell  # few programs ask for them
+        from agentool_otel.emit.message_events import emit_messages  # few programs ask for them
 
-        for key in self._told:
+        for key in self._emitted:
             attributes.pop(key, None)
-        told = tell(self.span, self.context, attributes, cuts, self.start_ns, now_ns)
-        self._told = self._told | told
+        emitted = emit_messages(self.span, self.context, attributes, cuts, self.start_ns, now_ns)
+        self._emitted = self._emitted | emitted
 
-    def _tell_details(
+    def _emit_content(
         self, attributes: dict[str, Any], end_ns: int, inference: bool = False
     ) -> None:
-        from agentool_otel.emit.content_events import tell  # few programs ask for events
+        from agentool_otel.emit.content_events import emit_content  # few programs ask for events
 
-        tell(self.span, self.context, attributes, end_ns, inference)
+        emit_content(self.span, self.context, attributes, end_ns, inference)
 
     def became_handoff(self, target: str) -> None:
         """Turn a tool call that is under way into a handoff: one step, without a result."""
         self.answers = False
         if self.run is not None and self.index is not None:
             self.run.tool_calls -= 1
-            said = {agentool.TRANSFER_TARGET: target}
-            self.run.timeline.amend(self.index, "handoff", said)
+            attributes = {agentool.TRANSFER_TARGET: target}
+            self.run.timeline.amend(self.index, "handoff", attributes)
 
     def _end_steps(self, operation: Operation, attributes: dict[str, Any], end_ns: int) -> None:
         """Add to the run the steps that an operation is known to be at its end."""

@@ -26,6 +26,7 @@ __all__ = [
     "guarded",
     "session",
     "suppressed",
+    "suppressing",
 ]
 
 _log = logging.getLogger(__name__)
@@ -33,9 +34,9 @@ _log = logging.getLogger(__name__)
 SCOPE = "agentool_otel"
 
 
-_SUPPRESS_KEY: str = getattr(
-    otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation"
-)
+_SUPPRESS_BY_NAME = "suppress_instrumentation"
+"""The context key as older instrumentations spell it."""
+_SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", _SUPPRESS_BY_NAME)
 """Source: opentelemetry-api; what `suppress_instrumentation()` sets in the context."""
 
 
@@ -187,6 +188,11 @@ session = Session()
 def suppressed(context: otel_context.Context) -> bool:
     """True where the user or another tool switched instrumentation off for this context."""
     return bool(context.get(_SUPPRESS_KEY))
+
+
+def suppressing(context: otel_context.Context) -> otel_context.Context:
+    """Return the context with instrumentation switched off, whichever key it looks for."""
+    return otel_context.Context({**context, _SUPPRESS_KEY: True, _SUPPRESS_BY_NAME: True})
 
 
 class guarded:

@@ -243,7 +243,7 @@ def test_a_kind_of_proxy_that_is_not_known_is_never_passed_by(
         answer = sent_to(receiver.endpoint)
         assert receiver.bodies == {}
     assert answer.verdict == "later"
-    assert answer.reason.startswith("a proxy that is spoken to by socks5 is not supported: name")
+    assert answer.reason.startswith("a proxy that speaks socks5 is not supported: name")
 
 
 def test_grpc_goes_through_a_proxy_by_itself(

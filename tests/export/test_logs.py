@@ -12,7 +12,7 @@ from opentelemetry.sdk._logs import LoggerProvider as OfTheSdk
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.export.log_records import taken
+from agentool_otel.export.log_records import log_record_of
 from tests.export.logged import RESOURCE, SCOPE, Provided, record
 
 insides: Any = import_module("opentelemetry._logs._internal")
@@ -122,7 +122,7 @@ def test_a_record_of_an_api_that_did_not_look_for_its_span_has_it_too() -> None:
     del older.context
     with TracerProvider(shutdown_on_exit=False).get_tracer("t").start_as_current_span("s") as span:
         about = span.get_span_context()
-        found = taken(older, SCOPE, RESOURCE)
+        found = log_record_of(older, SCOPE, RESOURCE)
     assert (found.trace_id, found.span_id) == (about.trace_id, about.span_id)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from opentelemetry.context import get_value
+from opentelemetry.context import get_current, get_value
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTracePartialSuccess,
     ExportTraceServiceResponse,
@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.sdk.trace import Tracer, TracerProvider
 
 from agentool_otel.cli.recover import recover
+from agentool_otel.emit.session import suppressed
 from agentool_otel.export.disk import spool
 from agentool_otel.export.disk.files import AppendFile, Place
 from agentool_otel.export.encoding.otlp_proto import encode_span, merged
@@ -343,20 +344,20 @@ def test_a_damaged_spool_gives_the_spans_before_the_damage(
 
 
 def test_our_own_requests_are_not_traced(folder: Path) -> None:
-    seen: list[object] = []
+    seen: list[tuple[object, bool]] = []
     with HttpReceiver() as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         connect = socket.create_connection
 
         def noting(*args: Any, **options: Any) -> socket.socket:
-            seen.append(get_value("suppress_instrumentation"))
+            seen.append((get_value("suppress_instrumentation"), suppressed(get_current())))
             return connect(*args, **options)
 
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(socket, "create_connection", noting)
             spans(tracer, "a")
             pipeline.shutdown()
-    assert seen == [True]
+    assert seen == [(True, True)]
 
 
 @pytest.fixture(autouse=True)

@@ -219,20 +219,20 @@ class _Walk:
                 frames.pop()
                 continue
             key, inner = member if source.mapping else (None, member)
-            made, inside = self._opened(inner)
+            plain, inside = self._opened(inner)
             if inside is not None:
                 if id(inner) in self._path:
-                    made = unencodable(inner, "circular")
+                    plain = unencodable(inner, "circular")
                 elif len(frames) > self._limits.depth:
-                    made = truncated(inner, "depth", inside.length)
+                    plain = truncated(inner, "depth", inside.length)
                 else:
-                    made = {} if inside.mapping else []
+                    plain = {} if inside.mapping else []
                     self._path.add(id(inner))
-                    frames.append(_Frame(id(inner), inside, made))
+                    frames.append(_Frame(id(inner), inside, plain))
             if source.mapping:
-                copied[self._key(key, copied)] = made
+                copied[self._key(key, copied)] = plain
             else:
-                copied.append(made)
+                copied.append(plain)
         return result[0]
 
     def _copy_small(self, members: Iterator[tuple[Any, Any]], copied: dict[str, Any]) -> None:
@@ -300,8 +300,8 @@ class _Walk:
             name = plain_text(key)
         else:
             small = Limits(8, 64, 4096, self._limits.seconds)
-            made = _Walk(small).copy(key)
-            name = made if type(made) is str else dumps(made)
+            encoded = _Walk(small).copy(key)
+            name = encoded if type(encoded) is str else dumps(encoded)
         while name in copied:
             name += "'"
         return name

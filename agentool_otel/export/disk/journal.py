@@ -116,7 +116,7 @@ class Journal:
                 self._append(*line)
             except OSError as error:
                 self._retry_ns = (span.start_time or 0) + _PATIENCE_NS
-                self._tell(error)
+                self._report(error)
 
     def ended(self, span_id: int) -> None:
         """Forget a span that is kept elsewhere by now. To be called under the lock."""
@@ -161,7 +161,7 @@ class Journal:
             try:
                 self._file = self._file.replace(self._contents)
             except OSError as error:
-                self._tell(error)
+                self._report(error)
                 return False
             self._limit = self._file.size + _GROWN
             return True
@@ -186,7 +186,7 @@ class Journal:
                 self._make()
             except OSError as error:
                 self._retry_ns = now_ns + _PATIENCE_NS
-                self._tell(error)
+                self._report(error)
 
     def look(self, now_ns: int) -> None:
         """Write the file again if somebody has deleted it, and lock it again if it was closed."""
@@ -235,7 +235,7 @@ class Journal:
             lines += started.line
         return b"".join(lines)
 
-    def _tell(self, error: OSError) -> None:
+    def _report(self, error: OSError) -> None:
         if not self._failed:
             self._failed = True
             # A recording in the same folder says the same for itself.

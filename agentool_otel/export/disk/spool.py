@@ -77,12 +77,12 @@ def read_spool(path: Path, size: int) -> Iterator[list[bytes]]:
         rest = b""
         while data := file.read(max(size, _missing(rest))):
             rest += data
-            found = list(frames(rest))
-            batch = list(takewhile(is_whole, found))
+            complete = list(frames(rest))
+            batch = list(takewhile(is_whole, complete))
             rest = rest[sum(len(span) + 4 for span in batch) :]
             if batch:
                 yield batch
-            if len(batch) < len(found):
+            if len(batch) < len(complete):
                 return
 
 
@@ -175,11 +175,11 @@ class Spool:
         first = 4 + int.from_bytes(data[:4], "big")
         if first > len(data):
             data = self._file.read(self._sent, first)
-        found = list(frames(data))
-        if not found:  # damaged: what follows cannot be told apart
+        spans = list(frames(data))
+        if not spans:  # damaged: what follows cannot be told apart
             self._lose(self.waiting)
             self._sent = self._file.size
-        return found
+        return spans
 
     def done(self, spans: Sequence[bytes]) -> None:
         """Forget the first of the spans that `next` returned: they are where they belong."""

@@ -41,7 +41,7 @@ class Tls:
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
             try:
-                self._context = self._made()
+                self._context = self._make_context()
             except OSError as error:
                 raise ConfigurationError(
                     f"{error}: {environment.otlp_variable('CERTIFICATE')}, _CLIENT_CERTIFICATE and "
@@ -56,7 +56,7 @@ class Tls:
             OSError: the bundle that `requests` is told to use cannot be used.
         """
         if self._context is None:
-            self._context = self._made()
+            self._context = self._make_context()
         return self._context
 
     def grpc_credentials(self, grpc: Any) -> Any:
@@ -64,7 +64,7 @@ class Tls:
         files = [_read(path) for path in (self._authority, self._key, self._certificate)]
         return grpc.ssl_channel_credentials(*files)
 
-    def _made(self) -> ssl.SSLContext:
+    def _make_context(self) -> ssl.SSLContext:
         authority = self._authority
         if not authority:
             bundle = environment.trusted_by_requests()
@@ -151,15 +151,15 @@ def _connection(
 
 def _proxy(scheme: str, host: str, port: int) -> SplitResult | None:
     proxies = getproxies()
-    said = proxies.get(scheme) or proxies.get("all")
-    if not said or proxy_bypass(f"{host}:{port}") or proxy_bypass(host):
+    url = proxies.get(scheme) or proxies.get("all")
+    if not url or proxy_bypass(f"{host}:{port}") or proxy_bypass(host):
         return None
-    proxy = split(said if "://" in said else f"http://{said}")
+    proxy = split(url if "://" in url else f"http://{url}")
     if proxy is None:
         raise OSError(f"{scheme.upper()}_PROXY names no host: use http://host:port")
     if proxy.scheme != "http":
         raise OSError(
-            f"a proxy that is spoken to by {proxy.scheme} is not supported: name one with http:// "
+            f"a proxy that speaks {proxy.scheme} is not supported: name one with http:// "
             f"in {scheme.upper()}_PROXY, or {host} in NO_PROXY"
         )
     return proxy
