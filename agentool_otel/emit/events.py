@@ -1,6 +1,6 @@
 """Events of ours: log records in the context of a span.
 
-The conventions put content there when asked to, and are about to put exceptions there. Everything
+The conventions put content there on request, and are about to put exceptions there. Everything
 goes through the API's logger provider in force, whoever has set it.
 """
 

@@ -1,9 +1,9 @@
-"""A recording span of our own kind: the SDK's, made and ended with a fifth of the work.
+"""A recording span of our own kind: the SDK's, started and ended with a fifth of the work.
 
-What is the same for all spans of a tracer stands in a class made for it; a span itself holds what
-is its own, and its attributes as a plain dict. The SDK's bounded containers are made when somebody
-else asks for them, and then hold what this span holds, so that everything of the SDK's span works
-on it. What processors are handed at its end is the same read-only span as ever.
+What all spans of a tracer share is in a class built for the tracer; a span holds what is its own,
+and its attributes as a plain dict. The SDK's bounded containers are built when somebody else needs
+them, over the same data, so that everything of the SDK's span works on it. Processors get the usual
+read-only span at its end.
 
 Imported only where the tracer is the SDK's.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `ReadableSpan`, `Span`, `Event`.
@@ -65,7 +65,7 @@ class OwnSpan(sdk._Span):
     _agentool_masked = False
     """True while it is shown to others with nothing on it but what was masked at capture."""
     _shared: BoundedAttributes | None = None
-    """The SDK's view of the attributes, once somebody has asked for it."""
+    """The SDK's view of the attributes, once something has used it."""
     _ending: Callable[[OwnSpan], None] | None = None
     """Tells processors of the end before they are handed the ended span; in newer SDKs."""
     _room: float
@@ -94,7 +94,7 @@ class OwnSpan(sdk._Span):
 
     @property
     def agentool_events(self) -> Any:
-        """The SDK's list of events, made when first asked for."""
+        """The SDK's list of events, made on first use."""
         with self._lock:
             if not self._events:
                 self._events = BoundedList(self._limits.max_events)
@@ -136,7 +136,7 @@ class OwnSpan(sdk._Span):
         return MappingProxyType(self.agentool_held)
 
     @property
-    def _attributes(self) -> BoundedAttributes:  # type: ignore[override] # made when asked for
+    def _attributes(self) -> BoundedAttributes:  # type: ignore[override] # made on first use
         shared = self._shared
         if shared is None:
             view = BoundedAttributes(self._limits.max_span_attributes, immutable=False)

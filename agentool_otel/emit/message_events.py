@@ -1,7 +1,7 @@
 """Messages of model calls as log records, one each, in a generation that has them nowhere else.
 
-Emitted whenever content is captured, in the context of the call's span and before it ends: what was
-asked when that is known, what was answered at the end. Where nobody takes log records messages stay
+Emitted whenever content is captured, in the context of the call's span and before it ends: the
+input as soon as it is known, the output at the end. Without a consumer of log records messages stay
 on the span, under names of ours.
 """
 

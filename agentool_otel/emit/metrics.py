@@ -289,8 +289,8 @@ def _attributes_of(operation: Operation, context: Context) -> _Attributes:
 
 
 def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
-    """Return a count of tokens by their modality. What the provider has not told apart is unknown,
-    and so is all of it where the parts are more than the whole."""
+    """Return a count of tokens by their modality. What the provider has not broken down is
+    unknown, and so is all of it where the parts exceed the whole."""
     total = getattr(usage, field, None) or 0
     parts = [
         (modality, count)

@@ -42,16 +42,16 @@ class Run:
         self.handed_to: deque[str] = deque(maxlen=_AWAITED)
         """Agents named by a handoff whose own run has not begun yet."""
         self.requested: deque[tuple[str, int, str]] = deque(maxlen=_AWAITED)
-        """Tool calls a model asked for that have not run yet: name, hash of the canonical
-        arguments, id. Those that nobody sees running, because their tools are not decorated, give
-        way to later ones."""
+        """Tool calls requested by a model that have not run yet: name, hash of the canonical
+        arguments, id. Requests that are never seen running, because their tools are not decorated,
+        give way to later ones."""
 
     def request(self, name: str, arguments: Any, call_id: str) -> None:
-        """Remember that a model asked for a tool call."""
+        """Remember that a model requested a tool call."""
         self.requested.append((name, hash(canonical(arguments)), call_id))
 
     def call_id(self, name: str, arguments: str) -> str | None:
-        """Return the id under which a model asked for this very call, and forget the request."""
+        """Return the id under which a model requested this very call, and forget the request."""
         wanted = hash(_canonical(arguments))
         for request in tuple(self.requested):
             if request[0] == name and request[1] == wanted:

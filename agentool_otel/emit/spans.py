@@ -1,9 +1,9 @@
 """Starting spans and setting their attributes: where the SDK's insides are used, and nowhere else.
 
 A traced call spends most of its time in the SDK: every attribute is checked and copied twice under
-a lock, and a sampler is asked that can only say yes. Where the insides are as known this module
-takes the short way, to a span of our own kind (`own_span`); everywhere else, and with any other
-provider, the public one.
+a lock, and a sampler is asked that can only say yes. Where the SDK's insides are the known ones,
+this module takes the short way, to a span of our own kind (`fast_span`); everywhere else, and with
+any other provider, the public one.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_span`, `_Span`,
 `BoundedAttributes`, `Event`.
 """

@@ -34,7 +34,7 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, Any]
     body: Any = None
     time_ns: int | None = None
-    """When it happened, if that was said."""
+    """When it happened, if the emitter set that."""
     observed_ns: int
     trace_id: int = 0
     span_id: int = 0

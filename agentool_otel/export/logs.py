@@ -41,7 +41,7 @@ class LoggerProvider(_logs.LoggerProvider):
     Args:
         put: takes a record; it must not raise.
         wanted: whether records of a scope go anywhere at present.
-        resource: what the records come from, asked for each of them: a forked child has another.
+        resource: returns the resource of a record; called for each, as a forked child has another.
     """
 
     def __init__(

@@ -57,8 +57,8 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 Plain = bool | None
-"""Of a value: None, it is not plain JSON or too large to tell; False, it is; True, it is and all of
-its member names are known to be harmless."""
+"""Of a value: None, it is not plain JSON, or too large to be sure; False, it is plain JSON; True,
+it is, and all of its member names are known to be harmless."""
 
 
 def encode(value: Any, limits: Limits = LIMITS) -> str:
@@ -79,7 +79,7 @@ def as_text(value: Any) -> str:
 
 
 def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
-    """The same, of a value that was looked at before."""
+    """The same, of a value that `look` has seen before."""
     if plain is not None:
         try:
             return orjson.dumps(value).decode()

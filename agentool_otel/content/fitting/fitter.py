@@ -41,7 +41,7 @@ _GOES_FIRST = (
     gen_ai.TOOL_CALL_ARGUMENTS,
 )
 """Cut first when a span is too large, in this order, then other content, the largest first: a
-history repeats what earlier spans say, an output is said once."""
+history repeats earlier spans, an output appears once."""
 
 
 class Store(Protocol):

@@ -118,7 +118,7 @@ class AppendFile:
     """A file for appending, readable by its owner only.
 
     The program may close our descriptor, as daemons do with all, and open something else under its
-    number. Before each use it is asked what is open there; if that is not this file, the number is
+    number. Before each use we check what is open there; if that is not this file, the number is
     forgotten, never closed, and the file is opened again by its path.
 
     Raises:

@@ -1,9 +1,9 @@
-"""What processes that are dead by now have left in a folder: verified and locked.
+"""What dead processes have left in a folder: verified and locked.
 
 A process is dead when its journal can be locked. Only what this user's processes have made here is
-taken up again: a journal notes its own inode, so what came by a clone, an archive or a copy is told
-from it, and so are links, pipes and the files of others. Those are left as they are; `Survey` says
-which, and why.
+recovered: a journal notes its own inode, which tells it from a clone, an unpacked archive or a
+copy; links, pipes and files of others are recognised too. Those are left as they are; `Survey`
+lists which, and why.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Survey:
             self.set_aside[remains.set_aside()] = reason
 
     def sentences(self) -> Iterator[str]:
-        """Yield what people should know of it, a line each."""
+        """Yield what users should know of it, a line each."""
         for files, what in (
             (self.left_alone, "not made here by this user's programs and left alone"),
             (self.set_aside, "damaged and set aside"),
@@ -147,7 +147,7 @@ class Remains:
 
     @property
     def waiting(self) -> bool:
-        """Whether there may be something that has not arrived, as far as sizes tell."""
+        """Whether there may be something that has not arrived, judging by sizes."""
         if os.fstat(self._file).st_size > len(self._first) + 1:
             return True
         return any(_holds(path) for path in self.path.parent.glob(f"{self.path.stem}.*spool"))

@@ -1,6 +1,6 @@
 """Encoded spans in the order they ended, on disk while they wait to be sent.
 
-Log records wait in the same way in a file of their own, and are not told apart below.
+Log records wait in the same way in a file of their own; below, "spans" means both.
 `<name>.spool`: each span a request of its own after its length as `uint32` big-endian, the framing
 of the Collector's file exporter, so that `agentool-otel show` reads it too. The disk is the queue:
 memory holds a batch at a time, however long an endpoint is down. Where there is no disk to write
@@ -176,7 +176,7 @@ class Spool:
         if first > len(data):
             data = self._file.read(self._sent, first)
         spans = list(frames(data))
-        if not spans:  # damaged: what follows cannot be told apart
+        if not spans:  # damaged: where the next one begins is unknown
             self._lose(self.waiting)
             self._sent = self._file.size
         return spans

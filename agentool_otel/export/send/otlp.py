@@ -65,7 +65,7 @@ class OtlpTarget:
 
     Args:
         endpoint: None leaves it to the `OTEL_EXPORTER_OTLP_*` variables.
-        protocol: what is spoken there.
+        protocol: the one used there.
         signal: what goes there in the first place.
         exact: the endpoint is the URL of that signal as it stands. Nothing is known of a place for
             others.
@@ -212,14 +212,14 @@ def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol
 
 
 def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:
-    """Make what speaks to a target."""
+    """Make the sender of a signal to a target."""
     if target.protocol == "grpc":
         return GrpcSender(target, signal)
     return HttpSender(target, signal)
 
 
 class Senders(dict[Signal, Sender]):
-    """What speaks to a target, for each signal; made when first asked for."""
+    """The senders to a target, one for each signal, made on first use."""
 
     def __init__(self, target: OtlpTarget):
         super().__init__()
@@ -260,7 +260,7 @@ def attempts(
         answer = sender.send(merged(requests) if len(part) > 1 else requests[0], timeout_s)
         if answer.verdict in ("invalid", "too_large"):
             refusals += 1
-            # A receiver that refuses everything is not asked about every single span.
+            # A receiver that refuses everything is not offered every single span.
             if len(part) > 1 and (accepted or refusals < _REFUSALS):
                 parts += _halves(part)
                 continue

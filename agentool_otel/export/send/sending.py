@@ -1,8 +1,8 @@
 """One attempt to send one OTLP request, and what the receiver made of it.
 
 The official exporters repeat attempts by themselves, log each of them in the user's program, and
-tell nobody whether a request was too large, came too soon or was accepted in part. What follows
-depends on just that, so these send once and say what happened. They read the same
+do not report whether a request was too large, came too soon or was accepted in part. What follows
+depends on just that, so these send once and return what happened. They read the same
 `OTEL_EXPORTER_OTLP_*` variables.
 
 Spec: opentelemetry-proto 1.9, docs/specification.md (failures, throttling, partial success).
@@ -163,7 +163,7 @@ class HttpSender:
 class GrpcSender:
     """OTLP/gRPC."""
 
-    limit = 3_500_000  # receivers refuse above 4 MiB unless told otherwise
+    limit = 3_500_000  # receivers refuse above 4 MiB by default
 
     def __init__(self, target: OtlpTarget, signal: Signal = "traces"):
         import grpc
