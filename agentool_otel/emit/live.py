@@ -146,11 +146,16 @@ class LiveSpan:
             span.end()
             return
         end_ns = time_ns() if end_ns is None else end_ns
-        operation = _outcome(operation, error, agentool.INTERRUPTED in (extra or ()))
-        attributes = self._ending(operation, extra)
+        operation = _outcome(operation, error, extra)
+        start = self._at_start
+        new = operation if start is None else start.without_encoded(operation)
+        attributes = session.dialect.draft(new).attributes
+        attributes.update(self.essentials)
+        if extra:
+            attributes.update(extra)
         self._end_steps(operation, attributes, end_ns)
-        failure = (operation.error_type, operation.error_message)
-        fail(span, self.context, self._parent_id, *failure, error, attributes, end_ns)
+        error_type, message = operation.error_type, operation.error_message
+        fail(span, self.context, self._parent_id, error_type, message, error, attributes, end_ns)
         if session.copies:
             attributes[agentool.SPAN_END_NS] = end_ns
         attributes, cuts = self._fitted(attributes)
@@ -161,17 +166,6 @@ class LiveSpan:
             self._emit_content(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, session.dialect.named(attributes), self.started, end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
-
-    def _ending(self, operation: Operation, extra: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the attributes of the end, without the content that was set at the start."""
-        at_start = self._at_start
-        if at_start is not None:
-            operation = at_start.without_encoded(operation)
-        attributes = session.dialect.draft(operation).attributes
-        attributes.update(self.essentials)
-        if extra:
-            attributes.update(extra)
-        return attributes
 
     def _fitted(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, Cut]]:
         """Return the attributes of start and end, masked and fitted, and what was shortened."""
@@ -277,13 +271,15 @@ class LiveSpan:
         run.timeline.add(index, "handoff", self.start_ns, {agentool.TRANSFER_TARGET: target})
 
 
-def _outcome(operation: Operation, error: BaseException | None, interrupted: bool) -> Operation:
+def _outcome(
+    operation: Operation, error: BaseException | None, extra: dict[str, Any] | None
+) -> Operation:
     """Return an operation with the error and the finish reasons that its end gives it."""
     if error is not None and operation.error_type is None:
         operation = replace(operation, error_type=error_type_of(error))
     if not isinstance(operation, (AgentInvocation, Inference)) or not operation.output:
         return operation
-    interrupted = interrupted or error is not None
+    interrupted = error is not None or agentool.INTERRUPTED in (extra or ())
     output = finished(operation.output, interrupted or operation.error_type is not None)
     operation = replace(operation, output=output)
     if interrupted and isinstance(operation, Inference) and operation.finish_reasons is None:

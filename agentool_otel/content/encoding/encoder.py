@@ -124,12 +124,14 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
                     kind = type(member)
                     if kind is str:
                         room -= len(member)
-                    elif kind is int or kind is bool or member is None:
-                        continue
+                    elif kind is dict:  # early: a result is often a list of them
+                        below.append(member)
                     elif kind is float:
                         if member - member != 0.0:  # NaN and infinity, null to orjson
                             return None
-                    elif kind is dict or kind is list or kind is tuple:
+                    elif kind is int or kind is bool or member is None:
+                        continue
+                    elif kind is list or kind is tuple:
                         below.append(member)
                     else:
                         return None
