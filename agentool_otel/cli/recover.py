@@ -100,8 +100,8 @@ def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Sur
     reason = _text.clean(done.reason)
     if done.unreadable:
         say(f"{label} {_text.count(done.unreadable, 'file')} cannot be read: {reason}")
-    if done.left or done.logs_left:
-        both = (done.left, "span"), (done.logs_left, "log record")
+    if done.remaining or done.logs_remaining:
+        both = (done.remaining, "span"), (done.logs_remaining, "log record")
         what = " and ".join(_text.count(number, name) for number, name in both if number)
         say(f"{label} {where} did not take {what}: {reason}; kept in {folder}")
         say(" hint: run this again when it does, or name another with --endpoint")
@@ -110,7 +110,7 @@ def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Sur
                 " hint: it was addressed without headers and certificates of the environment, which"
                 f" were not set for it; --endpoint {destination.endpoint} sends them along"
             )
-    return bool(done.unreadable or done.left or done.logs_left)
+    return bool(done.unreadable or done.remaining or done.logs_remaining)
 
 
 def _target_for(

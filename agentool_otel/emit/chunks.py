@@ -1,7 +1,7 @@
-"""When the chunks of a streamed answer came.
+"""When the chunks of a streamed answer arrived.
 
 Spec: GenAI conventions. The time to the first chunk is an attribute and a metric of the call; the
-time from each chunk to the next is a metric alone, recorded as the chunk comes: what is left for
+time from each chunk to the next is a metric alone, recorded as the chunk arrives: work left for
 the end of a long stream would hold up its consumer.
 """
 
@@ -34,15 +34,15 @@ class Chunks:
         self.first_s: float | None = None
 
     def first(self) -> None:
-        """Say that the first chunk is there; later calls say nothing."""
+        """Note that the first chunk has arrived; later calls change nothing."""
         if self.first_s is None:
             self.first_s = perf_counter() - self._began
 
     def came(self, known: Callable[[], Operation], context: Context) -> None:
-        """Say that a chunk is there.
+        """Note that a chunk has arrived.
 
         Args:
-            known: gives the call as far as it is known: asked once, at the second chunk.
+            known: returns the call as far as it is known; called once, at the second chunk.
             context: that of its span.
         """
         now = perf_counter()

@@ -23,10 +23,10 @@ from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT, SHAPES
 
-__all__ = ["tell"]
+__all__ = ["emit_content"]
 
 
-def tell(
+def emit_content(
     span: trace.Span,
     context: Context,
     attributes: dict[str, Any],
@@ -34,21 +34,21 @@ def tell(
     inference: bool = False,
     about: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Emit what an ending span says, and take its content off it where events alone hold that.
+    """Emit the event of an ending span; take its content off the span where events alone hold it.
 
     Args:
         span: the span.
         context: its context.
-        attributes: what is to be set on it: fitted and masked; changed in place.
+        attributes: those to be set on it, fitted and masked; changed in place.
         time_ns: when the span ends.
-        inference: whether the event of the conventions is the right one.
-        about: what the span has been given before and the event is to say as well.
+        inference: whether it is the span of an inference, for which the conventions have an event.
+        about: attributes that the span has already, and the event is to have as well.
     """
     content = CONTENT & attributes.keys()
     inference = inference and gen_ai.EVENT_INFERENCE_DETAILS in session.dialect.generation.events
     if content or (inference and session.policy.capture):
         with guarded("emitting the event of an operation"):
-            said = {**about} | {
+            event = {**about} | {
                 key: _structured(key, value)
                 for key, value in attributes.items()
                 if key in content or not key.startswith(_OURS) or key == agentool.CONTENT_SHORTENED
@@ -57,8 +57,8 @@ def tell(
             if inference:
                 name = gen_ai.EVENT_INFERENCE_DETAILS
             scope = events.scope_of(span)
-            said = session.dialect.named(said)
-            events.emit(name, events.Masked(said), context, scope=scope, time_ns=time_ns)
+            event = session.dialect.named(event)
+            events.emit(name, events.Masked(event), context, scope=scope, time_ns=time_ns)
     session.policy.keep_off(attributes)
 
 

@@ -1,6 +1,6 @@
 """Events of ours: log records in the context of a span.
 
-The conventions put content there when asked to, and are about to put exceptions there. Everything
+The conventions put content there on request, and are about to put exceptions there. Everything
 goes through the API's logger provider in force, whoever has set it.
 """
 
@@ -18,7 +18,7 @@ from agentool_otel.semconv import core, gen_ai
 if TYPE_CHECKING:
     from opentelemetry.context import Context
 
-__all__ = ["Alone", "Masked", "alone", "emit", "record_exception", "scope_of", "taken"]
+__all__ = ["Alone", "Masked", "alone", "collected", "emit", "record_exception", "scope_of"]
 
 _WARN = 13
 """Severity of the exception of a client operation, by the GenAI conventions."""
@@ -31,8 +31,8 @@ class Masked(dict[str, Any]):
     them."""
 
 
-def taken(scope: str = SCOPE) -> bool:
-    """Whether anybody takes what `emit` gives."""
+def collected(scope: str = SCOPE) -> bool:
+    """Whether log records that are emitted now go anywhere."""
     from opentelemetry import _logs
 
     enabled = getattr(session.logger(scope), "enabled", None)
@@ -84,23 +84,23 @@ def record_exception(
     Where nobody takes events it is on the span: an option costs nobody an exception. The GenAI
     conventions name the event of a client operation, the core ones that of any other.
     """
-    said = exception_attributes(error)
+    attributes = exception_attributes(error)
     on_span = session.exceptions.spans
     with guarded("emitting an exception"):
         scope = scope_of(span)
-        if not taken(scope):
+        if not collected(scope):
             on_span = True
         elif (
             getattr(span, "kind", None) is trace.SpanKind.CLIENT
             and gen_ai.EVENT_OPERATION_EXCEPTION in session.dialect.generation.events
         ):
             name = gen_ai.EVENT_OPERATION_EXCEPTION
-            emit(name, said, context, scope=scope, time_ns=time_ns, severity=_WARN)
+            emit(name, attributes, context, scope=scope, time_ns=time_ns, severity=_WARN)
         else:
             name = core.EXCEPTION_EVENT
-            emit(name, said, context, scope=scope, time_ns=time_ns, severity=_ERROR)
+            emit(name, attributes, context, scope=scope, time_ns=time_ns, severity=_ERROR)
     if on_span:
-        span.add_event(core.EXCEPTION_EVENT, said, time_ns)
+        span.add_event(core.EXCEPTION_EVENT, attributes, time_ns)
 
 
 class Alone(NamedTuple):

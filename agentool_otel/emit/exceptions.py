@@ -1,5 +1,5 @@
-"""What is said of an exception, whether on its span, in a log record or on both, and by which span:
-the innermost one only.
+"""How an exception is recorded, on its span, in a log record or both, and by which span: the
+innermost one only.
 
 Spec: semantic conventions, "Exceptions on spans" and "Exceptions in logs": the same attributes.
 """
@@ -37,11 +37,13 @@ class Signals(NamedTuple):
 
 def signals(environ: Mapping[str, str]) -> Signals:
     """Return what the environment opts into: `logs`, `logs/dup`, or spans alone."""
-    asked = {
+    options = {
         part.strip().lower()
         for part in environment.value(environment.EXCEPTIONS, environ).split(",")
     }
-    return Signals(spans="logs" not in asked or "logs/dup" in asked, logs=not asked.isdisjoint(_IN))
+    return Signals(
+        spans="logs" not in options or "logs/dup" in options, logs=not options.isdisjoint(_IN)
+    )
 
 
 _IN = frozenset({"logs", "logs/dup"})
@@ -81,7 +83,7 @@ def is_new(span: trace.Span, parent_id: int, error: BaseException) -> bool:
         parent_id: id of the span that the exception may pass through next; 0 for none.
         error: the exception.
     """
-    # The memory of an exception that was dealt with is the next one's: the id alone says little.
+    # The memory of an exception that was dealt with is the next one's: the id alone is not enough.
     seen = id(error), hash(str_of(error))
     before = _seen.pop(span.get_span_context().span_id, None)
     if parent_id:

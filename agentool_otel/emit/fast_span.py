@@ -1,9 +1,9 @@
-"""A recording span of our own kind: the SDK's, made and ended with a fifth of the work.
+"""A recording span of our own kind: the SDK's, started and ended with a fifth of the work.
 
-What is the same for all spans of a tracer stands in a class made for it; a span itself holds what
-is its own, and its attributes as a plain dict. The SDK's bounded containers are made when somebody
-else asks for them, and then hold what this span holds, so that everything of the SDK's span works
-on it. What processors are handed at its end is the same read-only span as ever.
+What all spans of a tracer share is in a class built for the tracer; a span holds what is its own,
+and its attributes as a plain dict. The SDK's bounded containers are built when somebody else needs
+them, over the same data, so that everything of the SDK's span works on it. Processors get the usual
+read-only span at its end.
 
 Imported only where the tracer is the SDK's.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `ReadableSpan`, `Span`, `Event`.
@@ -65,7 +65,7 @@ class OwnSpan(sdk._Span):
     _agentool_masked = False
     """True while it is shown to others with nothing on it but what was masked at capture."""
     _shared: BoundedAttributes | None = None
-    """The SDK's view of the attributes, once somebody has asked for it."""
+    """The SDK's view of the attributes, once something has used it."""
     _ending: Callable[[OwnSpan], None] | None = None
     """Tells processors of the end before they are handed the ended span; in newer SDKs."""
     _room: float
@@ -94,7 +94,7 @@ class OwnSpan(sdk._Span):
 
     @property
     def agentool_events(self) -> Any:
-        """The SDK's list of events, made when first asked for."""
+        """The SDK's list of events, made on first use."""
         with self._lock:
             if not self._events:
                 self._events = BoundedList(self._limits.max_events)
@@ -136,12 +136,12 @@ class OwnSpan(sdk._Span):
         return MappingProxyType(self.agentool_held)
 
     @property
-    def _attributes(self) -> BoundedAttributes:  # type: ignore[override] # made when asked for
+    def _attributes(self) -> BoundedAttributes:  # type: ignore[override] # made on first use
         shared = self._shared
         if shared is None:
-            made = BoundedAttributes(self._limits.max_span_attributes, immutable=False)
-            made._dict = self.agentool_held
-            shared = vars(self).setdefault("_shared", made)  # another thread may be faster
+            view = BoundedAttributes(self._limits.max_span_attributes, immutable=False)
+            view._dict = self.agentool_held
+            shared = vars(self).setdefault("_shared", view)  # another thread may be faster
         return shared
 
     def _add_event(self, event: Any) -> None:
@@ -155,24 +155,24 @@ class OwnSpan(sdk._Span):
         super()._add_link(link)
 
     def _readable_span(self) -> sdk.ReadableSpan:
-        made = sdk.ReadableSpan.__new__(sdk.ReadableSpan)
-        made._name = self._name
-        made._context = self._context
-        made._kind = self._kind
-        made._instrumentation_info = self._instrumentation_info
-        made._instrumentation_scope = self._instrumentation_scope
-        made._parent = self._parent
-        made._start_time = self._start_time
-        made._end_time = self._end_time
-        made._attributes = self._shared
-        if made._attributes is None:
+        ended = sdk.ReadableSpan.__new__(sdk.ReadableSpan)
+        ended._name = self._name
+        ended._context = self._context
+        ended._kind = self._kind
+        ended._instrumentation_info = self._instrumentation_info
+        ended._instrumentation_scope = self._instrumentation_scope
+        ended._parent = self._parent
+        ended._start_time = self._start_time
+        ended._end_time = self._end_time
+        ended._attributes = self._shared
+        if ended._attributes is None:
             held = self.agentool_held
-            made._attributes = Masked(held) if self._agentool_masked else Ended(held)
-        made._events = self._events
-        made._links = self._links
-        made._resource = self._resource
-        made._status = self._status
-        return made
+            ended._attributes = Masked(held) if self._agentool_masked else Ended(held)
+        ended._events = self._events
+        ended._links = self._links
+        ended._resource = self._resource
+        ended._status = self._status
+        return ended
 
 
 def class_of(tracer: Any) -> type[OwnSpan] | None:

@@ -27,9 +27,9 @@ def named(conversation_id: Any = None, user_id: Any = None) -> dict[str, str]:
 
     None and the empty text name nobody.
     """
-    said = {gen_ai.CONVERSATION_ID: conversation_id, core.USER_ID: user_id}
+    values = {gen_ai.CONVERSATION_ID: conversation_id, core.USER_ID: user_id}
     return {
-        key: text for key, value in said.items() if value is not None and (text := label(value))
+        key: text for key, value in values.items() if value is not None and (text := label(value))
     }
 
 
@@ -51,11 +51,11 @@ def as_agent(context: Context, name: str | None, names: Mapping[str, str]) -> Co
 
     The spans of an agent without a name do not carry that of the agent around it.
     """
-    made = {**_around(context), **names}
-    made.pop(gen_ai.AGENT_NAME, None)
+    attributes = {**_around(context), **names}
+    attributes.pop(gen_ai.AGENT_NAME, None)
     if name is not None:
-        made[gen_ai.AGENT_NAME] = label(name)
-    return set_value(IDENTITY_KEY, made, context)
+        attributes[gen_ai.AGENT_NAME] = label(name)
+    return set_value(IDENTITY_KEY, attributes, context)
 
 
 def agent_of(context: Context) -> str | None:
@@ -75,5 +75,5 @@ def identity_for(operation: Operation, context: Context) -> Mapping[str, str]:
 
 
 def _around(context: Context) -> Mapping[str, str]:
-    found: Any = context.get(IDENTITY_KEY)
-    return _NOBODY if found is None else found
+    attributes: Any = context.get(IDENTITY_KEY)
+    return _NOBODY if attributes is None else attributes

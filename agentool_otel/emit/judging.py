@@ -46,10 +46,10 @@ def judge(judged: Judged, operation: EvaluationResult) -> None:
         return
     now_ns = time_ns()
     at_ns = judged.end_ns or now_ns
-    name, _, said = session.dialect.draft(operation)
-    session.policy.clean(said)
-    session.policy.fit(said)
-    on_span = dict(said)
+    name, _, attributes = session.dialect.draft(operation)
+    session.policy.clean(attributes)
+    session.policy.fit(attributes)
+    on_span = dict(attributes)
     session.policy.keep_off(on_span)
     on_span = session.dialect.named(on_span)
     if about.span_id:
@@ -62,7 +62,7 @@ def judge(judged: Judged, operation: EvaluationResult) -> None:
         return
     end_span(span, on_span, len(on_span), at_ns)
     if about.span_id:
-        _tell(said, span, parent, now_ns)
+        _emit_event(attributes, span, parent, now_ns)
 
 
 def _root(name: str, trace_id: int, attributes: dict[str, Any], at_ns: int) -> trace.Span:
@@ -93,13 +93,15 @@ class _InTrace:
         return False
 
 
-def _tell(said: dict[str, Any], span: trace.Span, context: Context, now_ns: int) -> None:
+def _emit_event(
+    attributes: dict[str, Any], span: trace.Span, context: Context, now_ns: int
+) -> None:
     name = gen_ai.EVENT_EVALUATION_RESULT
-    if name not in session.dialect.generation.events or not events.taken():
+    if name not in session.dialect.generation.events or not events.collected():
         return
     with guarded("emitting the event of an evaluation"):
         if not session.policy.in_events:
-            said = {key: value for key, value in said.items() if key not in CONTENT}
-        told = session.dialect.named(said)
-        told[agentool.EVAL_SPAN_ID] = f"{span.get_span_context().span_id:016x}"
-        events.emit(name, events.Masked(told), context, scope=SCOPE, time_ns=now_ns)
+            attributes = {key: value for key, value in attributes.items() if key not in CONTENT}
+        event = session.dialect.named(attributes)
+        event[agentool.EVAL_SPAN_ID] = f"{span.get_span_context().span_id:016x}"
+        events.emit(name, events.Masked(event), context, scope=SCOPE, time_ns=now_ns)

@@ -13,18 +13,18 @@ from typing import Any
 from msgspec.structs import replace
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, set_value
-from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.trace import SpanKind
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
-from agentool_otel.content.policy import mask_text
-from agentool_otel.emit import exceptions, metrics
+from agentool_otel.emit import metrics
 from agentool_otel.emit.eval_case import case_attributes
-from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
+from agentool_otel.emit.exceptions import error_type_of
+from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import as_agent, identity_for, named
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
-from agentool_otel.emit.start_attributes import Opening, tell
+from agentool_otel.emit.start_attributes import StartAttributes, report_open
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.messages import finished, parts_of, thoughts
 from agentool_otel.model.operations import (
@@ -34,9 +34,9 @@ from agentool_otel.model.operations import (
     Operation,
     ToolExecution,
 )
-from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv import agentool
 
-__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "fail", "parent_for"]
+__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "parent_for"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -57,11 +57,11 @@ class LiveSpan:
     """
 
     __slots__ = (
+        "_at_start",
+        "_emitted",
         "_ended",
-        "_opening",
         "_outer_run",
         "_parent_id",
-        "_told",
         "answers",
         "context",
         "essentials",
@@ -77,7 +77,7 @@ class LiveSpan:
         self.span = span
         self.start_ns = start_ns
         self.started = 0
-        """How many attributes the span was given by us so far, -1 if others gave it some."""
+        """How many attributes we have set on the span so far, -1 if others have set some."""
         self.recording = span.is_recording()
         self.context = context_with(parent, span)
         run = parent.get(RUN_KEY)
@@ -92,9 +92,9 @@ class LiveSpan:
         self._ended = False
         self.essentials: dict[str, Any] = {}
         """Attributes of ours that every span carries, set when it ends."""
-        self._opening: Opening | None = None
-        self._told: frozenset[str] = frozenset()
-        """Messages that log records have told of, by the names of their attributes."""
+        self._at_start: StartAttributes | None = None
+        self._emitted: frozenset[str] = frozenset()
+        """Attributes whose messages are in log records already."""
 
     @property
     def span_id(self) -> str:
@@ -109,17 +109,17 @@ class LiveSpan:
             extra: further attributes.
 
         Returns:
-            False if nobody asks for it: then `end` is to be given all of it.
+            False if nobody keeps open spans: then all of it has to come with `end`.
         """
         if session.opened is None or not self.recording:
             return False
-        self._opening = Opening(operation, {**self.essentials, **(extra or {})})
+        self._at_start = StartAttributes(operation, {**self.essentials, **(extra or {})})
         self.essentials.clear()
-        attributes = self._opening.fitted()
+        attributes = self._at_start.fitted()
         if isinstance(operation, Inference) and session.tells_messages:
-            self._tell_messages(attributes, self._opening.cuts, time_ns())
+            self._emit_messages(attributes, self._at_start.cuts, time_ns())
         session.policy.keep_off(attributes)
-        self.started = tell(self.span, attributes, self.started)
+        self.started = report_open(self.span, attributes, self.started)
         return True
 
     def end(
@@ -146,74 +146,78 @@ class LiveSpan:
             span.end()
             return
         end_ns = time_ns() if end_ns is None else end_ns
-        if error is not None and operation.error_type is None:
-            operation = replace(operation, error_type=error_type_of(error))
-        if isinstance(operation, (AgentInvocation, Inference)) and operation.output:
-            cut = error is not None or agentool.INTERRUPTED in (extra or ())
-            said = finished(operation.output, cut or operation.error_type is not None)
-            operation = replace(operation, output=said)
-            if cut and isinstance(operation, Inference) and operation.finish_reasons is None:
-                # Spec: `error` for a choice whose reason never came
-                reasons = [str(it.get("finish_reason", "error")) for it in said]
-                operation = replace(operation, finish_reasons=reasons)
-        opening = self._opening
-        unsaid = operation if opening is None else opening.unsaid(operation)
-        attributes = session.dialect.draft(unsaid).attributes
+        operation = _outcome(operation, error, extra)
+        start = self._at_start
+        new = operation if start is None else start.without_encoded(operation)
+        attributes = session.dialect.draft(new).attributes
         attributes.update(self.essentials)
         if extra:
             attributes.update(extra)
-        run = self._outer_run
-        if isinstance(operation, Inference):
-            if run is not None:
-                self._finish_inference(run, operation, attributes, end_ns)
-        elif isinstance(operation, AgentInvocation):
-            if self.run is not None and self.run is not run:
-                self.run.timeline.flush()
-                attributes.update(self.run.totals())
-        elif isinstance(operation, ToolExecution) and run is not None and self.answers:
-            self._finish_tool(run, operation, attributes, end_ns)
-        failure = (operation.error_type, operation.error_message)
-        fail(span, self.context, self._parent_id, *failure, error, attributes, end_ns)
+        self._end_steps(operation, attributes, end_ns)
+        error_type, message = operation.error_type, operation.error_message
+        fail(span, self.context, self._parent_id, error_type, message, error, attributes, end_ns)
         if session.copies:
             attributes[agentool.SPAN_END_NS] = end_ns
-        session.policy.clean(attributes)
-        if opening is not None:
-            attributes = opening.joined(attributes)
-        cuts = session.policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
+        attributes, cuts = self._fitted(attributes)
         if isinstance(operation, Inference) and session.tells_messages:
-            self._tell_messages(attributes, cuts, end_ns)
+            self._emit_messages(attributes, cuts, end_ns)
         if session.policy.in_events:
             attributes = {**identity_for(operation, self.context), **attributes}
-            self._tell_details(attributes, end_ns, isinstance(operation, Inference))
+            self._emit_content(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, session.dialect.named(attributes), self.started, end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
 
-    def _tell_messages(
+    def _fitted(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, Cut]]:
+        """Return the attributes of start and end, masked and fitted, and what was shortened."""
+        policy, at_start = session.policy, self._at_start
+        policy.clean(attributes)
+        if at_start is None:
+            return attributes, policy.fit(attributes, NO_CUTS)
+        attributes = at_start.joined(attributes)
+        return attributes, policy.fit(attributes, at_start.cuts)
+
+    def _emit_messages(
         self, attributes: dict[str, Any], cuts: Mapping[str, Cut], now_ns: int
     ) -> None:
-        from agentool_otel.emit.message_events import tell  # few programs ask for them
+        from agentool_otel.emit.message_events import emit_messages  # few programs ask for them
 
-        for key in self._told:
+        for key in self._emitted:
             attributes.pop(key, None)
-        told = tell(self.span, self.context, attributes, cuts, self.start_ns, now_ns)
-        self._told = self._told | told
+        emitted = emit_messages(self.span, self.context, attributes, cuts, self.start_ns, now_ns)
+        self._emitted = self._emitted | emitted
 
-    def _tell_details(
+    def _emit_content(
         self, attributes: dict[str, Any], end_ns: int, inference: bool = False
     ) -> None:
-        from agentool_otel.emit.content_events import tell  # few programs ask for events
+        from agentool_otel.emit.content_events import emit_content  # few programs ask for events
 
-        tell(self.span, self.context, attributes, end_ns, inference)
+        emit_content(self.span, self.context, attributes, end_ns, inference)
 
     def became_handoff(self, target: str) -> None:
         """Turn a tool call that is under way into a handoff: one step, without a result."""
         self.answers = False
         if self.run is not None and self.index is not None:
             self.run.tool_calls -= 1
-            said = {agentool.TRANSFER_TARGET: target}
-            self.run.timeline.amend(self.index, "handoff", said)
+            attributes = {agentool.TRANSFER_TARGET: target}
+            self.run.timeline.amend(self.index, "handoff", attributes)
 
-    def _finish_inference(
+    def _end_steps(self, operation: Operation, attributes: dict[str, Any], end_ns: int) -> None:
+        """Add to the run the steps that an operation is known to be at its end."""
+        run = self._outer_run
+        if isinstance(operation, AgentInvocation):
+            if self.run is not None and self.run is not run:
+                self.run.timeline.flush()
+                attributes.update(self.run.totals())
+        elif run is None:
+            return
+        elif isinstance(operation, Inference):
+            self._end_inference(run, operation, attributes, end_ns)
+        elif isinstance(operation, ToolExecution) and self.answers:
+            index = attributes[agentool.STEP_RESULT_INDEX] = run.timeline.next_index()
+            name, call_id = operation.name, operation.call_id
+            run.timeline.add_tool(index, "tool_result", end_ns, name, call_id, operation.error_type)
+
+    def _end_inference(
         self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
     ) -> None:
         run.count(operation)
@@ -230,71 +234,59 @@ class LiveSpan:
         if first is not None:
             attributes[agentool.STEP_INDEX] = first
 
-    def _finish_tool(
-        self, run: Run, operation: ToolExecution, attributes: dict[str, Any], end_ns: int
-    ) -> None:
-        index = run.timeline.next_index()
-        attributes[agentool.STEP_RESULT_INDEX] = index
-        run.timeline.add_tool(
-            index, "tool_result", end_ns, operation.name, operation.call_id, operation.error_type
-        )
+    def begin_agent(self, run: Run | None, operation: AgentInvocation, scope: str) -> None:
+        """Begin a run of its own, to which an agent around it hands over."""
+        if run is not None and not self.context.get(_TRANSFER_KEY):
+            name = operation.agent_name
+            if name is not None and name in run.handed_to:
+                run.handed_to.remove(name)
+            else:
+                self._add_handoff(run, name or "agent")
+        self.run = Run(Timeline(session.tracer(scope), self.span, self.context))
+        self.context = set_value(RUN_KEY, self.run, set_value(_TRANSFER_KEY, False, self.context))
+
+    def begin_memory(self, run: Run, operation: MemoryOperation) -> None:
+        """Add the step that a memory operation is."""
+        index = self.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        kind = "memory_read" if operation.reads else "memory_write"
+        run.timeline.add(index, kind, self.start_ns)
+
+    def begin_tool(self, run: Run, operation: ToolExecution) -> None:
+        """Add the tool call, or the handoff that it stands for."""
+        target = operation.transfer_target
+        if target is not None:
+            self._add_handoff(run, target)
+            run.handed_to.append(target)
+            self.answers = False
+            self.context = set_value(_TRANSFER_KEY, True, self.context)
+            return
+        index = self.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        self.index = index
+        run.tool_calls += 1
+        name, call_id = operation.name, operation.call_id
+        run.timeline.add_tool(index, "tool_call", self.start_ns, name, call_id)
+
+    def _add_handoff(self, run: Run, target: str) -> None:
+        index = self.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        run.timeline.add(index, "handoff", self.start_ns, {agentool.TRANSFER_TARGET: target})
 
 
-def fail(
-    span: trace.Span,
-    context: Context,
-    parent_id: int,
-    error_type: str | None,
-    message: str | None,
-    error: BaseException | None,
-    attributes: dict[str, Any],
-    end_ns: int,
-) -> None:
-    """Set status and `error.type` of a span that ends; on the innermost one the exception, too.
-
-    Args:
-        span: the span.
-        context: the context it is current in.
-        parent_id: id of its parent, 0 for none.
-        error_type: what its operation reports as its failure, if it does.
-        message: what the operation says of that.
-        error: the exception that ended it.
-        attributes: where `error.type` is put.
-        end_ns: when the span ends, and so when the exception was recorded: an event happens
-            during its span, and printing a stack takes milliseconds.
-    """
-    if error is not None:
-        error_type = error_type or error_type_of(error)
-        message = str_of(error) if message is None else message
-        if exceptions.is_new(span, parent_id, error):
-            _record(span, context, error, end_ns)
-    else:
-        exceptions.forget(span)
-        if not (session.policy.capture and session.policy.on_spans):
-            message = None  # it is what a tool or model said
-        if error_type is not None and message:
-            _record_reported(span, error_type, message, end_ns)
-    if error_type is None:
-        return
-    attributes[core.ERROR_TYPE] = error_type
-    span.set_status(Status(StatusCode.ERROR, mask_text(message) if message else None))
-
-
-def _record_reported(span: trace.Span, error_type: str, message: str, at_ns: int) -> None:
-    """Record a failure that was told of, not raised: to some backends a span without an exception
-    event has not failed. Source: MLflow 3.17, LangSmith's OTLP ingestion (2026-11)."""
-    if session.exceptions.spans:
-        said = {core.EXCEPTION_TYPE: error_type, core.EXCEPTION_MESSAGE: mask_text(message)}
-        span.add_event(core.EXCEPTION_EVENT, said, at_ns)
-
-
-def _record(span: trace.Span, context: Context, error: BaseException, at_ns: int) -> None:
-    if session.exceptions.logs:
-        from agentool_otel.emit.events import record_exception
-
-        record_exception(span, context, error, at_ns)
-    else:
-        span.add_event(core.EXCEPTION_EVENT, exception_attributes(error), at_ns)
+def _outcome(
+    operation: Operation, error: BaseException | None, extra: dict[str, Any] | None
+) -> Operation:
+    """Return an operation with the error and the finish reasons that its end gives it."""
+    if error is not None and operation.error_type is None:
+        operation = replace(operation, error_type=error_type_of(error))
+    if not isinstance(operation, (AgentInvocation, Inference)) or not operation.output:
+        return operation
+    interrupted = error is not None or agentool.INTERRUPTED in (extra or ())
+    output = finished(operation.output, interrupted or operation.error_type is not None)
+    operation = replace(operation, output=output)
+    if interrupted and isinstance(operation, Inference) and operation.finish_reasons is None:
+        # Spec: `error` for a choice whose reason never came
+        reasons = [str(it.get("finish_reason", "error")) for it in output]
+        operation = replace(operation, finish_reasons=reasons)
+    return operation
 
 
 def begin(
@@ -331,35 +323,15 @@ def begin(
         live.context = as_agent(live.context, operation.agent_name, names)
     if not live.recording:
         return live
-    run, essentials, start_ns = live.run, live.essentials, live.start_ns
+    run = live.run
     if isinstance(operation, AgentInvocation):
-        if run is None or live.context.get(_TRANSFER_KEY):
-            pass  # nobody hands over, or the transfer around this says so
-        elif operation.agent_name is not None and operation.agent_name in run.handed_to:
-            run.handed_to.remove(operation.agent_name)
-        else:  # an agent inside an agent: the outer one hands over to it
-            index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
-            said = {agentool.TRANSFER_TARGET: operation.agent_name or "agent"}
-            run.timeline.add(index, "handoff", start_ns, said)
-        timeline = Timeline(session.tracer(scope), live.span, live.context)
-        live.run = Run(timeline)
-        live.context = set_value(RUN_KEY, live.run, set_value(_TRANSFER_KEY, False, live.context))
-    elif run is not None and isinstance(operation, MemoryOperation):
-        index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
-        run.timeline.add(index, "memory_read" if operation.reads else "memory_write", start_ns)
-    elif run is not None and isinstance(operation, ToolExecution) and announced:
-        index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
-        if operation.transfer_target is None:
-            live.index = index
-            run.tool_calls += 1
-            name, call_id = operation.name, operation.call_id
-            run.timeline.add_tool(index, "tool_call", start_ns, name, call_id)
-        else:
-            said = {agentool.TRANSFER_TARGET: operation.transfer_target}
-            run.timeline.add(index, "handoff", start_ns, said)
-            run.handed_to.append(operation.transfer_target)
-            live.answers = False
-            live.context = set_value(_TRANSFER_KEY, True, live.context)
+        live.begin_agent(run, operation, scope)
+    elif run is None:
+        pass  # steps belong to runs
+    elif isinstance(operation, MemoryOperation):
+        live.begin_memory(run, operation)
+    elif isinstance(operation, ToolExecution) and announced:
+        live.begin_tool(run, operation)
     if owner:
         held = live.context.get(OWNER_KEY)
         if isinstance(held, frozenset):

@@ -18,12 +18,13 @@ from agentool_otel.content.policy import encode
 from agentool_otel.dialects.gen_ai.dialect import tool_payload
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import IDENTITY_KEY
-from agentool_otel.emit.live import KINDS, OWNER_KEY, fail
+from agentool_otel.emit.live import KINDS, OWNER_KEY
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import context_with, end_span, held_by, parent_of, start_span
-from agentool_otel.emit.start_attributes import tell
+from agentool_otel.emit.start_attributes import report_open
 from agentool_otel.model.operations import ToolExecution
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
@@ -56,6 +57,7 @@ class ToolSpan:
 
     __slots__ = (
         "_arguments",
+        "_attributes",
         "_call_id",
         "_cuts",
         "_direct",
@@ -63,7 +65,6 @@ class ToolSpan:
         "_known",
         "_parent_id",
         "_run",
-        "_said",
         "_start_ns",
         "_tool",
         "context",
@@ -94,53 +95,53 @@ class ToolSpan:
             return
         held = held_by(span) if session.direct else None
         self._direct = held is not None
-        """Whether what is said is on the span at once."""
+        """Whether attributes are on the span as soon as they are known."""
         self._known = len(known)
-        self._said = said = dict(identity or ()) if held is None else held
-        said.update(tool.rest)
+        self._attributes = attributes = dict(identity or ()) if held is None else held
+        attributes.update(tool.rest)
         self._parent_id = parent_of(parent)
         if session.copies:
-            said[agentool.SPAN_START_NS] = start_ns
+            attributes[agentool.SPAN_START_NS] = start_ns
             if self._parent_id:
-                said[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
+                attributes[agentool.SPAN_PARENT_ID] = f"{self._parent_id:016x}"
         self._call_id: str | None = None
         self._cuts: Mapping[str, Cut] = NO_CUTS
         self._run: Run | None = parent.get(RUN_KEY)  # type: ignore[assignment]
 
     def called(self, bound: dict[str, Any]) -> None:
-        """Say what it is called with: on the timeline of the run, and on the span, if somebody
-        keeps open spans.
+        """Record the arguments: on the timeline of the run, and on the span if somebody keeps open
+        spans.
 
         Args:
             bound: the arguments by name.
         """
         self._arguments = session.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
         if (run := self._run) is not None:
-            name, said = self._tool.name, self._said
-            index = said[agentool.STEP_INDEX] = run.timeline.next_index()
+            name, attributes = self._tool.name, self._attributes
+            index = attributes[agentool.STEP_INDEX] = run.timeline.next_index()
             run.tool_calls += 1
             if run.requested:
                 self._call_id = run.call_id(name, encode(bound))
                 if self._call_id is not None:
-                    said[gen_ai.TOOL_CALL_ID] = self._call_id
+                    attributes[gen_ai.TOOL_CALL_ID] = self._call_id
             run.timeline.add_tool(index, "tool_call", self._start_ns, name, self._call_id)
         if session.opened is not None:
             self._open()
 
     def _open(self) -> None:
         """Set what is known before the user's code runs: an open span is found with it."""
-        attributes = {} if self._direct else self._said.copy()
+        attributes = {} if self._direct else self._attributes.copy()
         policy = session.policy
         if self._arguments is not None and policy.on_spans:
             attributes[gen_ai.TOOL_CALL_ARGUMENTS] = self._arguments
             if len(self._arguments) * 4 > policy.sizes.attribute:
                 self._cuts = policy.fit(attributes)
-        self._known = tell(self.span, attributes, self._known)
+        self._known = report_open(self.span, attributes, self._known)
 
     def interrupted(self, why: str) -> None:
-        """Say that the caller wanted no more of it."""
+        """Note that the caller stopped before the end, and why."""
         if self.recording:
-            self._said[agentool.INTERRUPTED] = why
+            self._attributes[agentool.INTERRUPTED] = why
 
     def end(self, result: str | None, error: BaseException | None) -> None:
         """End the span.
@@ -176,11 +177,13 @@ class ToolSpan:
         if session.copies:
             ending[agentool.SPAN_END_NS] = end_ns
         if not self._direct:
-            ending = {**self._said, **ending}
+            ending = {**self._attributes, **ending}
         if policy.in_events:
             from agentool_otel.emit import content_events  # few programs ask for events
 
-            content_events.tell(span, self.context, ending, end_ns, about=self._tool.at_start)
+            content_events.emit_content(
+                span, self.context, ending, end_ns, about=self._tool.at_start
+            )
         end_span(span, session.dialect.named(ending), self._known, end_ns)
         if metrics.collected():
             failed = None if error is None else error_type_of(error)

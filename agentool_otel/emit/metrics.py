@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["chunk_gaps", "collected", "configure", "provider", "record", "refresh"]
 
-_Said = dict[str, Any]
+_Attributes = dict[str, Any]
 """Attributes under the baseline's names: all that any metric of an operation may have."""
 _UNKNOWN = "_OTHER"
 """Spec: the provider of a model where it is none that is known; metrics always have one."""
@@ -119,30 +119,32 @@ class _Meters:
         self.provider = provider
         self.generation = generation
         self._meter = provider.get_meter(SCOPE, __version__, generation.schema_url)
-        self._made: dict[str, _Instrument | None] = {}
+        self._instruments: dict[str, _Instrument | None] = {}
 
-    def record(self, metric: str, value: float, said: _Said, context: Context) -> None:
+    def record(self, metric: str, value: float, attributes: _Attributes, context: Context) -> None:
         """Record a value under the name that a metric of the baseline has in this generation, if it
         has one, with those of the attributes that belong to it."""
-        if (prepared := self.prepared(metric, said)) is not None:
-            put, attributes = prepared
-            put(value, attributes, context=context)
+        if (prepared := self.prepared(metric, attributes)) is not None:
+            put, named = prepared
+            put(value, named, context=context)
 
-    def prepared(self, metric: str, said: _Said) -> tuple[Callable[..., None], _Said] | None:
+    def prepared(
+        self, metric: str, attributes: _Attributes
+    ) -> tuple[Callable[..., None], _Attributes] | None:
         """Return what takes values of a metric, and the attributes for them."""
         try:
-            instrument = self._made[metric]
+            instrument = self._instruments[metric]
         except KeyError:
-            instrument = self._made[metric] = self._make(metric)
-        if instrument is None or not instrument.required <= said.keys():
+            instrument = self._instruments[metric] = self._make(metric)
+        if instrument is None or not instrument.required <= attributes.keys():
             return None
         values = self.generation.values
-        attributes = {}
+        named = {}
         for key, name in instrument.attributes:
-            if key in said:
-                it = said[key]
-                attributes[name] = values[key].get(it, it) if key in values else it
-        return instrument.put, attributes
+            if key in attributes:
+                it = attributes[key]
+                named[name] = values[key].get(it, it) if key in values else it
+        return instrument.put, named
 
     def _make(self, metric: str) -> _Instrument | None:
         generation = self.generation
@@ -174,8 +176,8 @@ _provider: otel.MeterProvider | None = None
 
 def configure(provider: otel.MeterProvider | None = None) -> None:
     """Use a meter provider instead of the global one."""
-    global _asked, _meters, _provider
-    _asked, _meters, _provider = 0, None, provider
+    global _lookups, _meters, _provider
+    _lookups, _meters, _provider = 0, None, provider
 
 
 def provider() -> otel.MeterProvider | None:
@@ -185,20 +187,20 @@ def provider() -> otel.MeterProvider | None:
 
 def refresh() -> None:
     """Look for a meter provider again at the next call."""
-    global _asked
-    _asked = 0
+    global _lookups
+    _lookups = 0
 
 
-_asked = 0
+_lookups = 0
 
 
 def _active() -> _Meters | None:
-    global _asked, _meters
+    global _lookups, _meters
     if _meters is None:
         # Nobody collects so far. Looking is dear beside a traced call, and a meter provider comes
         # once in a program's life: look at every 64th call only.
-        _asked += 1
-        if _asked & 63 != 1:
+        _lookups += 1
+        if _lookups & 63 != 1:
             return None
         api = sys.modules.get("opentelemetry.metrics")
         if api is None:
@@ -236,14 +238,14 @@ def record(operation: Operation, duration_s: float, run: Run | None, context: Co
             metric = mcp.METRIC_SERVER_OPERATION_DURATION
     if metric is None:
         return
-    said = _said_of(operation, context)
-    meters.record(metric, duration_s, said, context)
+    attributes = _attributes_of(operation, context)
+    meters.record(metric, duration_s, attributes, context)
     if isinstance(operation, Inference):
-        _record_inference(meters, operation, said, context)
+        _record_inference(meters, operation, attributes, context)
     elif isinstance(operation, AgentInvocation) and run is not None:
         calls = gen_ai.METRIC_INVOKE_AGENT_INFERENCE_CALLS
-        meters.record(calls, run.inference_calls, said, context)
-        meters.record(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, run.tool_calls, said, context)
+        meters.record(calls, run.inference_calls, attributes, context)
+        meters.record(gen_ai.METRIC_INVOKE_AGENT_TOOL_CALLS, run.tool_calls, attributes, context)
 
 
 def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None] | None:
@@ -257,38 +259,38 @@ def chunk_gaps(operation: Operation, context: Context) -> Callable[[float], None
     meters = _active()
     if meters is None or not isinstance(operation, Inference):
         return None
-    said = _said_of(operation, context)
-    prepared = meters.prepared(gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK, said)
+    attributes = _attributes_of(operation, context)
+    prepared = meters.prepared(gen_ai.METRIC_INFERENCE_TIME_PER_OUTPUT_CHUNK, attributes)
     if prepared is None:
         return None
-    put, attributes = prepared
-    return lambda seconds: put(seconds, attributes, context=context)
+    put, named = prepared
+    return lambda seconds: put(seconds, named, context=context)
 
 
-def _said_of(operation: Operation, context: Context) -> _Said:
+def _attributes_of(operation: Operation, context: Context) -> _Attributes:
     cls = type(operation)
-    said: _Said = {}
+    attributes: _Attributes = {}
     if cls in _NAMES:
-        said[gen_ai.OPERATION_NAME] = _NAMES[cls]
+        attributes[gen_ai.OPERATION_NAME] = _NAMES[cls]
     for field, attribute in _FIELDS[cls]:
         value = getattr(operation, field)
         if value is not None:
-            said[attribute] = value
+            attributes[attribute] = value
     if isinstance(operation, (Inference, Embeddings)):
-        said.setdefault(gen_ai.PROVIDER_NAME, _UNKNOWN)
+        attributes.setdefault(gen_ai.PROVIDER_NAME, _UNKNOWN)
         for key in _OF_OPENAI:
             if key in operation.extra:
-                said[key] = operation.extra[key]
+                attributes[key] = operation.extra[key]
     elif isinstance(operation, ToolExecution) and (agent := agent_of(context)) is not None:
-        said.setdefault(gen_ai.AGENT_NAME, agent)
+        attributes.setdefault(gen_ai.AGENT_NAME, agent)
     elif isinstance(operation, McpRequest) and operation.method == mcp.METHOD_TOOLS_CALL:
-        said[gen_ai.OPERATION_NAME] = gen_ai.OP_EXECUTE_TOOL
-    return said
+        attributes[gen_ai.OPERATION_NAME] = gen_ai.OP_EXECUTE_TOOL
+    return attributes
 
 
 def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
-    """Return a count of tokens by their modality. What the provider has not told apart is unknown,
-    and so is all of it where the parts are more than the whole."""
+    """Return a count of tokens by their modality. What the provider has not broken down is
+    unknown, and so is all of it where the parts exceed the whole."""
     total = getattr(usage, field, None) or 0
     parts = [
         (modality, count)
@@ -301,18 +303,20 @@ def _by_modality(usage: Usage | None, field: str) -> list[tuple[str, int]]:
     return [*parts, ("unknown", rest)] if rest or not parts else parts
 
 
-def _record_inference(meters: _Meters, operation: Inference, said: _Said, context: Context) -> None:
+def _record_inference(
+    meters: _Meters, operation: Inference, attributes: _Attributes, context: Context
+) -> None:
     if operation.time_to_first_chunk_s is not None:
         first = operation.time_to_first_chunk_s
-        meters.record(gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, first, said, context)
+        meters.record(gen_ai.METRIC_INFERENCE_TIME_TO_FIRST_CHUNK, first, attributes, context)
     usage = operation.usage
     # Spec: counted for every call, failed ones too, with 0 where no usage came.
     for metric, field in _COUNTERS:
         for modality, part in _by_modality(usage, field):
-            meters.record(metric, part, {**said, gen_ai.TOKEN_MODALITY: modality}, context)
+            meters.record(metric, part, {**attributes, gen_ai.TOKEN_MODALITY: modality}, context)
     for direction, field, metric in _DIRECTIONS:
         count = getattr(usage, field, None)
-        meters.record(metric, count or 0, said, context)
+        meters.record(metric, count or 0, attributes, context)
         if count is not None:
-            said[gen_ai.TOKEN_TYPE] = direction
-            meters.record(gen_ai.METRIC_CLIENT_TOKEN_USAGE, count, said, context)
+            attributes[gen_ai.TOKEN_TYPE] = direction
+            meters.record(gen_ai.METRIC_CLIENT_TOKEN_USAGE, count, attributes, context)

@@ -40,18 +40,18 @@ class Run:
         self.tokens: int | None = None
         self.cost_usd: float | None = None
         self.handed_to: deque[str] = deque(maxlen=_AWAITED)
-        """Agents a handoff has named whose own run has not begun yet."""
+        """Agents named by a handoff whose own run has not begun yet."""
         self.requested: deque[tuple[str, int, str]] = deque(maxlen=_AWAITED)
-        """Tool calls a model asked for that have not run yet: name, hash of the canonical
-        arguments, id. Those that nobody sees running, because their tools are not decorated, give
-        way to later ones."""
+        """Tool calls requested by a model that have not run yet: name, hash of the canonical
+        arguments, id. Requests that are never seen running, because their tools are not decorated,
+        give way to later ones."""
 
     def request(self, name: str, arguments: Any, call_id: str) -> None:
-        """Remember that a model asked for a tool call."""
+        """Remember that a model requested a tool call."""
         self.requested.append((name, hash(canonical(arguments)), call_id))
 
     def call_id(self, name: str, arguments: str) -> str | None:
-        """Return the id under which a model asked for this very call, and forget the request."""
+        """Return the id under which a model requested this very call, and forget the request."""
         wanted = hash(_canonical(arguments))
         for request in tuple(self.requested):
             if request[0] == name and request[1] == wanted:
@@ -72,7 +72,7 @@ class Run:
 
     def totals(self) -> dict[str, Any]:
         """Return the totals by which samplers choose, as attributes for the run's root span. All
-        others can be told from the spans below, and are not said twice."""
+        others follow from the spans below, and are not repeated."""
         values: dict[str, Any] = {agentool.METRICS_TOOL_CALL_COUNT: self.tool_calls}
         if self.tokens is not None:
             values[agentool.METRICS_TOTAL_TOKENS] = self.tokens
@@ -83,8 +83,8 @@ class Run:
 
 def current_run(context: Context | None = None) -> Run | None:
     """Return the innermost agent run of a context."""
-    found = (get_current() if context is None else context).get(RUN_KEY)
-    return found if isinstance(found, Run) else None
+    run = (get_current() if context is None else context).get(RUN_KEY)
+    return run if isinstance(run, Run) else None
 
 
 def _canonical(arguments: str) -> str:

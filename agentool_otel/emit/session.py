@@ -26,6 +26,7 @@ __all__ = [
     "guarded",
     "session",
     "suppressed",
+    "suppressing",
 ]
 
 _log = logging.getLogger(__name__)
@@ -33,9 +34,9 @@ _log = logging.getLogger(__name__)
 SCOPE = "agentool_otel"
 
 
-_SUPPRESS_KEY: str = getattr(
-    otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation"
-)
+_SUPPRESS_BY_NAME = "suppress_instrumentation"
+"""The context key as older instrumentations spell it."""
+_SUPPRESS_KEY: str = getattr(otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", _SUPPRESS_BY_NAME)
 """Source: opentelemetry-api; what `suppress_instrumentation()` sets in the context."""
 
 
@@ -73,19 +74,19 @@ class Session:
             capture=requested(os.environ) is True, on_spans=on_spans, in_events=in_events
         )
         self.direct = not in_events
-        """Whether what is known of a tool call may be set on its span at once, as it is: not if an
-        event is to say the same, or if the names are to be others."""
+        """Whether attributes of a tool call may be set on its span at once, as they are: not if an
+        event needs them too, or if they are written under other names."""
         self.exceptions = signals(os.environ)
         """Where the exception that ends a span is recorded."""
         self.enabled = not environment.sdk_disabled()
         self.inherited: otel_context.Context | None = None
-        """What a parent process has told this one; the parent of spans that have no other."""
+        """The context handed down by a parent process; the parent of spans that have no other."""
         self.opened: Callable[[int], None] | None = None
-        """Told the id of a span once it holds all that is known before the user's code runs. With
-        nobody to tell, nothing is set on a span before its end."""
+        """Called with the id of a span once it holds all that is known before the user's code runs.
+        If there is none, nothing is set on a span before its end."""
         self.copies = environment.copies_wanted()
-        """Whether a span repeats its times, kind and parent as attributes. Only our own reader asks
-        for them, and only where a store rounds or drops what OTLP says: they are in recordings."""
+        """Whether a span repeats its times, kind and parent as attributes. Only our own reader uses
+        them, and only where a store rounds or drops values of OTLP: they are in recordings."""
         self.case_id = environment.case_id()
         """The evaluation case that the runs of this process are tries of; empty for none."""
         self.strict = environment.strict()
@@ -127,11 +128,11 @@ class Session:
 
     @property
     def tells_messages(self) -> bool:
-        """Whether messages of model calls are told of in log records of their own."""
+        """Whether messages of model calls go into log records of their own."""
         return self.policy.capture and self.dialect.tells_messages
 
     def starts(self, scope: str) -> bool:
-        """True for a scope whose spans are started here, so that `opened` will be told of them."""
+        """True for a scope whose spans are started here, so `opened` will be called for them."""
         return self.opened is not None and scope in self._tracers
 
     def configure(
@@ -187,6 +188,11 @@ session = Session()
 def suppressed(context: otel_context.Context) -> bool:
     """True where the user or another tool switched instrumentation off for this context."""
     return bool(context.get(_SUPPRESS_KEY))
+
+
+def suppressing(context: otel_context.Context) -> otel_context.Context:
+    """Return the context with instrumentation switched off, whichever key it looks for."""
+    return otel_context.Context({**context, _SUPPRESS_KEY: True, _SUPPRESS_BY_NAME: True})
 
 
 class guarded:

@@ -1,9 +1,9 @@
 """Starting spans and setting their attributes: where the SDK's insides are used, and nowhere else.
 
 A traced call spends most of its time in the SDK: every attribute is checked and copied twice under
-a lock, and a sampler is asked that can only say yes. Where the insides are as known this module
-takes the short way, to a span of our own kind (`own_span`); everywhere else, and with any other
-provider, the public one.
+a lock, and a sampler is asked that can only say yes. Where the SDK's insides are the known ones,
+this module takes the short way, to a span of our own kind (`fast_span`); everywhere else, and with
+any other provider, the public one.
 Source: opentelemetry-sdk 1.30 to 1.45, sdk/trace/__init__.py: `Tracer.start_span`, `_Span`,
 `BoundedAttributes`, `Event`.
 """
@@ -75,10 +75,10 @@ def set_all(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
     Args:
         span: the span.
         attributes: what to set.
-        known: how many attributes it was given by us so far.
+        known: how many attributes we have set on it so far.
 
     Returns:
-        How many it has been given now, -1 if others are among them.
+        How many it has now, -1 if others have set some.
     """
     own = _own(span)
     if own is not None and own.take(attributes):
@@ -146,14 +146,14 @@ def add_events(span: trace.Span, name: str, events: Sequence[tuple[int, dict[str
     held = getattr(span, "_events", None) if own is None else own.agentool_events
     lock, extend = getattr(span, "_lock", None), getattr(held, "extend", None)
     if extend is None or lock is None or not span.is_recording():
-        for time_ns, said in events:
-            span.add_event(name, said, time_ns)
+        for time_ns, attributes in events:
+            span.add_event(name, attributes, time_ns)
         return
     from opentelemetry.sdk.trace import Event
 
-    made = [Event(name, said, time_ns) for time_ns, said in events]
+    built = [Event(name, attributes, time_ns) for time_ns, attributes in events]
     with lock:
-        extend(made)
+        extend(built)
 
 
 def _own(span: Any) -> OwnSpan | None:
@@ -209,10 +209,10 @@ def _short_way(tracer: trace.Tracer) -> _Short | None:
     """
     if type(tracer).__module__ != "opentelemetry.sdk.trace":
         return None  # a proxy may turn into the real tracer later: not remembered
-    _short_ways[tracer] = made = _make_short_way(tracer)
+    _short_ways[tracer] = start = _make_short_way(tracer)
     if len(_short_ways) > 64:  # providers come and go in tests
         _short_ways.clear()
-    return made
+    return start
 
 
 def _make_short_way(tracer: Any) -> _Short | None:
@@ -235,10 +235,9 @@ def _make_short_way(tracer: Any) -> _Short | None:
         return None
     from agentool_otel.emit.fast_span import class_of
 
-    made = class_of(tracer)
-    if made is None:
+    own_class: Any = class_of(tracer)
+    if own_class is None:
         return None
-    own_class: Any = made
     enabled: Any = getattr(tracer, "_is_enabled", lambda: True)
     new_id = tracer.id_generator.generate_span_id
     resource, on_start = tracer.resource, tracer.span_processor.on_start

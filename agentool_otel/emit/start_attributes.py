@@ -1,7 +1,7 @@
-"""What a span says before the user's code runs in it, so that it is found with it after a kill.
+"""The attributes of a span that are set before the user's code runs in it: they survive a kill.
 
-Only where somebody keeps open spans: `session.opened` is told of each once it says so. Its end does
-not encode the same content again.
+Only where somebody keeps open spans: `session.opened` is called with each span once it has them.
+Its end does not encode the same content again.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from agentool_otel.emit.spans import set_all, unmark
 from agentool_otel.model.operations import UNSET, Operation
 from agentool_otel.semconv import agentool
 
-__all__ = ["Opening", "tell"]
+__all__ = ["StartAttributes", "report_open"]
 
 
-class Opening:
-    """What the span of an operation has been given at its start.
+class StartAttributes:
+    """The attributes of an operation's span at its start.
 
     Args:
         operation: the operation as far as it is known.
         more: further attributes.
     """
 
-    __slots__ = ("_attributes", "_said", "cuts")
+    __slots__ = ("_attributes", "_content", "cuts")
 
     def __init__(self, operation: Operation, more: dict[str, Any]):
         attributes = session.dialect.draft(operation).attributes
@@ -38,10 +38,10 @@ class Opening:
         self._attributes = attributes
         self.cuts: Mapping[str, Cut] = NO_CUTS
         """How what is too large was shortened."""
-        self._said = {
+        self._content = {
             name: value
-            for name, unsaid in _CONTENT.items()
-            if (value := getattr(operation, name, unsaid)) is not unsaid
+            for name, unknown in _CONTENT.items()
+            if (value := getattr(operation, name, unknown)) is not unknown
         }
 
     def fitted(self) -> dict[str, Any]:
@@ -50,22 +50,22 @@ class Opening:
         self.cuts = session.policy.fit(fitted)
         return fitted
 
-    def unsaid(self, operation: Operation) -> Operation:
+    def without_encoded(self, operation: Operation) -> Operation:
         """Return the operation without the content that has been encoded here."""
-        said = {
+        encoded = {
             name: _CONTENT[name]
-            for name, value in self._said.items()
+            for name, value in self._content.items()
             if getattr(operation, name, None) is value
         }
-        return msgspec.structs.replace(operation, **said) if said else operation
+        return msgspec.structs.replace(operation, **encoded) if encoded else operation
 
-    def joined(self, ending: dict[str, Any]) -> dict[str, Any]:
+    def joined(self, end: dict[str, Any]) -> dict[str, Any]:
         """Return the attributes of the span's start and end together, neither of them fitted."""
-        opening = self._attributes
-        joined = {**opening, **ending}
-        for attributes in (opening, ending):  # each says it of its own payload
+        start = self._attributes
+        joined = {**start, **end}
+        for attributes in (start, end):  # each lists what is wrapped in its own payload
             if wrapped := attributes.get(agentool.TOOL_WRAPPED):
-                both = {*(opening.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
+                both = {*(start.get(agentool.TOOL_WRAPPED) or ()), *wrapped}
                 joined[agentool.TOOL_WRAPPED] = sorted(both)
         return joined
 
@@ -82,13 +82,13 @@ _CONTENT: dict[str, Any] = {
 """Fields of operations whose content is known at the start, with their value where it is not."""
 
 
-def tell(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
-    """Set attributes and tell `session.opened` of the span.
+def report_open(span: trace.Span, attributes: dict[str, Any], known: int) -> int:
+    """Set the attributes of a started span, and report it to `session.opened`.
 
     Args:
         span: the span.
         attributes: under the baseline's names.
-        known: as for `set_all`, as is what is returned.
+        known: as for `set_all`, like the result.
     """
     assert session.opened is not None
     known = set_all(span, session.dialect.named(attributes), known)

@@ -34,8 +34,8 @@ def with_names_beside(request: bytes, most: int) -> bytes:
     # What is nested too deeply to be written anew is nobody's mistake.
     with guarded("writing OpenInference's names beside ours"), suppress(ValueError, RecursionError):
         if scope_name(request).startswith(_OURS) and (names := beside(decode_span(request))):
-            made = with_attributes(request, _fitted(names, SIZES.span - len(request)))
-            return made if len(made) <= most else request
+            extended = with_attributes(request, _fitted(names, SIZES.span - len(request)))
+            return extended if len(extended) <= most else request
     return request
 
 
@@ -44,12 +44,12 @@ def _fitted(names: Attributes, room: int) -> Attributes:
     texts = {key: value for key, value in names.items() if isinstance(value, str)}
     if sum(map(len, texts.values())) * 4 + _ROOM <= min(room, SIZES.attribute):
         return names
-    made = {**names, **{key: _short(value, SIZES.attribute) for key, value in texts.items()}}
-    if _size(made) > room:
-        made = {k: v for k, v in made.items() if not k.startswith(oi.RETRIEVAL_DOCUMENTS)}
-    if _size(made) > room:
-        made = {k: _short(v, PREVIEW) if isinstance(v, str) else v for k, v in made.items()}
-    return made
+    fitted = {**names, **{key: _short(value, SIZES.attribute) for key, value in texts.items()}}
+    if _size(fitted) > room:
+        fitted = {k: v for k, v in fitted.items() if not k.startswith(oi.RETRIEVAL_DOCUMENTS)}
+    if _size(fitted) > room:
+        fitted = {k: _short(v, PREVIEW) if isinstance(v, str) else v for k, v in fitted.items()}
+    return fitted
 
 
 def _short(text: str, most: int) -> str:

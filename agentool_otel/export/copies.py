@@ -13,9 +13,9 @@ __all__ = ["without_copies"]
 
 def without_copies(span: ReadableSpan) -> ReadableSpan:
     """Return an ended span of ours without the attributes that repeat what OTLP says of it."""
-    made = copy.copy(span)
+    copied = copy.copy(span)
     attributes = span.attributes or {}
-    made._attributes = {  # the SDK has it so in 1.30 to 1.45
+    copied._attributes = {  # the SDK has it so in 1.30 to 1.45
         key: value for key, value in attributes.items() if key not in agentool.COPIES
     }
-    return made
+    return copied

@@ -12,7 +12,7 @@ __all__ = ["InMemory"]
 
 
 class InMemory(SpanProcessor):
-    """Keeps every span that ends, sampled or not, until it is told to forget."""
+    """Keeps every span that ends, sampled or not, until it is cleared."""
 
     def __init__(self) -> None:
         self._spans: list[ReadableSpan] = []

@@ -45,11 +45,11 @@ def close_document(document: bytes, end_ns: int) -> bytes:
         request = orjson.loads(document)
         span = _span_in(request)
         pairs: list[Any] = span.setdefault("attributes", [])
-        said = {pair["key"]: pair["value"].get("stringValue") for pair in pairs}
+        values = {pair["key"]: pair["value"].get("stringValue") for pair in pairs}
         span["endTimeUnixNano"] = str(max(end_ns, int(span["startTimeUnixNano"])))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"no span in {document[:40]!r}") from error
-    for key, value in _marks(said).items():
+    for key, value in _marks(values).items():
         kind = "boolValue" if value is True else "stringValue"
         pairs.append({"key": key, "value": {kind: value}})
     return orjson.dumps(request)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord as Emitted
     from opentelemetry.sdk.resources import Resource
 
-__all__ = ["LogRecord", "taken"]
+__all__ = ["LogRecord", "log_record_of"]
 
 
 class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, Any]
     body: Any = None
     time_ns: int | None = None
-    """When it happened, if that was said."""
+    """When it happened, if the emitter set that."""
     observed_ns: int
     trace_id: int = 0
     span_id: int = 0
@@ -44,7 +44,7 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
     event_name: str | None = None
 
 
-def taken(emitted: Emitted, scope: InstrumentationScope, resource: Resource) -> LogRecord:
+def log_record_of(emitted: Emitted, scope: InstrumentationScope, resource: Resource) -> LogRecord:
     """Return what was emitted as a record whose values nobody else can change any more."""
     attributes = _attributes(emitted.attributes)
     error = getattr(emitted, "exception", None)  # since 1.42

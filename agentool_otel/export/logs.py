@@ -14,7 +14,7 @@ from opentelemetry import _logs
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.emit.session import guarded, session
-from agentool_otel.export.log_records import LogRecord, taken
+from agentool_otel.export.log_records import LogRecord, log_record_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -41,7 +41,7 @@ class LoggerProvider(_logs.LoggerProvider):
     Args:
         put: takes a record; it must not raise.
         wanted: whether records of a scope go anywhere at present.
-        resource: what the records come from, asked for each of them: a forked child has another.
+        resource: returns the resource of a record; called for each, as a forked child has another.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class _Logger(_logs.Logger):
         with guarded("taking a log record"):
             if self._provider.wanted(self._scope.name):
                 emitted = _logs.LogRecord(**values) if record is None else record
-                self._provider.put(taken(emitted, self._scope, self._provider.resource()))
+                self._provider.put(log_record_of(emitted, self._scope, self._provider.resource()))
 
     def enabled(self, **values: Any) -> bool:
         provider = _logs.get_logger_provider()

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
@@ -27,15 +27,24 @@ from agentool_otel.export.disk.files import Place, renew_after_fork
 from agentool_otel.export.disk.journal import Journal
 from agentool_otel.export.disk.recording import RecordedLogs, RecordingExporter
 from agentool_otel.export.incomplete import close_document, close_span
+from agentool_otel.export.log_destination import LogDestination
 from agentool_otel.export.masking.logs import mask_log
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpTarget
+from agentool_otel.export.stores import (
+    CLOSING_S,
+    NO_COUNTS,
+    Store,
+    Threaded,
+    add_counts,
+    counts_of,
+)
 from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
 
-__all__ = ["LogStage", "LogStore", "Pipeline", "Stage", "Store", "masked"]
+__all__ = ["LogStage", "Pipeline", "Stage", "masked"]
 
 _log = logging.getLogger(__name__)
 
@@ -45,40 +54,7 @@ Stage = Callable[[ReadableSpan], ReadableSpan]
 LogStage = Callable[["LogRecord"], "LogRecord"]
 """The same of a log record."""
 
-_CLOSING_S = 3.0
-"""What the end of the program waits for an endpoint; five seconds with its last metrics."""
 _LOOK_NS = 50_000_000
-_NONE = {"exported": 0, "spooled": 0, "refused": 0, "dropped": 0}
-
-
-class _Keeping(Protocol):
-    @property
-    def delivered(self) -> int: ...
-    @property
-    def spooled(self) -> int: ...
-    @property
-    def dropped(self) -> int: ...
-    @property
-    def refused(self) -> int: ...
-    def flush(self, timeout_s: float) -> bool: ...
-    def close(self, timeout_s: float) -> None: ...
-
-
-class Store(_Keeping, Protocol):
-    """Keeps ended spans until they are where they belong."""
-
-    def put(self, item: ReadableSpan, /) -> None: ...
-
-
-class LogStore(_Keeping, Protocol):
-    """Keeps log records until they are where they belong."""
-
-    def put(self, item: LogRecord, /) -> None: ...
-
-
-@runtime_checkable
-class _Threaded(Protocol):
-    def rest(self, resting: bool) -> None: ...
 
 
 class Pipeline(SpanProcessor):
@@ -90,19 +66,13 @@ class Pipeline(SpanProcessor):
         self.log_stages: list[LogStage] = []
         self.created = 0
         """Spans that have ended."""
-        self.logged = 0
-        """Log records that were emitted."""
         self.at_first: Callable[[], None] | None = None
         """Called once, when the first span starts."""
         self._store: Store | None = None
-        self._logs: LogStore | None = None
+        self._logs = LogDestination()
         self.target: OtlpTarget | None = None
         """Where spans are sent, if anywhere."""
         self._journal: Journal | None = None
-        self._log_journal: Journal | None = None
-        """That of the spans, or one of its own where log records are sent elsewhere."""
-        self._log_place: Place | None = None
-        """Where that one is, if it is one of its own."""
         self._put_document: Callable[[bytes, int], None] | None = None
         self._place: Place | None = None
         self._opening: dict[int, Span] = {}
@@ -112,7 +82,7 @@ class Pipeline(SpanProcessor):
         """Since when nothing new is taken, None while it is."""
         self._strict = environment.strict()
         self._failed = False
-        self._before = self._logs_before = _NONE
+        self._before = NO_COUNTS
         renew_after_fork(self._forked)
 
     # ------------------------------------------------------------------------- where spans go
@@ -155,7 +125,7 @@ class Pipeline(SpanProcessor):
         """Record log records where spans are recorded."""
         recording = self._recording()
         assert recording is not None
-        self._keep_logs(RecordedLogs(recording), self._journal)
+        self._logs.change(RecordedLogs(recording), self._journal)
 
     def send_logs(self, target: OtlpTarget, folder: str | os.PathLike[str] | None = None) -> None:
         """Send log records to an OTLP receiver.
@@ -172,23 +142,23 @@ class Pipeline(SpanProcessor):
 
         if target is self.target:
             store = Outbox(target, self._place, signal="logs", beside=True)
-            self._keep_logs(store, self._journal)
+            self._logs.change(store, self._journal)
         elif folder is None:
-            self._keep_logs(Outbox(target, None, signal="logs"))
+            self._logs.change(Outbox(target, None, signal="logs"))
         else:
             place = Place(folder, "logs")
             store = Outbox(target, place, signal="logs")
-            self._keep_logs(store, Journal(place, *target.destination), place)
+            self._logs.change(store, Journal(place, *target.destination), place)
 
     def print_logs(self) -> None:
         """Print log records."""
         from agentool_otel.export.console import PrintedLogs
 
-        self._keep_logs(PrintedLogs())
+        self._logs.change(PrintedLogs())
 
     def leave_logs(self) -> None:
         """Bring log records where they belong and take no more of them."""
-        self._keep_logs(None)
+        self._logs.change(None)
 
     def pause(self) -> None:
         """Take no spans that start from here on, and no log records but ours of spans still open.
@@ -205,22 +175,23 @@ class Pipeline(SpanProcessor):
         self._rest(False)
 
     def _rest(self, resting: bool) -> None:
-        stores: tuple[object, ...] = (self._store, self._logs)
+        stores: tuple[object, ...] = (self._store, self._logs.store)
         for store in stores:
-            if isinstance(store, _Threaded):
+            if isinstance(store, Threaded):
                 store.rest(resting)
 
     @property
     def takes_logs(self) -> bool:
         """Whether there is a store for log records."""
-        return self._logs is not None
+        return self._logs.store is not None
 
     def takes_logs_of(self, scope: str) -> bool:
         """Whether log records of an instrumentation scope are kept at present.
 
         While nothing new is taken those of our own scopes are: they belong to spans still open.
         """
-        return self._logs is not None and (self._paused_ns is None or scope.startswith(SCOPE))
+        accepted = self._paused_ns is None or scope.startswith(SCOPE)
+        return accepted and self._logs.store is not None
 
     @property
     def records(self) -> bool:
@@ -245,13 +216,11 @@ class Pipeline(SpanProcessor):
         `spooled` wait for it, `refused` are kept apart because it does not take them, and `dropped`
         are lost.
         """
-        now = _counts_of(self._store)
-        return {"created": self.created, **{key: now[key] + self._before[key] for key in now}}
+        return {"created": self.created, **add_counts(counts_of(self._store), self._before)}
 
     def log_counts(self) -> dict[str, int]:
         """Return the same of log records, `created` being those that were emitted."""
-        now, before = _counts_of(self._logs), self._logs_before
-        return {"created": self.logged, **{key: now[key] + before[key] for key in now}}
+        return self._logs.counts()
 
     @property
     def keeps_open(self) -> bool:
@@ -324,18 +293,18 @@ class Pipeline(SpanProcessor):
 
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
-        store, journal = self._logs, self._log_journal
+        store, journal = self._logs.store, self._logs.journal
         if store is None or not self.takes_logs_of(record.scope.name):
             return
         try:
             for stage in self.log_stages:
                 record = stage(record)
             if journal is None:
-                self.logged += 1
+                self._logs.created += 1
                 store.put(record)
                 return
             with journal.lock:
-                self.logged += 1
+                self._logs.created += 1
                 self._before_put(journal, record.observed_ns)
                 store.put(record)
         except Exception as error:  # whoever logs must not feel it
@@ -348,7 +317,7 @@ class Pipeline(SpanProcessor):
         deadline = time.monotonic() + timeout_millis / 1000
         done = [
             store.flush(max(0.0, deadline - time.monotonic()))
-            for store in (self._store, self._logs)
+            for store in (self._store, self._logs.store)
             if store is not None
         ]
         return all(done)
@@ -393,11 +362,11 @@ class Pipeline(SpanProcessor):
 
     def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
         """Bring everything where it belongs and let go of the store; return what is still open."""
-        deadline = time.monotonic() + _CLOSING_S
+        deadline = time.monotonic() + CLOSING_S
         store, journal, place = self._store, self._journal, self._place
         self._store = self._journal = self._place = self.target = None
         if store is None:
-            self._keep_logs(None)
+            self._logs.change(None)
             return []
         still_open: list[ReadableSpan] = []
         if journal is not None:
@@ -411,46 +380,18 @@ class Pipeline(SpanProcessor):
                 for span in still_open if close_open else ():
                     self.created += 1
                     store.put(self._shown(close_span(span, now)))
-        store.close(_CLOSING_S)
-        past = _counts_of(store)
-        self._before = {key: self._before[key] + past[key] for key in past}
-        beside = self._log_place is None
-        logs = self._keep_logs(None, timeout_s=max(0.0, deadline - time.monotonic()))
+        store.close(CLOSING_S)
+        self._before = add_counts(self._before, counts_of(store))
+        beside = self._logs.is_beside_spans
+        logs = self._logs.change(None, timeout_s=max(0.0, deadline - time.monotonic()))
         if journal is not None and place is not None:
-            left = store.spooled + store.refused
-            left += logs["spooled"] + logs["refused"] if beside else 0
-            journal.close(keep=left > 0)
+            waiting = store.spooled + store.refused
+            waiting += logs["spooled"] + logs["refused"] if beside else 0
+            journal.close(keep=waiting > 0)
             if isinstance(store, RecordingExporter):
                 _complete_recordings(place)  # of children that could not do so themselves
             place.leave()
         return still_open
-
-    def _keep_logs(
-        self,
-        store: LogStore | None,
-        journal: Journal | None = None,
-        place: Place | None = None,
-        timeout_s: float = _CLOSING_S,
-    ) -> dict[str, int]:
-        """Change to another store of log records; return what became of those in the last one.
-
-        Args:
-            store: the next one.
-            journal: what tells others that this process lives, as long as records wait on disk.
-            place: where that journal is, if it is not that of the spans.
-            timeout_s: for what is in the last store.
-        """
-        last, self._logs = self._logs, None
-        if last is not None:
-            last.close(timeout_s)
-        past = _counts_of(last)
-        self._logs_before = {key: self._logs_before[key] + past[key] for key in past}
-        if self._log_journal is not None and self._log_place is not None:
-            self._log_journal.close(keep=past["spooled"] + past["refused"] > 0)
-            self._log_place.leave()
-        self._log_journal, self._log_place = journal, place
-        self._logs = store
-        return past
 
     def _go_on_with(self, still_open: list[ReadableSpan]) -> None:
         """Note spans that were open when the destination changed: they end at the new one."""
@@ -472,9 +413,10 @@ class Pipeline(SpanProcessor):
 
     def _forked(self) -> None:
         """Count anew in a child."""
-        self.created = self.logged = 0
+        self.created = 0
         self._opening = {}
-        self._before = self._logs_before = _NONE
+        self._before = NO_COUNTS
+        self._logs.count_anew()
         self._look_ns = 0
 
 
@@ -484,17 +426,6 @@ def masked() -> tuple[Pipeline, Masking]:
     pipeline.stages.append(masking)
     pipeline.log_stages.append(partial(mask_log, masking))
     return pipeline, masking
-
-
-def _counts_of(store: _Keeping | None) -> dict[str, int]:
-    if store is None:
-        return _NONE
-    return {
-        "exported": store.delivered,
-        "spooled": store.spooled,
-        "refused": store.refused,
-        "dropped": store.dropped,
-    }
 
 
 def _complete_recordings(place: Place) -> None:

@@ -47,20 +47,20 @@ class Readable:
 
     def _resource(self, attributes: Attributes) -> Resource:
         key = canonical(attributes)
-        found = self._resources.get(key)
-        if found is None:
+        resource = self._resources.get(key)
+        if resource is None:
             if len(self._resources) >= _CACHED:
                 self._resources.clear()
-            found = self._resources[key] = Resource(attributes)
-        return found
+            resource = self._resources[key] = Resource(attributes)
+        return resource
 
     def _scope(self, name: str) -> InstrumentationScope:
-        found = self._scopes.get(name)
-        if found is None:
+        scope = self._scopes.get(name)
+        if scope is None:
             if len(self._scopes) >= _CACHED:
                 self._scopes.clear()
-            found = self._scopes[name] = InstrumentationScope(name)
-        return found
+            scope = self._scopes[name] = InstrumentationScope(name)
+        return scope
 
 
 def _context(trace_id: str, span_id: str) -> SpanContext:

@@ -35,9 +35,9 @@ class AgentoolSpanExporter(SpanExporter):
 
     def __init__(self) -> None:
         target = target_from_environment(os.environ)
-        asked = content_policy.requested(os.environ)
+        capture = content_policy.requested(os.environ)
         policy = content_policy.Policy(
-            capture=target is None if asked is None else asked,
+            capture=capture if capture is not None else target is None,
             on_spans=content_policy.places(os.environ).spans,
         )
         self._lock = threading.Lock()

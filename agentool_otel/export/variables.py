@@ -58,22 +58,22 @@ def vocabulary_beside(environ: Mapping[str, str]) -> str | None:
     return vocabulary_named(environment.value(environment.ALSO, environ), environment.ALSO)
 
 
-def vocabulary_named(said: str, where: str) -> str | None:
-    """Return the vocabulary that somebody names; None for none.
+def vocabulary_named(name: str, where: str) -> str | None:
+    """Return the vocabulary of a name, None for `none` or the empty text.
 
     Args:
-        said: what is named, as it was written.
-        where: by what it is named.
+        name: as it was written.
+        where: the variable or option it was written in.
 
     Raises:
         ConfigurationError: there is none of that name.
     """
-    if said in agentool.VOCABULARIES:
-        return said
-    if said in ("", _NONE):
+    if name in agentool.VOCABULARIES:
+        return name
+    if name in ("", _NONE):
         return None
     known = ", ".join(agentool.VOCABULARIES)
-    raise ConfigurationError(f"{where}={said} is not supported: use {known}, or {_NONE}")
+    raise ConfigurationError(f"{where}={name} is not supported: use {known}, or {_NONE}")
 
 
 def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
@@ -112,14 +112,14 @@ def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> s
     Raises:
         ConfigurationError: the protocol has no such compression.
     """
-    asked = environment.otlp("COMPRESSION", signal).lower() or "none"
+    name = environment.otlp("COMPRESSION", signal).lower() or "none"
     known = _COMPRESSIONS[protocol]
-    if asked not in known:
+    if name not in known:
         raise ConfigurationError(
-            f"{environment.otlp_variable('COMPRESSION')}={asked} is not supported with {protocol}: "
+            f"{environment.otlp_variable('COMPRESSION')}={name} is not supported with {protocol}: "
             f"use {', '.join(known[:-1])} or {known[-1]}"
         )
-    return asked
+    return name
 
 
 def timeout_s(signal: Signal = "traces") -> float:
@@ -146,7 +146,7 @@ def delay_s() -> float:
 
 
 def batch_size() -> int | None:
-    """Return how many spans a request may have, None if that is not said.
+    """Return how many spans a request may have, None where it is unset.
 
     Raises:
         ConfigurationError: `OTEL_BSP_MAX_EXPORT_BATCH_SIZE` is no such number.

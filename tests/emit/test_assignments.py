@@ -36,7 +36,7 @@ FOREIGN_JSON = [
 
 
 @pytest.mark.parametrize("text", FOREIGN_JSON)
-def test_a_credential_in_json_of_any_writing_is_masked(text: str) -> None:
+def test_a_credential_is_masked_however_the_json_is_formatted(text: str) -> None:
     clean = masked(text)
     assert WORD not in clean
     assert MASK in clean
@@ -69,12 +69,14 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "clean"), TEXTS)
-def test_a_credential_that_a_text_assigns_is_masked(text: str, clean: str) -> None:
+def test_a_credential_assigned_in_text_is_masked(text: str, clean: str) -> None:
     assert mask_text(text) == clean
 
 
 @pytest.mark.parametrize(("text", "clean"), TEXTS)
-def test_the_same_in_the_strings_of_what_tools_take_and_give(text: str, clean: str) -> None:
+def test_a_credential_assigned_in_tool_arguments_and_results_is_masked(
+    text: str, clean: str
+) -> None:
     assert json.loads(captured({"text": text, "n": [1]}))["text"] == mask_any(text)
     assert json.loads(captured([f"before {text}"])) == [f"before {clean}"]
 
@@ -95,7 +97,7 @@ LONG = "correct horse battery staple " * 400
         ('cut off: {"api_key": "hunter', f'cut off: {{"api_key": "{MASK}'),
     ],
 )
-def test_a_value_of_any_length_is_masked_to_its_end(text: str, clean: str) -> None:
+def test_a_value_of_any_length_is_masked_whole(text: str, clean: str) -> None:
     assert mask_text(text) == clean
 
 
@@ -108,12 +110,12 @@ def test_a_value_of_any_length_is_masked_to_its_end(text: str, clean: str) -> No
         ("\u0130 PASSWORD=hunter2", f"\u0130 PASSWORD={MASK}"),
     ],
 )
-def test_a_name_within_a_value_is_a_name_where_its_own_goes_on(text: str, clean: str) -> None:
+def test_names_inside_values_leave_no_part_of_a_credential(text: str, clean: str) -> None:
     assert mask_text(text) == clean
 
 
 @pytest.mark.parametrize("text", ["password='', user='x'", 'x(password="") and "y"', "password='"])
-def test_an_empty_value_is_none(text: str) -> None:
+def test_an_empty_value_is_not_masked(text: str) -> None:
     assert mask_text(text) == text
 
 
@@ -136,7 +138,7 @@ def test_an_empty_value_is_none(text: str) -> None:
         "2026-11-21T12:30:00Z https://example.com/?q=1",
     ],
 )
-def test_text_about_credentials_stays_as_it_is(text: str) -> None:
+def test_text_about_credentials_is_unchanged(text: str) -> None:
     assert mask_text(text) == text
     assert json.loads(captured({"text": text})) == {"text": text}
 
@@ -148,7 +150,7 @@ AROUND = st.text("ab \n{}[],:=\"'\\", max_size=12)
 
 
 @given(AROUND, NAMES, SIGNS, QUOTES, AROUND)
-def test_it_is_masked_whatever_stands_around_it(
+def test_a_credential_is_masked_whatever_surrounds_it(
     before: str, name: str, sign: str, quote: str, after: str
 ) -> None:
     text = f"{before} {name}{sign}{quote}{WORD}{quote} {after}"
@@ -158,10 +160,10 @@ def test_it_is_masked_whatever_stands_around_it(
 
 
 @given(st.text("pasword=:\"' \n\\", max_size=40))
-def test_masking_twice_is_masking_once(text: str) -> None:
+def test_masking_is_idempotent(text: str) -> None:
     once = mask_text(text)
     assert mask_text(once) == once
 
 
-def test_a_text_of_nothing_but_separators_takes_no_memory_to_speak_of() -> None:
+def test_a_text_of_only_separators_takes_little_memory() -> None:
     assert mask_text("=" * 1_000_000 + " password=hunter2").endswith(f"password={MASK}")

@@ -57,7 +57,7 @@ def test_a_raising_redact_drops_the_attribute() -> None:
         ("maybe", False, True, False),
     ],
 )
-def test_the_environment_decides_in_the_conventions_words(
+def test_the_capture_modes_of_the_conventions_are_understood(
     said: str, expected: bool | None, spans: bool, events: bool
 ) -> None:
     environ: Mapping[str, str] = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": said}
@@ -65,7 +65,7 @@ def test_the_environment_decides_in_the_conventions_words(
     assert places(environ) == (spans, events)
 
 
-def test_a_word_that_is_not_known_captures_nothing_and_says_so(
+def test_an_unknown_capture_mode_captures_nothing_and_warns(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert requested({"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "maybe"}) is False

@@ -100,17 +100,17 @@ def test_a_plain_value_is_its_json(value: Any) -> None:
     assert encode(value) == orjson.dumps(value).decode()
 
 
-def test_text_beyond_ascii_is_written_as_it_is() -> None:
+def test_non_ascii_text_is_not_escaped() -> None:
     assert encode(["é", Color.RED]) == '["é","red"]'
 
 
-def test_a_value_that_holds_itself_says_so() -> None:
+def test_a_value_that_contains_itself_is_marked_as_circular() -> None:
     value: dict[str, Any] = {"n": 1}
     value["me"] = [value, value]
     assert jsonable(value) == {"n": 1, "me": [marker("dict", "circular")] * 2}
 
 
-def test_a_value_that_stands_twice_is_written_twice() -> None:
+def test_a_value_that_occurs_twice_is_written_twice() -> None:
     shared = [Color.RED]
     assert jsonable([shared, shared]) == [["red"], ["red"]]
 
@@ -131,14 +131,14 @@ def test_a_limit_leaves_valid_json_and_a_mark(limits: Limits, value: Any, expect
     assert json.loads(encode(value, limits)) == expected
 
 
-def test_nesting_that_the_encoder_below_cannot_take_is_cut() -> None:
+def test_nesting_too_deep_for_orjson_is_cut() -> None:
     value: Any = "bottom"
     for _ in range(5000):
         value = (value,)  # orjson 3.13 overruns its buffer here
     assert encode(value).count("[") == 100
 
 
-def test_a_copy_is_out_of_reach_of_later_changes() -> None:
+def test_a_copy_is_unaffected_by_later_changes() -> None:
     value = {"a": [1]}
     copy = jsonable(value)
     value["a"].append(2)
@@ -146,7 +146,7 @@ def test_a_copy_is_out_of_reach_of_later_changes() -> None:
 
 
 @pytest.mark.parametrize("huge", [list(range(300_000)), ["x" * 4096] * 500])
-def test_a_huge_argument_does_not_cost_the_small_ones_beside_it(huge: list[Any]) -> None:
+def test_a_huge_argument_leaves_the_small_ones_beside_it_whole(huge: list[Any]) -> None:
     arguments = {"records": huge, "limit": 5, "query": {"city": "Malmö"}}
     limits = Limits(nodes=100, characters=100_000)
     made = json.loads(encode(arguments, limits))

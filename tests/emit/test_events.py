@@ -44,14 +44,14 @@ def failed_call() -> None:
         ("unknown", Signals(spans=True, logs=False)),
     ],
 )
-def test_the_environment_says_where_exceptions_are_recorded(said: str, wanted: Signals) -> None:
+def test_the_environment_selects_where_exceptions_are_recorded(said: str, wanted: Signals) -> None:
     assert signals({environment.EXCEPTIONS: said}) == wanted
 
 
 @pytest.mark.parametrize(
     ("said", "on_span", "logged"), [("logs", 0, 1), ("logs/dup", 1, 1), ("", 1, 0)]
 )
-def test_an_exception_is_recorded_where_it_is_asked_for(
+def test_an_exception_is_recorded_where_requested(
     spans: Any, provided: Provided, said: str, on_span: int, logged: int
 ) -> None:
     session.exceptions = signals({environment.EXCEPTIONS: said})
@@ -66,7 +66,7 @@ def test_an_exception_is_recorded_where_it_is_asked_for(
         assert record.span_id == spans.only().context.span_id
 
 
-def test_that_of_a_client_operation_has_the_name_the_conventions_give_it(
+def test_the_exception_event_of_a_client_operation_has_its_standard_name(
     spans: Any, provided: Provided
 ) -> None:
     session.exceptions = Signals(spans=False, logs=True)
@@ -88,7 +88,7 @@ def test_an_exception_is_recorded_once_however_many_spans_it_passes(
     assert len(provided.records) == 1
 
 
-def test_where_nobody_takes_it_it_stays_on_the_span(spans: Any, provided: Provided) -> None:
+def test_without_a_consumer_the_exception_stays_on_the_span(spans: Any, provided: Provided) -> None:
     session.exceptions = Signals(spans=False, logs=True)
     provided.wanted = False
     failed_call()
@@ -118,7 +118,7 @@ def test_the_content_of_an_event_is_structured_and_masked(spans: Any, provided: 
     assert gen_ai.INPUT_MESSAGES not in spans.attributes()
 
 
-def test_redact_is_asked_once_and_may_make_plain_text_of_it(spans: Any, provided: Provided) -> None:
+def test_redact_runs_once_and_may_return_plain_text(spans: Any, provided: Provided) -> None:
     asked: list[str] = []
 
     def redact(name: str, text: str) -> str:
@@ -145,7 +145,7 @@ def test_an_inference_without_content_has_its_event_and_a_tool_has_none(
     assert [record.event_name for record in provided.records] == [gen_ai.EVENT_INFERENCE_DETAILS]
 
 
-def test_a_tool_has_an_event_of_ours(spans: Any, provided: Provided) -> None:
+def test_a_tool_has_an_event_of_the_agentool_spec(spans: Any, provided: Provided) -> None:
     @agentool_otel.tool
     def add(a: int, b: int) -> int:
         return a + b
@@ -165,7 +165,7 @@ def test_a_tool_has_an_event_of_ours(spans: Any, provided: Provided) -> None:
 
 
 @pytest.mark.parametrize("value", [2**64, {"n": -(2**70)}])
-def test_content_that_no_structured_value_can_hold_stays_text(
+def test_content_that_no_structured_value_can_hold_stays_as_text(
     spans: Any, provided: Provided, value: object
 ) -> None:
     only_in_events()
@@ -177,7 +177,7 @@ def test_content_that_no_structured_value_can_hold_stays_text(
     assert record.attributes[gen_ai.TOOL_CALL_RESULT] == {"result": "found"}
 
 
-def test_an_event_that_cannot_be_emitted_costs_the_event(
+def test_an_event_that_cannot_be_emitted_costs_only_the_event(
     spans: Any, provided: Provided, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -192,7 +192,7 @@ def test_an_event_that_cannot_be_emitted_costs_the_event(
     assert gen_ai.INPUT_MESSAGES not in spans.attributes()
 
 
-def test_the_event_of_an_operation_says_whose_work_it_is(spans: Any, provided: Provided) -> None:
+def test_the_event_of_an_operation_carries_its_identity(spans: Any, provided: Provided) -> None:
     only_in_events()
 
     @agentool_otel.tool

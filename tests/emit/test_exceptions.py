@@ -47,7 +47,7 @@ def is_one(event: Any) -> bool:
     return bool(event.name == "exception")
 
 
-def test_one_that_passes_through_is_recorded_by_the_innermost(
+def test_an_exception_that_propagates_is_recorded_by_the_innermost_span(
     exporter: InMemorySpanExporter,
 ) -> None:
     @agent
@@ -60,7 +60,9 @@ def test_one_that_passes_through_is_recorded_by_the_innermost(
 
 
 @pytest.mark.parametrize("depth", [1, 300])
-def test_its_event_lies_inside_its_span(exporter: InMemorySpanExporter, depth: int) -> None:
+def test_the_exception_event_lies_within_its_span(
+    exporter: InMemorySpanExporter, depth: int
+) -> None:
     """Printing a deep stack takes milliseconds, after the span has ended."""
 
     @tool
@@ -81,7 +83,7 @@ def test_its_event_lies_inside_its_span(exporter: InMemorySpanExporter, depth: i
             assert span.start_time <= event.timestamp <= span.end_time
 
 
-def test_one_of_its_own_is_recorded_wherever_in_memory_it_is(
+def test_a_new_exception_at_a_reused_address_is_recorded(
     exporter: InMemorySpanExporter,
 ) -> None:
     """Most are where the one before was, which nobody holds any more."""
@@ -99,7 +101,7 @@ def test_one_of_its_own_is_recorded_wherever_in_memory_it_is(
     assert agents == [["its own"]] * 20
 
 
-def test_nothing_is_kept_of_it_once_the_spans_around_it_have_ended() -> None:
+def test_no_exception_is_remembered_after_the_enclosing_spans_end() -> None:
     @agent
     def clerk() -> None:
         with pytest.raises(ValueError):
@@ -116,7 +118,7 @@ def test_nothing_is_kept_of_it_once_the_spans_around_it_have_ended() -> None:
     assert not exceptions._seen
 
 
-def test_below_spans_of_others_little_is_kept() -> None:
+def test_below_foreign_spans_few_exceptions_are_remembered() -> None:
     assert session.provider is not None
     tracer = session.provider.get_tracer("theirs")
     for _ in range(1000):

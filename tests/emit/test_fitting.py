@@ -48,14 +48,14 @@ def test_messages_keep_their_shape() -> None:
     assert part["content"].endswith("… [truncated: 9000 characters]")
 
 
-def test_one_huge_member_does_not_cost_the_others() -> None:
+def test_one_huge_member_leaves_the_others_whole() -> None:
     value = {"huge": ["x" * 9000], "a": [1, 2], "b": "small", "c": {"d": None}}
     short = json.loads(shorten(json.dumps(value), 500))
     assert {**short, "huge": ["x" * 9000]} == value
     assert len(short["huge"][0]) > 300
 
 
-def test_of_too_many_members_the_first_are_left_and_the_number_is_told() -> None:
+def test_of_too_many_members_the_first_are_kept_with_the_total_count() -> None:
     short = json.loads(shorten(json.dumps(list(range(5000))), 1000))
     assert short[:-1] == list(range(len(short) - 1))
     assert short[-1] == {"$truncated": "bytes", "$length": 5000}
@@ -64,14 +64,14 @@ def test_of_too_many_members_the_first_are_left_and_the_number_is_told() -> None
 
 
 @pytest.mark.parametrize("text", ["é" * 3000, '"' * 3000, "\n" * 3000, "a" * 3000])
-def test_a_text_that_is_longer_escaped_fits_too(text: str) -> None:
+def test_a_text_that_grows_when_escaped_fits_too(text: str) -> None:
     short = shorten(json.dumps({"a": text}), 500)
     assert len(short.encode()) <= 500
     assert json.loads(short)["a"].endswith("… [truncated: 3000 characters]")
 
 
 @pytest.mark.parametrize("text", ['{"\\ud800":"' + "x" * 900 + '"}', "[" * 10**6 + "]" * 10**6])
-def test_json_that_cannot_be_taken_apart_leaves_a_mark(text: str) -> None:
+def test_json_that_cannot_be_parsed_leaves_a_mark(text: str) -> None:
     assert json.loads(shorten(text, 100)) == {"$truncated": "bytes", "$length": len(text)}
 
 
@@ -104,7 +104,7 @@ def test_what_fits_is_left_alone() -> None:
     assert attributes == before
 
 
-def test_how_long_it_was_stands_on_the_span() -> None:
+def test_the_original_length_is_on_the_span() -> None:
     attributes: dict[str, Any] = {gen_ai.TOOL_CALL_RESULT: "é" * 5000}
     fit(attributes, Sizes(attribute=1000), None)
     note = json.loads(attributes[agentool.CONTENT_SHORTENED])[gen_ai.TOOL_CALL_RESULT]
@@ -128,11 +128,11 @@ def test_a_span_over_its_budget_loses_the_history_before_the_answer() -> None:
         ({"AGENTOOL_MAX_ATTRIBUTE_BYTES": "much"}, Sizes()),
     ],
 )
-def test_the_environment_says_how_large_things_may_be(said: dict[str, str], sizes: Sizes) -> None:
+def test_the_environment_sets_the_size_limits(said: dict[str, str], sizes: Sizes) -> None:
     assert Sizes.requested(said) == sizes
 
 
-def test_a_stored_text_is_there_once_and_for_its_owner_only(tmp_path: Path) -> None:
+def test_a_text_is_stored_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         store = Folder(tmp_path / "content")
@@ -145,7 +145,7 @@ def test_a_stored_text_is_there_once_and_for_its_owner_only(tmp_path: Path) -> N
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_a_place_that_cannot_be_written_costs_the_whole_not_the_call(
+def test_an_unwritable_store_loses_the_whole_text_but_not_the_call(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -173,13 +173,13 @@ def _output(rebuilt: Any) -> Any:
     return output
 
 
-def test_what_was_stored_is_put_back_when_spans_are_read(spans: Any, tmp_path: Path) -> None:
+def test_stored_text_is_restored_when_spans_are_read(spans: Any, tmp_path: Path) -> None:
     rebuilt = _recorded(spans, Folder(tmp_path / "content"), tmp_path / "t.jsonl")
     assert _output(rebuilt) == LARGE
     assert "truncated" not in rebuilt.fidelity.summary()
 
 
-def test_a_url_reaches_any_file_system(
+def test_a_store_may_be_any_fsspec_url(
     spans: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("fsspec")
@@ -189,7 +189,7 @@ def test_a_url_reaches_any_file_system(
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed"])
-def test_what_is_not_what_was_stored_is_reported_as_truncated(
+def test_stored_text_with_another_hash_is_reported_as_truncated(
     spans: Any, tmp_path: Path, damage: str
 ) -> None:
     class Damaging(Folder):
@@ -201,13 +201,13 @@ def test_what_is_not_what_was_stored_is_reported_as_truncated(
     assert rebuilt.fidelity.summary()["truncated"] >= 1
 
 
-def test_a_span_file_cannot_make_its_reader_call_out() -> None:
+def test_a_span_file_cannot_make_its_reader_open_connections() -> None:
     note = {"bytes": 1, "sha256": "0" * 64, "stored": "http://127.0.0.1:9/x"}
     said = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
     assert rehydrated(said) is said
 
 
-def test_at_a_low_attribute_limit_content_goes_before_identity_and_usage() -> None:
+def test_at_a_low_attribute_limit_content_is_dropped_first() -> None:
     from opentelemetry.sdk.trace import SpanLimits, TracerProvider
 
     from agentool_otel.emit.spans import set_all

@@ -159,7 +159,7 @@ def test_a_span_below_a_decorated_agent_in_a_session_carries_its_names(
 
 
 @pytest.mark.parametrize("way", ["decorated tool", "chat", "reported tool"])
-def test_they_are_there_without_content(spans: Any, way: str) -> None:
+def test_names_are_set_without_content_capture(spans: Any, way: str) -> None:
     spans.without_content()
     with run("outer", session_id="s1", user_id="u1") as r:
         WAYS[way](r)
@@ -173,7 +173,7 @@ def test_an_inner_agent_has_its_own_name_and_the_rest_of_the_outer_one(spans: An
     assert identity(below) == identity(between) == {**OURS, AGENT: "inner"}
 
 
-def test_an_agent_without_a_name_does_not_pass_for_the_one_around_it(spans: Any) -> None:
+def test_an_unnamed_agent_does_not_inherit_the_outer_name(spans: Any) -> None:
     nameless = AgentInvocation()
     with run("outer", session_id="s1"):
         live = begin(nameless)
@@ -186,7 +186,7 @@ def test_an_agent_without_a_name_does_not_pass_for_the_one_around_it(spans: Any)
     assert identity(chat) == identity(agent_span) == {CONVERSATION: "s1"}
 
 
-def test_what_is_after_a_run_does_not_carry_its_names(spans: Any) -> None:
+def test_spans_after_a_run_do_not_carry_its_names(spans: Any) -> None:
     with run("outer", session_id="s1", user_id="u1"):
         pass
     add(1, 2)
@@ -275,7 +275,7 @@ class _Asked(Sampler):
 
 
 @pytest.mark.parametrize("way", ["decorated tool", "reported tool", "chat"])
-def test_a_sampler_sees_them(spans: Any, way: str) -> None:
+def test_a_sampler_sees_the_names(spans: Any, way: str) -> None:
     sampler = _Asked()
     settings_in_force.configure(provider=TracerProvider(sampler=sampler, shutdown_on_exit=False))
     with run("outer", session_id="s1", user_id="u1") as r:
@@ -284,7 +284,7 @@ def test_a_sampler_sees_them(spans: Any, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["decorated tool", "reported call alone"])
-def test_a_span_that_is_found_open_has_them(spans: Any, way: str) -> None:
+def test_a_span_found_open_after_a_kill_has_the_names(spans: Any, way: str) -> None:
     from opentelemetry.sdk.trace import SpanProcessor
 
     begun: dict[int, Any] = {}

@@ -28,14 +28,14 @@ def cleaned(value: Any) -> Any:
     ["api_key", "apiKey", "X-API-Key", "password", "client_secret", "accessToken", "Authorization",
      "AWS_SECRET_ACCESS_KEY", "db.password", "cookie"],
 )  # fmt: skip
-def test_a_member_that_names_a_credential_is_masked(key: str) -> None:
+def test_a_member_named_like_a_credential_is_masked(key: str) -> None:
     assert cleaned({"a": [{key: "hunter2"}]}) == {"a": [{key: MASK}]}
 
 
 @pytest.mark.parametrize(
     "key", ["monkey", "tokens", "max_tokens", "keyword", "author", "passenger"]
 )
-def test_a_member_that_only_sounds_like_one_is_not(key: str) -> None:
+def test_a_member_that_only_sounds_like_a_credential_is_not_masked(key: str) -> None:
     assert cleaned({key: "harmless"}) == {key: "harmless"}
 
 
@@ -49,7 +49,7 @@ def test_a_member_that_only_sounds_like_one_is_not(key: str) -> None:
         "Bearer abcdef1234567890",
     ],
 )
-def test_a_value_of_the_shape_of_a_credential_is_masked_anywhere(secret: str) -> None:
+def test_a_value_shaped_like_a_credential_is_masked_anywhere(secret: str) -> None:
     [masked] = cleaned({"note": f"use {secret} please"}).values()
     assert secret.removeprefix("Bearer ") not in masked
     assert MASK in masked
@@ -57,11 +57,11 @@ def test_a_value_of_the_shape_of_a_credential_is_masked_anywhere(secret: str) ->
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda i: st.lists(i, max_size=3)))
-def test_what_holds_no_credential_passes_unchanged(value: Any) -> None:
+def test_text_without_credentials_is_unchanged(value: Any) -> None:
     assert cleaned({"value": value}) == {"value": value} or MASK in json.dumps(cleaned(value))
 
 
-def test_a_credential_in_json_inside_of_json_is_masked() -> None:
+def test_a_credential_in_json_inside_json_is_masked() -> None:
     inner = json.dumps({"api_key": "hunter2", "n": 1})
     assert json.loads(cleaned([{"arguments": inner}])[0]["arguments"]) == {"api_key": MASK, "n": 1}
 
@@ -83,7 +83,7 @@ def test_the_description_of_a_parameter_is_not_a_credential() -> None:
         ("token budget: 4000 used", "token budget: 4000 used"),
     ],
 )  # fmt: skip
-def test_a_credential_in_the_text_of_an_error_is_masked(text: str, clean: str) -> None:
+def test_a_credential_in_an_error_message_is_masked(text: str, clean: str) -> None:
     assert mask_text(text) == clean
 
 
@@ -107,7 +107,7 @@ def test_a_private_key_is_masked_to_its_end(characters: int) -> None:
     assert cleaned({"key": f"a {pem(characters)} b"}) == {"key": f"a {MASK} b"}
 
 
-def test_a_private_key_that_was_cut_off_is_masked_to_the_end_of_the_text() -> None:
+def test_a_truncated_private_key_is_masked_to_the_end_of_the_text() -> None:
     assert mask_text(f"a {pem(650)} b {pem(13_000)[:-30]}") == f"a {MASK} b {MASK}"
 
 
@@ -122,7 +122,7 @@ def test_a_credential_of_any_length_is_masked_whole(text: str, clean: str, size:
     assert mask_text(text.format("a1" * (size // 2))) == clean
 
 
-def test_what_looks_like_the_beginning_of_a_web_token_hides_no_later_one() -> None:
+def test_a_false_start_of_a_web_token_hides_no_later_one() -> None:
     token = f"eyJ{'a' * 20}.{'b' * 20}.c"
     assert mask_text(f"eyJ{'a' * 20} {token} eyJ{'a' * 20}.bb.{token}") == (
         f"eyJ{'a' * 20} {MASK} eyJ{'a' * 20}.bb.{MASK}"
@@ -130,7 +130,7 @@ def test_what_looks_like_the_beginning_of_a_web_token_hides_no_later_one() -> No
 
 
 @pytest.mark.parametrize("before", ["a", "a" * 70, "a-" * 5000])
-def test_a_long_name_of_a_member_is_known_by_its_end(before: str) -> None:
+def test_a_long_member_name_is_recognised_by_its_ending(before: str) -> None:
     assert cleaned({f"{before}_password": "hunter2"}) == {f"{before}_password": MASK}
 
 
@@ -148,7 +148,7 @@ def nested(value: Any, levels: int) -> str:
     return text
 
 
-def test_json_in_json_is_masked_at_eight_levels_and_withheld_below() -> None:
+def test_json_in_json_is_masked_eight_levels_deep_and_withheld_below() -> None:
     value, clean = {"api_key": "hunter2", "n": 1}, {"api_key": MASK, "n": 1}
     for levels in range(9):
         assert masked(nested(value, levels)) == nested(clean, levels)
@@ -160,7 +160,7 @@ def test_json_in_json_is_masked_at_eight_levels_and_withheld_below() -> None:
     assert masked(nested({"n": 1}, 12)) == nested({"n": 1}, 12)
 
 
-def test_of_a_payload_only_names_are_remembered() -> None:
+def test_only_the_member_names_of_a_payload_are_cached() -> None:
     HARMLESS.clear()
     for number in range(100):
         assert not credentials.suspicious(f"[{number}, 0.5, 1.25]")
@@ -168,7 +168,7 @@ def test_of_a_payload_only_names_are_remembered() -> None:
     assert {"name", "number"} == HARMLESS
 
 
-def test_names_that_never_come_again_take_a_bounded_room_and_keep_out_no_others() -> None:
+def test_one_time_names_take_bounded_memory_and_displace_no_others() -> None:
     HARMLESS.clear()
     sizes: set[int] = set()
     for number in range(10_000):

@@ -40,13 +40,13 @@ def assert_linear(unit: str, before: str = "", behind: str = "@", size: int = 50
 
 
 @pytest.mark.parametrize("start", [*STARTS, *NAMES])
-def test_a_repeated_beginning_costs_the_same_however_often_it_is_repeated(start: str) -> None:
+def test_a_repeated_prefix_costs_linear_time(start: str) -> None:
     for separator in SEPARATORS:
         assert_linear(start + separator)
 
 
 @pytest.mark.parametrize("start", [*STARTS, *NAMES])
-def test_so_does_one_in_a_text_larger_than_any_window(start: str) -> None:
+def test_a_repeated_prefix_in_a_very_large_text_costs_linear_time(start: str) -> None:
     assert_linear(f"{start}=", size=6000)
 
 
@@ -56,19 +56,19 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=6).map("".join)
 
 @settings(deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
-def test_so_does_any_text_repeated(unit: str, before: str, behind: str) -> None:
+def test_any_repeated_text_costs_linear_time(unit: str, before: str, behind: str) -> None:
     assert_linear(unit, before, behind)
 
 
 @pytest.mark.parametrize("unit", ["1,", "[],", '{"key":1},', "token:1,"])
-def test_json_in_json_is_not_read_more_often_the_deeper_it_is(unit: str) -> None:
+def test_deeply_nested_json_in_json_is_not_read_more_often(unit: str) -> None:
     text = f'[{repeated(unit, 12_000 // len(unit) * len(unit))}"sk-"]'
     for _ in range(12):
         work(text, most=3 * STEPS * len(text))
         text = json.dumps([text])
 
 
-def test_the_counted_module_masks_as_the_real_one() -> None:
+def test_the_instrumented_copy_masks_like_the_real_module() -> None:
     """Otherwise nothing above would say anything about it."""
     from agentool_otel.content.masking.credentials import mask_text
     from tests.emit.counted_masking import masking

@@ -107,7 +107,7 @@ def run_all() -> None:
 
 
 @pytest.mark.parametrize("name", GENERATIONS)
-def test_metrics_are_those_of_the_generation_and_no_others(
+def test_only_the_metrics_of_the_generation_are_recorded(
     spans: Any, collect: Any, name: str
 ) -> None:
     collected, generation = collect(name), GENERATIONS[name]
@@ -147,7 +147,7 @@ def test_metrics_are_those_of_the_generation_and_no_others(
         ("1.36", {"operation.duration", "token.usage"}),
     ],
 )
-def test_a_model_call_is_measured_in_the_way_of_its_generation(
+def test_a_model_call_is_measured_as_its_generation_specifies(
     spans: Any, collect: Any, generation: str, names: set[str]
 ) -> None:
     collected = collect(generation)
@@ -156,7 +156,7 @@ def test_a_model_call_is_measured_in_the_way_of_its_generation(
     assert collected.points().keys() == {base + name for name in names}
 
 
-def test_before_1_37_the_provider_of_a_metric_is_its_system(spans: Any, collect: Any) -> None:
+def test_before_1_37_metrics_name_the_provider_as_system(spans: Any, collect: Any) -> None:
     collected = collect("1.36")
     measure(STREAMED)
     said = collected.said("gen_ai.client.operation.duration")
@@ -175,7 +175,7 @@ def test_openais_tier_and_fingerprint_are_on_every_metric_of_a_model_call(
 
 
 @pytest.mark.parametrize("operation", ["search_memory", "retrieval", "embeddings"])
-def test_client_operations_that_are_no_model_calls_have_a_duration_too(
+def test_other_client_operations_have_a_duration_too(
     spans: Any, collect: Any, operation: str
 ) -> None:
     collected = collect()
@@ -247,7 +247,7 @@ def test_the_time_from_each_chunk_to_the_next_is_measured(
         assert points[metric].unit == "s"
 
 
-def test_an_answer_of_one_chunk_has_none_after_it(spans: Any, collect: Any) -> None:
+def test_a_single_chunk_has_no_time_between_chunks(spans: Any, collect: Any) -> None:
     collected = collect()
     with agentool_otel.model_call("m", provider="p") as call:
         call.first_chunk()
@@ -255,7 +255,7 @@ def test_an_answer_of_one_chunk_has_none_after_it(spans: Any, collect: Any) -> N
     assert "gen_ai.client.inference.time_per_output_chunk" not in collected.points()
 
 
-def test_a_failed_call_counts_no_tokens_and_is_counted(spans: Any, collect: Any) -> None:
+def test_a_failed_call_is_counted_with_zero_tokens(spans: Any, collect: Any) -> None:
     collected = collect()
     measure(Inference(provider="p", error_type="timeout"))
     for name in ("input_tokens", "output_tokens", "cache_read.input_tokens"):
@@ -267,7 +267,7 @@ def test_a_failed_call_counts_no_tokens_and_is_counted(spans: Any, collect: Any)
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
-def test_a_model_call_whose_provider_is_unknown_says_so(
+def test_an_unknown_provider_is_recorded_as_other(
     spans: Any, collect: Any, generation: str
 ) -> None:
     """The attribute is required in every generation."""
@@ -282,7 +282,7 @@ def exemplars(metric: Any) -> set[int]:
     return {it.span_id for point in metric.data.data_points for it in point.exemplars}
 
 
-def test_an_exemplar_is_the_span_that_was_measured(spans: Any, collect: Any) -> None:
+def test_an_exemplar_points_to_the_span_that_was_measured(spans: Any, collect: Any) -> None:
     collected = collect()
     call = measure(STREAMED)
     clerk("?")
@@ -295,7 +295,7 @@ def test_an_exemplar_is_the_span_that_was_measured(spans: Any, collect: Any) -> 
     assert call.span_id in exemplars(points["gen_ai.client.inference.duration"])
 
 
-def test_the_tool_of_an_agent_says_whose_it_is(spans: Any, collect: Any) -> None:
+def test_the_metric_of_a_tool_names_its_agent(spans: Any, collect: Any) -> None:
     collected = collect()
     clerk("?")
     assert collected.said("gen_ai.execute_tool.duration")["gen_ai.agent.name"] == "clerk"
@@ -320,7 +320,7 @@ def test_a_run_counts_its_own_calls(spans: Any, collect: Any) -> None:
         assert (point.sum, dict(point.attributes)) == (1, {"gen_ai.agent.name": "clerk"})
 
 
-def test_a_duration_is_that_of_its_span(spans: Any, collect: Any) -> None:
+def test_a_duration_equals_that_of_its_span(spans: Any, collect: Any) -> None:
     collected = collect()
     add(1, 2)
     span = spans.only()
@@ -328,7 +328,7 @@ def test_a_duration_is_that_of_its_span(spans: Any, collect: Any) -> None:
     assert point.sum == pytest.approx((span.end_time - span.start_time) / 1e9)
 
 
-def test_a_failure_is_told_by_its_error_type(spans: Any, collect: Any) -> None:
+def test_a_failure_is_recorded_with_its_error_type(spans: Any, collect: Any) -> None:
     @tool
     def fails() -> None:
         raise ValueError
@@ -362,7 +362,7 @@ def test_an_exception_has_the_same_name_on_the_metric_as_on_the_span(
     assert names == {spans.only().attributes["error.type"]}
 
 
-def test_nothing_is_recorded_where_nobody_collects(spans: Any) -> None:
+def test_nothing_is_recorded_without_a_meter_provider(spans: Any) -> None:
     metrics.configure()
     add(1, 2)
     assert not metrics.collected()

@@ -126,20 +126,20 @@ def said(spans: list[ReadableSpan]) -> list[Any]:
 
 @pytest.mark.parametrize("capture", [True, False])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_span_ends_as_it_does_without(call: str, capture: bool) -> None:
+def test_a_span_described_at_its_start_ends_the_same(call: str, capture: bool) -> None:
     policy = Policy(capture=capture)
     found = record(CALLS[call], True, policy)
     assert said(found) == said(record(CALLS[call], False, policy))
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_span_that_must_be_fitted_ends_as_it_does_without(call: str) -> None:
+def test_an_oversized_span_described_at_its_start_ends_the_same(call: str) -> None:
     policy = Policy(capture=True, sizes=Sizes(attribute=16, span=64))
     found = record(CALLS[call], True, policy)
     assert said(found) == said(record(CALLS[call], False, policy))
 
 
-def test_few_attributes_keep_what_identifies_a_span() -> None:
+def test_a_low_attribute_limit_keeps_what_identifies_a_span() -> None:
     limits = SpanLimits(max_span_attributes=5)
     (span,) = record(CALLS["tool"], True, span_limits=limits)
     assert span.attributes is not None
@@ -162,7 +162,7 @@ def test_every_content_is_redacted_once(call: str) -> None:
     assert seen(True) == seen(False)
 
 
-def test_it_is_told_before_the_body_runs() -> None:
+def test_the_callback_runs_before_the_body() -> None:
     order: list[Any] = []
 
     def body() -> None:
@@ -177,7 +177,7 @@ def test_it_is_told_before_the_body_runs() -> None:
     assert order == [span.context.span_id, "body"]
 
 
-def test_nobody_is_told_of_a_span_that_is_not_sampled() -> None:
+def test_the_callback_does_not_run_for_an_unsampled_span() -> None:
     told: list[int] = []
 
     def call() -> None:
@@ -189,14 +189,14 @@ def test_nobody_is_told_of_a_span_that_is_not_sampled() -> None:
     assert told == []
 
 
-def test_content_that_has_changed_by_the_end_is_what_the_span_ends_with() -> None:
+def test_content_changed_by_the_end_replaces_the_content_at_the_start() -> None:
     asked = ToolExecution(name="add", arguments={"a": 1})
     known = ToolExecution(name="add", arguments={"a": 2}, result=3)
     (span,) = record(lambda: with_tools(asked, known), True)
     assert (span.attributes or {})[gen_ai.TOOL_CALL_ARGUMENTS] == '{"a":2}'
 
 
-def test_what_others_add_to_the_span_is_still_masked() -> None:
+def test_attributes_others_add_are_still_masked() -> None:
     def body() -> None:
         trace.get_current_span().set_attribute("password", "hunter2-hunter2")
 
@@ -205,7 +205,7 @@ def test_what_others_add_to_the_span_is_still_masked() -> None:
     assert "hunter2" not in str(dict(masked.attributes or {}))
 
 
-def test_what_others_add_is_masked_while_the_span_is_open() -> None:
+def test_attributes_others_add_are_masked_while_the_span_is_open() -> None:
     shown: list[Any] = []
 
     def body() -> None:

@@ -46,7 +46,7 @@ def span_around(body: Callable[[Any], object], **options: Any) -> ReadableSpan:
     return ended
 
 
-def test_it_keeps_what_the_users_code_sets() -> None:
+def test_attributes_set_by_user_code_are_kept() -> None:
     def body(span: Any) -> None:
         span.set_attribute("a", 1)
         span.set_attributes({"b": [1, 2]})
@@ -63,7 +63,7 @@ def test_it_keeps_what_the_users_code_sets() -> None:
     assert (ended.status.description, ended.name) == ("bad", "their work")
 
 
-def test_what_it_has_so_far_can_be_read() -> None:
+def test_the_state_of_an_open_span_can_be_read() -> None:
     seen: list[Any] = []
 
     def body(span: Any) -> None:
@@ -74,7 +74,7 @@ def test_what_it_has_so_far_can_be_read() -> None:
     assert seen == ["work", (), (), 0]
 
 
-def test_an_ended_span_has_an_end_and_cannot_be_changed() -> None:
+def test_an_ended_span_has_an_end_time_and_is_immutable() -> None:
     ended = span_around(lambda span: None)
     assert type(ended) is ReadableSpan
     assert ended.start_time is not None
@@ -84,7 +84,7 @@ def test_an_ended_span_has_an_end_and_cannot_be_changed() -> None:
         ended._attributes["more"] = 1  # type: ignore[index] # as a careless processor would
 
 
-def test_nothing_is_added_after_its_end(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_added_after_the_end(caplog: pytest.LogCaptureFixture) -> None:
     kept: list[Any] = []
     ended = span_around(kept.append)
     with caplog.at_level(logging.ERROR):
@@ -94,13 +94,13 @@ def test_nothing_is_added_after_its_end(caplog: pytest.LogCaptureFixture) -> Non
     assert ended.events == ()
 
 
-def test_a_span_that_the_users_code_ends_is_handed_on_once() -> None:
+def test_a_span_ended_by_user_code_is_exported_once() -> None:
     ended = span_around(lambda span: span.end())
     assert (ended.attributes or {})[gen_ai.TOOL_NAME] == "work"
     assert gen_ai.TOOL_CALL_RESULT not in (ended.attributes or {})
 
 
-def test_what_was_set_on_a_span_that_the_users_code_ends_is_looked_at_for_secrets() -> None:
+def test_a_span_ended_by_user_code_is_scanned_for_secrets() -> None:
     def body(span: Any) -> None:
         span.set_attribute("password", "hunter2-hunter2")
         span.end()
@@ -109,7 +109,7 @@ def test_what_was_set_on_a_span_that_the_users_code_ends_is_looked_at_for_secret
     assert "hunter2" not in str(Masking()(ended).attributes)
 
 
-def test_the_limit_on_attributes_holds_and_leaves_what_identifies_the_span() -> None:
+def test_the_attribute_limit_keeps_what_identifies_the_span() -> None:
     def body(span: Any) -> None:
         for number in range(56):
             span.set_attribute(f"x{number}", number)
@@ -119,7 +119,7 @@ def test_the_limit_on_attributes_holds_and_leaves_what_identifies_the_span() -> 
     assert (ended.attributes or {})[gen_ai.TOOL_NAME] == "work"
 
 
-def test_the_steps_of_an_agent_inside_a_tool_stand_on_its_span() -> None:
+def test_the_steps_of_an_agent_inside_a_tool_are_on_its_span() -> None:
     inner: Callable[[], int] = agent(name="inner")(tool(name="deep")(lambda: 1))
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
@@ -130,7 +130,7 @@ def test_the_steps_of_an_agent_inside_a_tool_stand_on_its_span() -> None:
     assert steps["invoke_agent inner"] == 2
 
 
-def test_processors_are_told_of_start_and_end_of_a_span_that_is_the_sdks() -> None:
+def test_processors_get_sdk_spans_at_start_and_end() -> None:
     told: list[tuple[str, bool]] = []
 
     class Watch(SpanProcessor):

@@ -49,7 +49,7 @@ def hand_over_to(name: str) -> None:
     live.end(operation)
 
 
-def test_requests_that_nobody_sees_answered_give_way_to_later_ones() -> None:
+def test_unanswered_requests_give_way_to_later_ones() -> None:
     run = in_progress()
     assert len(run.requested) == 256
     assert run.call_id("search", '{"query":"0"}') is None

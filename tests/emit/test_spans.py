@@ -52,7 +52,7 @@ def said(span: ReadableSpan) -> Any:
     return [span.name, span.kind, attributes, span.status.status_code, len(span.events)]
 
 
-def test_the_short_way_and_the_public_way_give_the_same_span(
+def test_the_fast_path_and_the_public_api_give_the_same_span(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     short = record()
@@ -61,7 +61,7 @@ def test_the_short_way_and_the_public_way_give_the_same_span(
     assert [said(span) for span in record()] == [said(span) for span in short]
 
 
-def test_the_short_way_is_taken_where_the_sampler_takes_every_child() -> None:
+def test_the_fast_path_is_used_when_the_sampler_accepts_every_child() -> None:
     for sampler in (None, ALWAYS_ON, ParentBased(TraceIdRatioBased(1.0))):
         seam._short_ways.clear()
         record(**({} if sampler is None else {"sampler": sampler}))
@@ -76,18 +76,18 @@ def test_the_short_way_is_taken_where_the_sampler_takes_every_child() -> None:
         {"span_limits": SpanLimits(max_span_attribute_length=20)},
     ],
 )
-def test_it_is_not_taken_where_somebody_may_look(options: dict[str, Any]) -> None:
+def test_the_fast_path_is_not_used_where_it_could_be_noticed(options: dict[str, Any]) -> None:
     seam._short_ways.clear()
     assert len(record(**options)) == 2
     assert all(way is None for way in seam._short_ways.values())
 
 
-def test_limits_of_the_provider_are_kept() -> None:
+def test_the_limits_of_the_provider_are_respected() -> None:
     [inner, _] = record(span_limits=SpanLimits(max_span_attributes=8))
     assert len(inner.attributes or {}) == 8
 
 
-def test_ids_parent_and_sampling_are_those_of_the_trace() -> None:
+def test_ids_parent_and_sampling_come_from_the_trace() -> None:
     inner, outer = record()
     assert inner.parent is not None
     assert inner.context is not None
@@ -99,7 +99,7 @@ def test_ids_parent_and_sampling_are_those_of_the_trace() -> None:
     assert inner.resource is outer.resource
 
 
-def test_processors_see_the_span_start_with_what_a_sampler_may_want() -> None:
+def test_processors_see_the_sampling_attributes_at_span_start() -> None:
     from opentelemetry.sdk.trace import SpanProcessor
 
     started: list[dict[str, Any]] = []

@@ -9,7 +9,7 @@ from opentelemetry import _logs
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
-from agentool_otel.export.log_records import LogRecord, taken
+from agentool_otel.export.log_records import LogRecord, log_record_of
 
 RESOURCE = Resource({"service.name": "bot"}, "r.url")
 SCOPE = InstrumentationScope("scope", "1.2", "s.url", {"team": "blue"})
@@ -17,7 +17,7 @@ SCOPE = InstrumentationScope("scope", "1.2", "s.url", {"team": "blue"})
 
 def record(**said: Any) -> LogRecord:
     """A record as a library emits it, taken in."""
-    return taken(_logs.LogRecord(**said), SCOPE, RESOURCE)
+    return log_record_of(_logs.LogRecord(**said), SCOPE, RESOURCE)
 
 
 def everything() -> LogRecord:

@@ -64,21 +64,21 @@ def read(request: bytes) -> SpanRecord:
 
 
 @given(st.dictionaries(st.text(min_size=1), values))
-def test_attributes_are_read_back_as_every_reader_reads_them(attributes: dict[str, Any]) -> None:
+def test_attributes_are_decoded_like_by_every_other_reader(attributes: dict[str, Any]) -> None:
     request = encode_span(span_of(attributes))
     found, right = decode_span(request), read(request)
     assert repr(found.attributes) == repr(right.attributes)
 
 
 @pytest.mark.parametrize("span", finished())
-def test_ids_name_start_and_scope_are_read_back_too(span: ReadableSpan) -> None:
+def test_ids_name_start_and_scope_are_decoded_too(span: ReadableSpan) -> None:
     request = encode_span(span)
     found, right = decode_span(request), read(request)
     for member in ("trace_id", "span_id", "name", "start_ns", "scope"):
         assert getattr(found, member) == getattr(right, member)
 
 
-def test_a_request_gets_the_names_and_is_otherwise_the_same() -> None:
+def test_a_request_gains_the_names_and_nothing_else_changes() -> None:
     request = encode_span(call("hi"))
     made = with_names_beside(request, MOST)
     assert is_whole(made)
@@ -89,16 +89,14 @@ def test_a_request_gets_the_names_and_is_otherwise_the_same() -> None:
 
 
 @pytest.mark.parametrize("span", [*finished(), span_of({"gen_ai.operation.name": "chat"}, "other")])
-def test_a_span_of_others_stays_to_the_byte(span: ReadableSpan) -> None:
+def test_a_foreign_span_stays_the_same_to_the_byte(span: ReadableSpan) -> None:
     request = encode_span(span)
     assert with_names_beside(request, MOST) is request
 
 
 @pytest.mark.parametrize("size", [1_000, 400_000, 900_000])
 @pytest.mark.parametrize("character", ["x", '"', "ä", "\\"])
-def test_however_much_a_span_holds_it_stays_below_what_receivers_take(
-    size: int, character: str
-) -> None:
+def test_a_large_span_stays_below_what_receivers_accept(size: int, character: str) -> None:
     tools = json.dumps([{"type": "function", "name": "t", "description": character * size}])
     words = character * (size // 2)
     span = call(words, **{"gen_ai.output.messages": said(words), "gen_ai.tool.definitions": tools})
@@ -110,7 +108,7 @@ def test_however_much_a_span_holds_it_stays_below_what_receivers_take(
     json.loads(value)
 
 
-def test_too_many_documents_are_left_to_our_own_name() -> None:
+def test_too_many_documents_are_only_written_under_our_own_name() -> None:
     found = json.dumps([{"id": str(n), "content": "x" * 90} for n in range(9_000)])
     retrieval = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "?"}
     for count, expected in ((0, True), (3, False)):
@@ -121,12 +119,12 @@ def test_too_many_documents_are_left_to_our_own_name() -> None:
         assert ("retrieval.documents.0.document.id" in made) is expected
 
 
-def test_where_there_is_no_room_for_names_the_span_goes_without() -> None:
+def test_a_span_without_room_for_the_names_is_sent_without_them() -> None:
     request = encode_span(call("hi"))
     assert with_names_beside(request, len(request) + 10) == request
 
 
-def test_what_cannot_be_written_anew_costs_the_names() -> None:
+def test_a_request_that_cannot_be_rewritten_loses_only_the_names() -> None:
     deep = "[" * 5_000 + "]" * 5_000
     spans = [call("hi"), span_of({"gen_ai.operation.name": "chat", "gen_ai.input.messages": deep})]
     for span in spans:
@@ -173,7 +171,7 @@ def arrived(receiver: HttpReceiver) -> list[tuple[str, bool]]:
 
 @pytest.mark.parametrize("also", ["openinference", "none", None])
 @pytest.mark.parametrize("on_disk", [True, False])
-def test_spans_are_sent_with_them_if_that_is_asked_for(
+def test_spans_are_sent_with_the_names_if_requested(
     folder: Path, also: str | None, on_disk: bool
 ) -> None:
     with HttpReceiver() as receiver:
@@ -187,7 +185,7 @@ SECRET = "sk-proj-abcdefghijklmnopqrstuvwx"
 
 
 @pytest.mark.parametrize("capture", [True, False])
-def test_they_say_nothing_that_was_masked_redacted_or_not_wanted(
+def test_the_names_reveal_nothing_masked_redacted_or_not_captured(
     folder: Path, capture: bool
 ) -> None:
     policy = Policy(capture=capture, redact=lambda name, text: text.replace("Rome", "***"))
@@ -203,7 +201,7 @@ def test_they_say_nothing_that_was_masked_redacted_or_not_wanted(
     assert (b"Rome" in said, SECRET.encode() in said, b"***" in said) == (False, False, capture)
 
 
-def test_what_is_refused_for_its_size_arrives_in_parts(folder: Path) -> None:
+def test_a_request_refused_for_its_size_arrives_in_parts(folder: Path) -> None:
     def reply(body: bytes) -> Reply:
         return (413 if len(body) > 2_000 else 200), {}, b""
 
@@ -215,7 +213,9 @@ def test_what_is_refused_for_its_size_arrives_in_parts(folder: Path) -> None:
         assert pipeline.counts()["exported"] == 20
 
 
-def test_a_recording_has_none_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recording_has_no_names_of_the_other_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AGENTOOL_ALSO", "openinference")
     pipeline = Pipeline()
     pipeline.record(tmp_path)
@@ -226,7 +226,7 @@ def test_a_recording_has_none_of_them(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("also", ["openinference", None])
-def test_what_waits_is_sent_as_the_process_that_made_it_was_told(
+def test_spooled_spans_are_sent_as_their_own_process_was_configured(
     folder: Path, also: str | None
 ) -> None:
     """By the next process that sends there, whatever that one was told, and by `recover`."""
@@ -249,7 +249,7 @@ def test_what_waits_is_sent_as_the_process_that_made_it_was_told(
 
 
 @pytest.mark.parametrize("of", [OtlpTarget.at, target_from_environment])
-def test_a_vocabulary_that_is_not_known_is_refused_with_those_that_are(of: Any) -> None:
+def test_an_unknown_vocabulary_is_refused_with_a_list_of_the_known_ones(of: Any) -> None:
     environ = {"AGENTOOL_ALSO": "phoenix", "OTEL_EXPORTER_OTLP_ENDPOINT": DOWN}
     with pytest.raises(ConfigurationError, match=r"AGENTOOL_ALSO=phoenix .* use openinference, or"):
         of(*([DOWN] if of == OtlpTarget.at else []), environ)

@@ -84,7 +84,7 @@ def sent_to(endpoint: str) -> Answer:
 # --------------------------------------------------------------------------------------- TLS
 
 
-def test_a_private_authority_is_trusted_when_it_is_named(trusted: Authority) -> None:
+def test_a_private_authority_is_trusted_when_configured(trusted: Authority) -> None:
     with HttpReceiver(tls=trusted.server()) as receiver:
         assert sent_to(receiver.endpoint) == ACCEPTED
         assert receiver.bodies == {"/v1/traces": [REQUEST]}
@@ -98,7 +98,7 @@ def test_a_bundle_for_requests_is_trusted_as_the_official_exporter_does(
         assert sent_to(receiver.endpoint) == ACCEPTED
 
 
-def test_a_stranger_is_not_trusted_and_the_spans_are_kept(authority: Authority) -> None:
+def test_an_untrusted_certificate_is_refused_and_the_spans_are_kept(authority: Authority) -> None:
     with HttpReceiver(tls=authority.server()) as receiver:
         answer = sent_to(receiver.endpoint)
         assert receiver.bodies == {}
@@ -106,13 +106,13 @@ def test_a_stranger_is_not_trusted_and_the_spans_are_kept(authority: Authority) 
     assert "certificate" in answer.reason.lower()
 
 
-def test_a_name_that_is_not_in_the_certificate_is_not_trusted(trusted: Authority) -> None:
+def test_a_certificate_for_another_host_is_refused(trusted: Authority) -> None:
     with HttpReceiver(tls=trusted.server()) as receiver:
         answer = sent_to(receiver.endpoint.replace("localhost", "127.0.0.1"))
     assert answer.verdict == "later"
 
 
-def test_we_show_our_own_certificate_where_it_is_asked_for(
+def test_a_client_certificate_is_presented_on_request(
     trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with HttpReceiver(tls=trusted.server(asks_back=True)) as receiver:
@@ -123,7 +123,7 @@ def test_we_show_our_own_certificate_where_it_is_asked_for(
 
 
 @pytest.mark.parametrize("endpoint", ["https://localhost:4318", "grpcs://localhost:4317"])
-def test_a_certificate_that_cannot_be_read_is_a_mistake_in_the_settings(
+def test_an_unreadable_certificate_is_a_configuration_error(
     endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "nowhere.pem")
@@ -131,7 +131,7 @@ def test_a_certificate_that_cannot_be_read_is_a_mistake_in_the_settings(
         sent_to(endpoint)
 
 
-def test_a_bundle_that_cannot_be_used_is_a_matter_of_trying_later(
+def test_an_unusable_bundle_makes_the_sender_try_later(
     authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", authority.key)
@@ -142,12 +142,12 @@ def test_a_bundle_that_cannot_be_used_is_a_matter_of_trying_later(
 
 
 @pytest.mark.parametrize("endpoint", ["http://host:4318x", "http://:4318", "grpc://h:99999"])
-def test_a_port_that_is_none_is_a_mistake_in_the_settings(endpoint: str) -> None:
+def test_an_invalid_port_is_a_configuration_error(endpoint: str) -> None:
     with pytest.raises(ConfigurationError, match="is not a URL"):
         OtlpTarget.at(endpoint, {})
 
 
-def test_where_the_system_trusts_nobody_the_authorities_of_certifi_are_trusted(
+def test_certifi_is_the_fallback_where_the_system_has_no_authorities(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from agentool_otel.export.send.connecting import Tls
@@ -158,7 +158,7 @@ def test_where_the_system_trusts_nobody_the_authorities_of_certifi_are_trusted(
 
 
 @pytest.mark.parametrize("asks_back", [False, True])
-def test_grpc_goes_over_tls_too(
+def test_grpc_uses_tls_too(
     asks_back: bool, trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if asks_back:
@@ -169,7 +169,7 @@ def test_grpc_goes_over_tls_too(
         assert receiver.requests == [REQUEST]
 
 
-def test_grpc_without_a_scheme_is_over_tls_unless_it_is_told_to_be_insecure(
+def test_grpc_without_a_scheme_uses_tls_unless_insecure_is_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
@@ -188,7 +188,7 @@ def test_grpc_without_a_scheme_is_over_tls_unless_it_is_told_to_be_insecure(
 # ------------------------------------------------------------------------------------- proxies
 
 
-def test_a_proxy_takes_us_to_a_receiver_behind_tls(
+def test_a_proxy_tunnels_to_a_receiver_behind_tls(
     trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Proxy() as proxy, HttpReceiver(tls=trusted.server()) as receiver:
@@ -199,7 +199,9 @@ def test_a_proxy_takes_us_to_a_receiver_behind_tls(
         assert proxy.logins == ["Basic YWRhOnNlIGNyZXQ="]
 
 
-def test_without_tls_a_proxy_is_asked_for_the_url(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_tls_the_whole_url_is_requested_from_the_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with Proxy() as proxy, HttpReceiver() as receiver:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         assert sent_to(receiver.endpoint) == ACCEPTED
@@ -207,7 +209,7 @@ def test_without_tls_a_proxy_is_asked_for_the_url(monkeypatch: pytest.MonkeyPatc
         assert receiver.headers[-1]["host"] == receiver.endpoint.removeprefix("http://")
 
 
-def test_all_proxy_stands_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_proxy_applies_to_http_and_https(monkeypatch: pytest.MonkeyPatch) -> None:
     with Proxy() as proxy, HttpReceiver() as receiver:
         monkeypatch.setenv("ALL_PROXY", proxy.url)
         assert sent_to(receiver.endpoint) == ACCEPTED
@@ -215,7 +217,7 @@ def test_all_proxy_stands_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("exempt", ["127.0.0.1", "{host}", "*", "example.com, 127.0.0.1"])
-def test_no_proxy_leads_past_it(exempt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_bypasses_the_proxy(exempt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Proxy() as proxy, HttpReceiver() as receiver:
         host = receiver.endpoint.removeprefix("http://")
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
@@ -224,7 +226,7 @@ def test_no_proxy_leads_past_it(exempt: str, monkeypatch: pytest.MonkeyPatch) ->
         assert proxy.asked == []
 
 
-def test_a_proxy_that_refuses_us_is_a_matter_of_trying_later(
+def test_a_refusing_proxy_makes_the_sender_try_later(
     trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Proxy(refuses=407) as proxy, HttpReceiver(tls=trusted.server()) as receiver:
@@ -235,7 +237,7 @@ def test_a_proxy_that_refuses_us_is_a_matter_of_trying_later(
     assert "407" in answer.reason
 
 
-def test_a_kind_of_proxy_that_is_not_known_is_never_passed_by(
+def test_an_unsupported_kind_of_proxy_is_never_bypassed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with HttpReceiver() as receiver:
@@ -243,10 +245,10 @@ def test_a_kind_of_proxy_that_is_not_known_is_never_passed_by(
         answer = sent_to(receiver.endpoint)
         assert receiver.bodies == {}
     assert answer.verdict == "later"
-    assert answer.reason.startswith("a proxy that is spoken to by socks5 is not supported: name")
+    assert answer.reason.startswith("a proxy that speaks socks5 is not supported: name")
 
 
-def test_grpc_goes_through_a_proxy_by_itself(
+def test_grpc_uses_the_proxy_of_the_environment_by_itself(
     trusted: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Proxy() as proxy, GrpcReceiver(tls=trusted.grpc_server()) as receiver:
@@ -255,7 +257,7 @@ def test_grpc_goes_through_a_proxy_by_itself(
         assert proxy.asked == [f"CONNECT {receiver.endpoint.removeprefix('grpcs://')}"]
 
 
-def test_an_address_of_ipv6_is_one_too() -> None:
+def test_ipv6_addresses_work() -> None:
     try:
         receiver = HttpReceiver(host="::1")
     except OSError:
@@ -264,7 +266,7 @@ def test_an_address_of_ipv6_is_one_too() -> None:
         assert sent_to(receiver.endpoint) == ACCEPTED
 
 
-def test_the_same_connection_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_connection_is_reused(monkeypatch: pytest.MonkeyPatch) -> None:
     with Proxy() as proxy, HttpReceiver(keeps=True) as receiver:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         sender = HttpSender(OtlpTarget.at(receiver.endpoint, {}))

@@ -185,7 +185,7 @@ def test_every_log_record_arrives_at_the_endpoint(tmp_path: Path, way: str) -> N
 
 
 @pytest.mark.parametrize("way", ["os.fork", "multiprocessing fork", "multiprocessing forkserver"])
-def test_the_parent_sends_what_a_child_had_no_time_for(tmp_path: Path, way: str) -> None:
+def test_the_parent_sends_what_a_child_could_not(tmp_path: Path, way: str) -> None:
     with HttpReceiver() as receiver:
         run(tmp_path, way, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint)
         assert len(receiver.names()) == 5
@@ -198,7 +198,7 @@ def test_the_next_start_completes_the_recording(tmp_path: Path) -> None:
     assert len(recorded(tmp_path)) == 10
 
 
-def test_the_next_start_sends_what_was_left(tmp_path: Path) -> None:
+def test_the_next_start_sends_the_remaining_spans(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint}
         run(tmp_path, "killed in a tool", **endpoint)
@@ -208,14 +208,14 @@ def test_the_next_start_sends_what_was_left(tmp_path: Path) -> None:
         assert before < 5
 
 
-def test_what_was_meant_for_another_endpoint_is_left_alone(tmp_path: Path) -> None:
+def test_spans_for_another_endpoint_are_left_alone(tmp_path: Path) -> None:
     with HttpReceiver() as one, HttpReceiver() as other:
         run(tmp_path, "killed in a tool", OTEL_EXPORTER_OTLP_ENDPOINT=one.endpoint)
         run(tmp_path, "normal", OTEL_EXPORTER_OTLP_ENDPOINT=other.endpoint)
         assert len(other.names()) == 5
 
 
-def test_a_disk_that_cannot_be_written_is_said_and_not_felt(tmp_path: Path) -> None:
+def test_an_unwritable_disk_is_reported_without_harm_to_the_program(tmp_path: Path) -> None:
     done = run(tmp_path, "normal", AGENTOOL_DIR="/proc/agentool")
     assert (done.returncode, done.stdout) == (0, "")
     first, last = done.stderr.splitlines()
@@ -223,7 +223,7 @@ def test_a_disk_that_cannot_be_written_is_said_and_not_felt(tmp_path: Path) -> N
     assert last == "5 spans were lost: /proc/agentool could not be written"
 
 
-def test_a_disk_that_is_full_is_said_and_not_felt(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_without_harm_to_the_program(tmp_path: Path) -> None:
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); five()"
     done = run(tmp_path, full)
     assert done.returncode == 0
@@ -233,7 +233,7 @@ def test_a_disk_that_is_full_is_said_and_not_felt(tmp_path: Path) -> None:
     assert source.problems == []
 
 
-def test_with_the_journal_off_nothing_but_a_recording_is_written(tmp_path: Path) -> None:
+def test_with_the_journal_off_only_a_recording_is_written(tmp_path: Path) -> None:
     run(tmp_path, "killed in a tool", AGENTOOL_JOURNAL="off")
     assert not list(tmp_path.glob(".agentool/*.open"))
     run(tmp_path, "normal", AGENTOOL_JOURNAL="off")

@@ -113,7 +113,7 @@ def test_a_span_that_is_not_sampled_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_open_span_stands_in_the_journal_with_what_is_known_of_it(tmp_path: Path) -> None:
+def test_an_open_span_is_in_the_journal_with_the_attributes_known_so_far(tmp_path: Path) -> None:
     _, tracer = traced(tmp_path)
     span = tracer.start_span("a", attributes={"model": "m"})
     (file,) = tmp_path.glob("*.open")
@@ -124,7 +124,7 @@ def test_an_open_span_stands_in_the_journal_with_what_is_known_of_it(tmp_path: P
     span.end()
 
 
-def test_a_span_that_is_open_at_the_end_is_recorded_as_incomplete_once(tmp_path: Path) -> None:
+def test_a_span_still_open_at_exit_is_recorded_once_as_incomplete(tmp_path: Path) -> None:
     pipeline, tracer = traced(tmp_path)
     span = tracer.start_span("a", attributes={gen_ai.OPERATION_NAME: "invoke_agent"})
     span.set_attribute("later", 1)
@@ -139,7 +139,7 @@ def test_a_span_that_is_open_at_the_end_is_recorded_as_incomplete_once(tmp_path:
     assert list(tmp_path.glob("*.open")) == []
 
 
-def test_a_span_that_is_dropped_without_an_end_is_recorded_as_incomplete(tmp_path: Path) -> None:
+def test_a_span_dropped_without_being_ended_is_recorded_as_incomplete(tmp_path: Path) -> None:
     pipeline, tracer = traced(tmp_path)
     tracer.start_span("dropped")
     gc.collect()
@@ -149,7 +149,7 @@ def test_a_span_that_is_dropped_without_an_end_is_recorded_as_incomplete(tmp_pat
     assert pipeline.counts()["created"] == 2
 
 
-def test_an_incomplete_run_is_rebuilt_as_such(tmp_path: Path) -> None:
+def test_an_incomplete_run_is_rebuilt_as_incomplete(tmp_path: Path) -> None:
     pipeline, tracer = traced(tmp_path)
     names = {gen_ai.OPERATION_NAME: "invoke_agent", gen_ai.AGENT_NAME: "bot"}
     run = tracer.start_span("invoke_agent bot", attributes=names)
@@ -163,7 +163,7 @@ def test_an_incomplete_run_is_rebuilt_as_such(tmp_path: Path) -> None:
 
 
 @needs_fork
-def test_recovery_closes_what_a_dead_process_left_open_once(tmp_path: Path) -> None:
+def test_recovery_closes_the_open_spans_of_a_dead_process_once(tmp_path: Path) -> None:
     def program(_: Pipeline, tracer: Tracer) -> None:
         run = tracer.start_span("open")
         tracer.start_span("ended", set_span_in_context(run)).end()
@@ -181,7 +181,7 @@ def test_recovery_closes_what_a_dead_process_left_open_once(tmp_path: Path) -> N
 
 
 @needs_fork
-def test_a_recovery_that_was_killed_itself_is_done_again_without_repetition(
+def test_a_killed_recovery_is_repeated_without_duplicates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(tmp_path, lambda _, tracer: [tracer.start_span(name) for name in "ab"])
@@ -193,7 +193,7 @@ def test_a_recovery_that_was_killed_itself_is_done_again_without_repetition(
 
 
 @needs_fork
-def test_a_line_the_process_was_killed_in_is_cut_off_and_its_span_closed(tmp_path: Path) -> None:
+def test_a_line_torn_by_a_kill_is_cut_off_and_its_span_closed(tmp_path: Path) -> None:
     def program(_: Pipeline, tracer: Tracer) -> None:
         tracer.start_span("whole").end()
         tracer.start_span("torn").end()
@@ -213,9 +213,7 @@ def test_a_line_the_process_was_killed_in_is_cut_off_and_its_span_closed(tmp_pat
 @pytest.mark.parametrize(
     "value", ["x" * 900_000, {f"k{n}": 'ż\x00"' for n in range(30_000)}], ids=["text", "members"]
 )
-def test_large_arguments_of_an_open_call_are_known_whole_after_a_kill(
-    tmp_path: Path, value: Any
-) -> None:
+def test_large_arguments_of_an_open_call_survive_a_kill_whole(tmp_path: Path, value: Any) -> None:
     def program(pipeline: Pipeline, _: Tracer) -> None:
         in_a_tool(pipeline, value, lambda: os._exit(0))
 
@@ -226,7 +224,7 @@ def test_large_arguments_of_an_open_call_are_known_whole_after_a_kill(
 
 
 @needs_fork
-def test_of_arguments_over_the_limit_of_an_attribute_an_open_call_keeps_what_an_ended_one_does(
+def test_oversized_arguments_are_cut_alike_on_open_and_ended_calls(
     tmp_path: Path,
 ) -> None:
     value = {f"name {n}": "x" * 100 for n in range(20_000)}
@@ -267,7 +265,7 @@ def test_a_large_text_is_escaped_once_for_start_and_end(
     st.dictionaries(st.text(min_size=1), st.text() | st.text().map(lambda it: it * 20_000)),
     st.booleans(),
 )
-def test_a_line_in_pieces_is_the_line(attributes: dict[str, str], keep: bool) -> None:
+def test_the_pieces_of_a_line_add_up_to_the_line(attributes: dict[str, str], keep: bool) -> None:
     span = span_with(attributes)
     whole = encode_span(span) + b"\n"
     started = b"".join(started_line(span, keep))
@@ -284,7 +282,7 @@ def test_the_files_of_a_living_process_are_left_alone(tmp_path: Path) -> None:
 
 
 @needs_fork
-def test_two_recoveries_at_once_do_not_meet(tmp_path: Path) -> None:
+def test_two_recoveries_at_once_do_not_collide(tmp_path: Path) -> None:
     killed(tmp_path, lambda _, tracer: tracer.start_span("a"))
     for _ in remains_in(tmp_path, Survey(tmp_path)):
         assert completed(tmp_path) == 0
@@ -292,7 +290,7 @@ def test_two_recoveries_at_once_do_not_meet(tmp_path: Path) -> None:
 
 
 @needs_fork
-def test_a_span_that_is_open_across_a_fork_belongs_to_the_parent(tmp_path: Path) -> None:
+def test_a_span_open_across_a_fork_belongs_to_the_parent(tmp_path: Path) -> None:
     pipeline, tracer = traced(tmp_path)
     span = tracer.start_span("across")
     if (child := os.fork()) == 0:
@@ -307,7 +305,7 @@ def test_a_span_that_is_open_across_a_fork_belongs_to_the_parent(tmp_path: Path)
     assert len({file.name for file in tmp_path.iterdir()}) == 2
 
 
-def test_a_span_that_is_open_while_the_destination_changes_ends_at_the_new_one(
+def test_a_span_open_during_a_change_of_destination_ends_at_the_new_one(
     tmp_path: Path,
 ) -> None:
     pipeline, tracer = traced(tmp_path / "one")
@@ -320,7 +318,7 @@ def test_a_span_that_is_open_while_the_destination_changes_ends_at_the_new_one(
     assert not (tmp_path / "one").exists()
 
 
-def test_a_journal_that_has_grown_is_written_anew(
+def test_a_journal_that_has_grown_is_rewritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal, "_GROWN", 10_000)
@@ -335,7 +333,7 @@ def test_a_journal_that_has_grown_is_written_anew(
     pipeline.shutdown()
 
 
-def test_a_folder_that_is_deleted_meanwhile_comes_back(
+def test_a_folder_deleted_meanwhile_is_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agentool_otel.export.pipeline._LOOK_NS", 0)
@@ -371,7 +369,7 @@ def test_a_full_disk_holds_spans_back_until_there_is_room(
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-def test_a_disk_that_stays_full_costs_bounded_memory_and_is_said(
+def test_a_disk_that_stays_full_costs_bounded_memory_and_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(recording, "_WAITING", 1_000)
@@ -385,9 +383,7 @@ def test_a_disk_that_stays_full_costs_bounded_memory_and_is_said(
     assert "spans were lost" in caplog.records[-1].getMessage()
 
 
-def test_a_write_that_the_disk_takes_in_part_is_taken_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partial_write_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording, "_PATIENCE_NS", 0)
     pipeline, tracer = traced(tmp_path)
     write, room = os.write, [100]
@@ -405,7 +401,7 @@ def test_a_write_that_the_disk_takes_in_part_is_taken_back(
     assert list(recorded(tmp_path)) == ["a"]
 
 
-def test_a_stage_decides_what_is_written_of_open_and_ended_spans(tmp_path: Path) -> None:
+def test_a_stage_applies_to_open_and_ended_spans(tmp_path: Path) -> None:
     def masked(span: ReadableSpan) -> ReadableSpan:
         return ReadableSpan("masked", span.get_span_context(), start_time=span.start_time,
                             end_time=span.end_time)  # fmt: skip
@@ -419,7 +415,7 @@ def test_a_stage_decides_what_is_written_of_open_and_ended_spans(tmp_path: Path)
 
 
 @given(st.dictionaries(st.text(min_size=1), values))
-def test_closing_a_document_and_closing_the_span_say_the_same(
+def test_closing_a_document_gives_the_same_as_closing_the_span(
     attributes: dict[str, object],
 ) -> None:
     span = span_with({**attributes, gen_ai.OPERATION_NAME: "execute_tool"})
@@ -427,7 +423,7 @@ def test_closing_a_document_and_closing_the_span_say_the_same(
     assert as_protobuf(close_document(encode_span(span), ENDED_NS)) == as_protobuf(closed)
 
 
-def test_a_line_that_is_no_span_is_refused() -> None:
+def test_a_line_that_is_not_a_span_is_refused() -> None:
     for line in (b"", b"{}", b'{"resourceSpans":[]}', b"[1]"):
         with pytest.raises(ValueError):
             close_document(line, ENDED_NS)

@@ -210,7 +210,7 @@ def written(folder: Path) -> bytes:
 
 
 @every_way
-def test_what_it_was_asked_is_in_the_recording_after_a_recovery(tmp_path: Path, way: str) -> None:
+def test_the_input_of_a_killed_call_is_recorded_by_recovery(tmp_path: Path, way: str) -> None:
     left = killed(tmp_path, way)
     assert SECRET.encode() not in written(tmp_path)
     recover(tmp_path / ".agentool")
@@ -218,9 +218,7 @@ def test_what_it_was_asked_is_in_the_recording_after_a_recovery(tmp_path: Path, 
 
 
 @every_way
-def test_what_it_was_asked_arrives_at_the_endpoint_after_a_recovery(
-    tmp_path: Path, way: str
-) -> None:
+def test_the_input_of_a_killed_call_is_sent_by_recovery(tmp_path: Path, way: str) -> None:
     with HttpReceiver() as receiver:
         endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint}
         left = killed(tmp_path, way, **endpoint, **{environment.CAPTURE: "SPAN_ONLY"})
@@ -228,13 +226,13 @@ def test_what_it_was_asked_arrives_at_the_endpoint_after_a_recovery(
         check(received(receiver), left)
 
 
-def test_the_next_start_finds_what_it_was_asked(tmp_path: Path) -> None:
+def test_the_next_start_records_the_input_of_a_killed_call(tmp_path: Path) -> None:
     left = killed(tmp_path, "an agent")
     run(tmp_path, "pass")
     check(recorded(tmp_path), left)
 
 
-def test_the_next_start_sends_what_it_was_asked(tmp_path: Path) -> None:
+def test_the_next_start_sends_the_input_of_a_killed_call(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         environ = {
             "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint,
@@ -246,7 +244,7 @@ def test_the_next_start_sends_what_it_was_asked(tmp_path: Path) -> None:
 
 
 @every_way
-def test_with_content_off_not_even_the_journal_holds_it(tmp_path: Path, way: str) -> None:
+def test_without_content_capture_even_the_journal_holds_no_input(tmp_path: Path, way: str) -> None:
     left = killed(tmp_path, way, **{environment.CAPTURE: "NO_CONTENT"})
     on_disk = written(tmp_path)
     recover(tmp_path / ".agentool")
@@ -256,14 +254,14 @@ def test_with_content_off_not_even_the_journal_holds_it(tmp_path: Path, way: str
     assert left.left.keys() <= recorded(tmp_path).keys()
 
 
-def test_the_arguments_are_masked_as_they_always_are(tmp_path: Path) -> None:
+def test_arguments_in_the_journal_are_masked(tmp_path: Path) -> None:
     killed(tmp_path, "a tool")
     recover(tmp_path / ".agentool")
     arguments = recorded(tmp_path)["execute_tool search"][gen_ai.TOOL_CALL_ARGUMENTS]
     assert json.loads(arguments) == {"query": ASKED, "password": MASK}
 
 
-def test_a_large_argument_is_fitted_in_the_journal_too(tmp_path: Path) -> None:
+def test_a_large_argument_is_shortened_in_the_journal_too(tmp_path: Path) -> None:
     environ = {"AGENTOOL_MAX_ATTRIBUTE_BYTES": "1000"}
     assert run(tmp_path, "search('x' * 100_000, SECRET)", **environ) == -signal.SIGKILL
     assert len(written(tmp_path)) < 10_000
@@ -272,7 +270,7 @@ def test_a_large_argument_is_fitted_in_the_journal_too(tmp_path: Path) -> None:
     assert json.loads(arguments)["password"] == MASK
 
 
-def test_the_rebuilt_run_has_the_call_with_its_arguments_and_no_result(tmp_path: Path) -> None:
+def test_the_rebuilt_run_has_the_killed_call_with_arguments_and_no_result(tmp_path: Path) -> None:
     killed(tmp_path, "an agent")
     recover(tmp_path / ".agentool")
     (found,) = load(tmp_path / ".agentool")

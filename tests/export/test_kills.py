@@ -46,7 +46,7 @@ def run(folder: Path, **environ: str) -> set[str]:
     return set(ended)
 
 
-def test_what_ended_before_a_kill_is_recorded_and_nothing_twice(tmp_path: Path) -> None:
+def test_spans_ended_before_a_kill_are_recorded_once(tmp_path: Path) -> None:
     ended = run(tmp_path)
     recover(tmp_path / ".agentool")
     source = open_source(tmp_path / ".agentool")
@@ -73,7 +73,7 @@ LOGS_ELSEWHERE = {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://127.0.0.1:10/v1/lo
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("more", [{}, LOGS_ELSEWHERE], ids=["one endpoint", "two endpoints"])
-def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(
+def test_spans_ended_before_a_kill_arrive_at_an_endpoint_that_was_down(
     more: dict[str, str], tmp_path: Path
 ) -> None:
     ended = run(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", **more)
@@ -88,7 +88,7 @@ def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_was_down(
 
 
 @pytest.mark.thorough
-def test_what_ended_before_a_kill_arrives_at_an_endpoint_that_is_up(tmp_path: Path) -> None:
+def test_spans_ended_before_a_kill_arrive_at_an_endpoint_that_is_up(tmp_path: Path) -> None:
     with HttpReceiver() as receiver:
         ended = run(
             tmp_path,

@@ -59,7 +59,7 @@ def test_records_arrive_and_leave_nothing_behind(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_grpc_takes_them_too(tmp_path: Path) -> None:
+def test_log_records_arrive_over_grpc(tmp_path: Path) -> None:
     with GrpcReceiver() as receiver:
         pipeline = sending(receiver.endpoint, tmp_path)
         log(pipeline, "a")
@@ -69,7 +69,7 @@ def test_grpc_takes_them_too(tmp_path: Path) -> None:
     assert request.resource_logs[0].scope_logs[0].log_records[0].body.string_value == "a"
 
 
-def test_what_an_endpoint_does_not_take_is_kept_and_recovered(tmp_path: Path) -> None:
+def test_undelivered_log_records_are_kept_and_recovered(tmp_path: Path) -> None:
     pipeline = sending(DOWN, tmp_path)
     log(pipeline, "a", "b")
     pipeline.shutdown()
@@ -84,7 +84,7 @@ def test_what_an_endpoint_does_not_take_is_kept_and_recovered(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_an_endpoint_refuses_is_kept_apart(tmp_path: Path) -> None:
+def test_refused_log_records_are_kept_apart(tmp_path: Path) -> None:
     with HttpReceiver(status=400) as receiver:
         pipeline = sending(receiver.endpoint, tmp_path)
         log(pipeline, "a")
@@ -110,7 +110,7 @@ def test_what_an_endpoint_refuses_is_kept_apart(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_where_records_are_the_content_its_loss_is_said(
+def test_a_loss_of_content_is_reported_when_only_log_records_hold_it(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     generation: str,
@@ -132,7 +132,7 @@ def test_where_records_are_the_content_its_loss_is_said(
     assert ending == f"{lost}; hint: {hint.format(environment.CAPTURE)} keeps that on spans"
 
 
-def test_a_receiver_without_a_place_for_logs_is_left_alone(
+def test_a_receiver_without_a_logs_endpoint_is_not_tried_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with HttpReceiver(lacks="/v1/logs") as receiver, caplog.at_level(logging.WARNING):
@@ -151,7 +151,7 @@ def test_a_receiver_without_a_place_for_logs_is_left_alone(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_spans_that_others_have_left_do_not_go_the_way_of_log_records(tmp_path: Path) -> None:
+def test_spans_of_dead_processes_are_not_sent_to_the_logs_endpoint(tmp_path: Path) -> None:
     with HttpReceiver(lacks="/v1/traces") as receiver:
         for name in ("a", "b"):
             pipeline = sending(receiver.endpoint, tmp_path)
@@ -164,7 +164,7 @@ def test_spans_that_others_have_left_do_not_go_the_way_of_log_records(tmp_path: 
     assert len(list(tmp_path.glob("*.spool"))) == 2
 
 
-def test_with_an_endpoint_of_their_own_they_wait_in_files_of_their_own(tmp_path: Path) -> None:
+def test_log_records_with_their_own_endpoint_wait_in_their_own_files(tmp_path: Path) -> None:
     pipeline = sending(DOWN, tmp_path, "http://127.0.0.1:10")
     log(pipeline, "a")
     assert len(list(tmp_path.glob("logs-*.logs.spool"))) == 1
@@ -176,7 +176,7 @@ def test_with_an_endpoint_of_their_own_they_wait_in_files_of_their_own(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_beside_a_recording_they_wait_on_disk_too(tmp_path: Path) -> None:
+def test_log_records_wait_on_disk_beside_a_recording(tmp_path: Path) -> None:
     pipeline = Pipeline()
     pipeline.record(tmp_path)
     pipeline.send_logs(OtlpTarget.at(DOWN, {}), tmp_path)
@@ -186,7 +186,7 @@ def test_beside_a_recording_they_wait_on_disk_too(tmp_path: Path) -> None:
     assert counts(pipeline) == {"created": 1, "spooled": 1}
 
 
-def test_the_next_process_that_sends_records_there_sends_those_of_a_dead_one(
+def test_the_next_process_sends_the_log_records_of_a_dead_one(
     tmp_path: Path,
 ) -> None:
     taking = False
@@ -206,7 +206,7 @@ def test_the_next_process_that_sends_records_there_sends_those_of_a_dead_one(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_endpoint_named_for_them_that_has_no_place_for_them_is_owed_them(
+def test_log_records_for_an_explicit_logs_endpoint_wait_even_if_it_is_missing(
     tmp_path: Path,
 ) -> None:
     with HttpReceiver(lacks="/v1/logs") as receiver:
@@ -216,7 +216,7 @@ def test_an_endpoint_named_for_them_that_has_no_place_for_them_is_owed_them(
     assert counts(pipeline) == {"created": 1, "spooled": 1}
 
 
-def test_a_url_that_is_used_as_it_stands_is_still_so_when_it_is_recovered(
+def test_a_url_used_verbatim_is_used_verbatim_by_recovery(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with HttpReceiver(status=503) as receiver:
@@ -233,7 +233,7 @@ def test_a_url_that_is_used_as_it_stands_is_still_so_when_it_is_recovered(
         assert set(receiver.paths) == {"/ingest/logs"}
 
 
-def test_a_log_record_in_mid_recording_is_counted_apart(tmp_path: Path) -> None:
+def test_log_records_in_a_recording_are_counted_apart(tmp_path: Path) -> None:
     pipeline = Pipeline()
     pipeline.record(tmp_path)
     pipeline.record_logs()
@@ -243,7 +243,7 @@ def test_a_log_record_in_mid_recording_is_counted_apart(tmp_path: Path) -> None:
     pipeline.shutdown()
 
 
-def test_a_change_of_destination_takes_the_records_along(tmp_path: Path) -> None:
+def test_a_change_of_destination_applies_to_log_records(tmp_path: Path) -> None:
     pipeline = Pipeline()
     pipeline.record(tmp_path)
     pipeline.record_logs()

@@ -12,7 +12,7 @@ from opentelemetry.sdk._logs import LoggerProvider as OfTheSdk
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentool_otel.export.log_records import taken
+from agentool_otel.export.log_records import log_record_of
 from tests.export.logged import RESOURCE, SCOPE, Provided, record
 
 insides: Any = import_module("opentelemetry._logs._internal")
@@ -33,7 +33,7 @@ def theirs(provided: Provided, monkeypatch: pytest.MonkeyPatch) -> Callable[[], 
     return take_over
 
 
-def test_a_record_has_the_span_it_was_emitted_in(provided: Provided) -> None:
+def test_a_record_belongs_to_the_span_it_was_emitted_in(provided: Provided) -> None:
     tracer = TracerProvider(shutdown_on_exit=False).get_tracer("t")
     with tracer.start_as_current_span("s") as span:
         _logs.get_logger("lib", "1", None, "url", {"a": 1}).emit(body="hi", event_name="e")
@@ -44,26 +44,26 @@ def test_a_record_has_the_span_it_was_emitted_in(provided: Provided) -> None:
     assert (found.body, found.event_name) == ("hi", "e")
 
 
-def test_a_record_may_be_given_whole(provided: Provided) -> None:
+def test_a_whole_record_may_be_emitted(provided: Provided) -> None:
     _logs.get_logger("lib").emit(_logs.LogRecord(body="hi"))
     assert [found.body for found in provided.records] == ["hi"]
 
 
-def test_an_exception_is_told_as_the_sdk_tells_it(provided: Provided) -> None:
+def test_an_exception_is_recorded_as_the_sdk_does(provided: Provided) -> None:
     _logs.get_logger("lib").emit(exception=ValueError("no luck"))
     found = provided.records[0].attributes
     assert (found["exception.type"], found["exception.message"]) == ("ValueError", "no luck")
     assert "ValueError: no luck" in found["exception.stacktrace"]
 
 
-def test_where_records_go_nowhere_a_library_is_told_so(provided: Provided) -> None:
+def test_loggers_are_disabled_where_records_go_nowhere(provided: Provided) -> None:
     provided.wanted = False
     logger = _logs.get_logger("lib")
     logger.emit(body="hi")
     assert (logger.enabled(), provided.records) == (False, [])
 
 
-def test_loggers_pass_on_to_a_provider_that_is_set_later(
+def test_loggers_forward_to_a_provider_set_later(
     provided: Provided, theirs: Callable[[], Any]
 ) -> None:
     logger = _logs.get_logger("lib")
@@ -76,14 +76,14 @@ def test_loggers_pass_on_to_a_provider_that_is_set_later(
     assert logger.enabled()
 
 
-def test_what_a_library_changes_afterwards_is_not_seen() -> None:
+def test_later_changes_to_an_emitted_record_have_no_effect() -> None:
     body = {"content": ["a"]}
     found = record(body=body, attributes={"x": body})
     body["content"].append("b")
     assert found.body == found.attributes["x"] == {"content": ["a"]}
 
 
-def test_values_of_any_kind_are_taken_without_calling_them(provided: Provided) -> None:
+def test_values_of_any_kind_are_accepted_without_calling_their_code(provided: Provided) -> None:
     class Hostile:
         def __repr__(self) -> str:
             raise RuntimeError
@@ -111,21 +111,21 @@ def test_values_of_any_kind_are_taken_without_calling_them(provided: Provided) -
 
 
 @pytest.mark.parametrize("time", [None, 0, -1, 2**64])
-def test_a_time_otlp_has_no_room_for_is_left_out(time: int | None) -> None:
+def test_a_time_that_otlp_cannot_hold_is_left_out(time: int | None) -> None:
     found = record(timestamp=time, observed_timestamp=time)
     assert found.time_ns is None
     assert found.observed_ns > 0
 
 
-def test_a_record_of_an_api_that_did_not_look_for_its_span_has_it_too() -> None:
+def test_records_of_older_apis_get_the_current_span_too() -> None:
     older = _logs.LogRecord(body="hi")
     del older.context
     with TracerProvider(shutdown_on_exit=False).get_tracer("t").start_as_current_span("s") as span:
         about = span.get_span_context()
-        found = taken(older, SCOPE, RESOURCE)
+        found = log_record_of(older, SCOPE, RESOURCE)
     assert (found.trace_id, found.span_id) == (about.trace_id, about.span_id)
 
 
-def test_without_a_span_a_record_has_none() -> None:
+def test_a_record_outside_any_span_has_no_span() -> None:
     assert trace.get_current_span() is trace.INVALID_SPAN
     assert (record(body="hi").trace_id, record(body="hi").span_id) == (0, 0)

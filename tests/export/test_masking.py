@@ -39,7 +39,7 @@ def attributes(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
-def test_a_harmless_span_is_passed_on_itself() -> None:
+def test_a_harmless_span_passes_as_the_same_object() -> None:
     span = ended(lambda span: span.set_attribute("n", 1))
     assert masking()(span) is span
 
@@ -53,7 +53,7 @@ def test_a_credential_is_masked_in_any_kind_of_attribute(value: Any) -> None:
     assert MASK in str(attributes(span))
 
 
-def test_an_attribute_that_names_a_credential_is_masked() -> None:
+def test_an_attribute_named_like_a_credential_is_masked() -> None:
     span = masking()(ended(lambda span: span.set_attribute("client.api_key", "hunter2")))
     assert attributes(span) == {"client.api_key": MASK}
 
@@ -69,13 +69,13 @@ def test_events_status_name_and_resource_are_masked_too() -> None:
     assert span.status.description == f"password={MASK}"
 
 
-def test_the_users_own_span_stays_as_it_was() -> None:
+def test_the_original_span_is_not_changed() -> None:
     span = ended(lambda span: span.set_attribute("x", SECRET))
     masking()(span)
     assert attributes(span) == {"x": SECRET}
 
 
-def test_content_of_any_vocabulary_is_left_out_where_it_is_not_wanted() -> None:
+def test_content_in_any_vocabulary_is_left_out_when_capture_is_off() -> None:
     def use(span: trace.Span) -> None:
         for name in ("input.value", "llm.input_messages.0.message.content", "gen_ai.prompt.0.role",
                      "traceloop.entity.output", "gen_ai.input.messages"):  # fmt: skip
@@ -105,7 +105,7 @@ def test_redact_sees_the_content_and_errors_of_every_library() -> None:
     assert "output.value" in seen
 
 
-def test_a_redact_that_raises_costs_the_attribute() -> None:
+def test_a_raising_redact_hook_costs_the_attribute() -> None:
     def redact(name: str, text: str) -> str:
         raise RuntimeError
 
@@ -115,7 +115,7 @@ def test_a_redact_that_raises_costs_the_attribute() -> None:
     assert guard.dropped == 1
 
 
-def test_a_span_that_cannot_be_read_keeps_its_place_and_nothing_else() -> None:
+def test_an_unreadable_span_keeps_its_identity_and_nothing_else() -> None:
     class Broken(ReadableSpan):
         @property
         def links(self) -> Any:
@@ -128,7 +128,7 @@ def test_a_span_that_cannot_be_read_keeps_its_place_and_nothing_else() -> None:
     assert left.get_span_context() == whole.get_span_context()
 
 
-def test_how_much_the_sdk_had_dropped_before_is_not_forgotten() -> None:
+def test_the_sdks_counts_of_dropped_items_are_kept() -> None:
     def use(span: trace.Span) -> None:
         for i in range(5):
             span.set_attribute(f"x{i}", SECRET)
@@ -137,7 +137,7 @@ def test_how_much_the_sdk_had_dropped_before_is_not_forgotten() -> None:
     assert (len(attributes(span)), span.dropped_attributes) == (3, 2)
 
 
-def test_what_was_masked_at_capture_is_not_looked_at_again(spans: Any) -> None:
+def test_attributes_masked_at_capture_are_not_scanned_again(spans: Any) -> None:
     import agentool_otel
 
     @agentool_otel.tool
@@ -156,7 +156,7 @@ def test_what_was_masked_at_capture_is_not_looked_at_again(spans: Any) -> None:
     assert looked == []
 
 
-def test_what_others_add_to_our_span_is_looked_at(spans: Any) -> None:
+def test_attributes_others_add_to_our_span_are_scanned(spans: Any) -> None:
     import agentool_otel
 
     @agentool_otel.tool

@@ -24,7 +24,7 @@ def passed(made: LogRecord, capture: bool = True, redact: Redact | None = None) 
     return mask_log(Masking(policy), made)
 
 
-def test_a_harmless_record_is_passed_on_itself() -> None:
+def test_a_harmless_record_passes_as_the_same_object() -> None:
     made = record(body={"n": 1}, attributes={"a": "b"})
     assert passed(made) is made
 
@@ -38,26 +38,26 @@ def test_a_credential_is_masked_in_any_kind_of_body(body: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["gen_ai.user.message", "gen_ai.choice", "gen_ai.content.prompt"])
-def test_of_a_content_event_its_place_is_left_where_content_is_not_wanted(name: str) -> None:
+def test_without_content_capture_a_content_event_keeps_only_its_identity(name: str) -> None:
     made = record(body="said", attributes={"gen_ai.system": "x", "note": "said"}, event_name=name)
     clean = passed(made, capture=False)
     assert (clean.body, clean.attributes) == (None, {"gen_ai.system": "x"})
     assert passed(made) is made
 
 
-def test_older_libraries_name_an_event_by_attribute() -> None:
+def test_an_event_named_by_attribute_is_recognised() -> None:
     made = record(body="said", attributes={"event.name": "gen_ai.user.message"})
     assert passed(made, capture=False).body is None
 
 
-def test_the_payload_of_another_event_loses_the_members_that_hold_content() -> None:
+def test_other_events_lose_the_members_that_hold_content() -> None:
     body = {"input": {"messages": ["said"]}, "message": "said", "model": "m", "index": 1}
     made = record(body=body, event_name="strands.telemetry.tracer")
     assert passed(made, capture=False).body == {"model": "m", "index": 1}
     assert passed(made).body == body
 
 
-def test_content_attributes_of_any_vocabulary_are_left_out() -> None:
+def test_content_attributes_in_any_vocabulary_are_left_out() -> None:
     said = {"gen_ai.input.messages": [{"content": "said"}], "user_prompt": "said", "n": 1}
     made = record(attributes=said, event_name="gen_ai.client.inference.operation.details")
     assert passed(made, capture=False).attributes == {"n": 1}
@@ -81,12 +81,12 @@ def test_redact_sees_content_bodies_and_stack_traces() -> None:
     assert sorted(seen) == ["body", "exception.message", "input.value"]
 
 
-def test_what_redact_leaves_out_is_out() -> None:
+def test_content_that_redact_drops_is_left_out() -> None:
     clean = passed(record(body="said", attributes={"input.value": "x"}), redact=lambda *_: None)
     assert (clean.body, clean.attributes) == (None, {})
 
 
-def test_a_redact_that_raises_costs_what_it_was_asked_about() -> None:
+def test_a_raising_redact_hook_costs_only_the_value_it_was_given() -> None:
     def redact(name: str, text: str) -> str:
         raise RuntimeError
 
@@ -108,7 +108,7 @@ def test_name_resource_and_scope_are_masked_too() -> None:
     assert dict(clean.scope.attributes or {}) == {"token": MASK}
 
 
-def test_what_was_masked_at_capture_is_not_looked_at_again() -> None:
+def test_records_masked_at_capture_are_not_scanned_again() -> None:
     made = record(attributes=Masked({"gen_ai.input.messages": "x"}))
     asked: list[str] = []
 
@@ -120,7 +120,7 @@ def test_what_was_masked_at_capture_is_not_looked_at_again() -> None:
     assert asked == []
 
 
-def test_a_record_that_cannot_be_read_keeps_its_place_and_nothing_else() -> None:
+def test_an_unreadable_record_keeps_its_identity_and_nothing_else() -> None:
     class Broken(dict[str, Any]):
         def items(self) -> Any:
             raise RuntimeError

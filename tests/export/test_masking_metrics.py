@@ -58,7 +58,7 @@ def passed(capture: bool, *views: View) -> tuple[Any, str]:
 
 
 @pytest.mark.parametrize("capture", [True, False])
-def test_the_attributes_of_a_point_hold_no_credential_and_content_only_if_wanted(
+def test_data_points_hold_no_credential_and_content_only_when_captured(
     capture: bool,
 ) -> None:
     point, text = passed(capture)
@@ -70,7 +70,7 @@ def test_the_attributes_of_a_point_hold_no_credential_and_content_only_if_wanted
 
 
 @pytest.mark.parametrize("capture", [True, False])
-def test_nor_do_the_exemplars_with_what_a_view_has_taken_off_the_point(capture: bool) -> None:
+def test_exemplars_hold_no_credential_and_content_only_when_captured(capture: bool) -> None:
     point, text = passed(capture, View(instrument_name="h", attribute_keys={"model"}))
     (exemplar,) = point.exemplars
     expected = {"api_key": MASK, "note": MASK, "input.value": "said"}

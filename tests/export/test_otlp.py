@@ -39,12 +39,12 @@ def spans(count: int, size: int = 10) -> list[ReadableSpan]:
         ("http://host:4317", "grpc", "http://host:4317"),
     ],
 )
-def test_an_endpoint_says_protocol_and_url(endpoint: str, protocol: str, url: str) -> None:
+def test_an_endpoint_determines_protocol_and_url(endpoint: str, protocol: str, url: str) -> None:
     target = OtlpTarget.at(endpoint, {})
     assert (target.protocol, target.url("traces")) == (protocol, url)
 
 
-def test_the_environment_can_ask_for_otlp() -> None:
+def test_the_environment_can_select_otlp() -> None:
     asked = target_from_environment(
         {
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://host:9",
@@ -56,12 +56,12 @@ def test_the_environment_can_ask_for_otlp() -> None:
     assert target_from_environment({}) is None
 
 
-def test_a_protocol_that_is_not_spoken_is_refused_by_name() -> None:
+def test_an_unsupported_protocol_is_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match="http/json is not supported: use http/protobuf"):
         OtlpTarget.at("http://host:4318", {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})
 
 
-def test_what_is_not_a_url_is_refused_with_an_example() -> None:
+def test_an_endpoint_that_is_not_a_url_is_refused_with_an_example() -> None:
     with pytest.raises(ConfigurationError, match="'localhost:4318' is not a URL: use http://"):
         OtlpTarget.at("localhost:4318", {})
 
@@ -99,14 +99,14 @@ def test_a_batch_above_the_grpc_limit_is_split_and_arrives_whole() -> None:
         assert len(receiver.names()) == 10
 
 
-def test_one_span_that_is_refused_takes_no_other_with_it() -> None:
+def test_a_refused_span_takes_no_other_with_it() -> None:
     with HttpReceiver() as receiver:
         batch = [*spans(2), *spans(1, 25_000_000), *spans(2)]
         assert deliver(receiver.endpoint, batch) is SpanExportResult.FAILURE
         assert len(receiver.names()) == 4
 
 
-def test_a_refusal_is_counted_and_said_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refusal_is_counted_and_reported_once(caplog: pytest.LogCaptureFixture) -> None:
     with HttpReceiver(status=400) as receiver, caplog.at_level(logging.ERROR, "agentool_otel"):
         exporter = OtlpExporter(OtlpTarget.at(receiver.endpoint, {}))
         exporter.export(spans(2))
@@ -119,7 +119,7 @@ def test_a_refusal_is_counted_and_said_once(caplog: pytest.LogCaptureFixture) ->
     ]
 
 
-def test_what_a_receiver_was_sent_rebuilds_to_the_trace(tmp_path: Path) -> None:
+def test_the_spans_a_receiver_got_rebuild_to_the_trace(tmp_path: Path) -> None:
     document = {
         "trace_id": "tr_1",
         "agent_id": "a",

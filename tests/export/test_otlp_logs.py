@@ -55,17 +55,17 @@ def from_json(document: bytes) -> ExportLogsServiceRequest:
     return request
 
 
-def test_a_record_with_everything_is_what_the_official_encoder_makes_of_it() -> None:
+def test_a_full_record_is_encoded_like_the_official_encoder_does() -> None:
     assert parse(encode_log(everything())) == official(everything())
 
 
-def test_a_record_with_nothing_is_what_the_official_encoder_makes_of_it() -> None:
+def test_an_empty_record_is_encoded_like_the_official_encoder_does() -> None:
     bare = LogRecord(resource=RESOURCE, scope=SCOPE, attributes={}, observed_ns=3)
     assert parse(encode_log(bare)) == official(bare)
 
 
 @pytest.mark.parametrize("made", [everything(), record(body="text", timestamp=5)])
-def test_json_says_the_same_as_protobuf(made: LogRecord) -> None:
+def test_json_and_protobuf_hold_the_same(made: LogRecord) -> None:
     assert from_json(encode_json(made)) == parse(encode_log(made))
 
 
@@ -75,7 +75,7 @@ def test_records_are_merged_into_one_request() -> None:
 
 
 @given(st.binary(max_size=60))
-def test_bytes_that_are_no_request_are_told_from_one(data: bytes) -> None:
+def test_bytes_that_are_not_a_request_are_recognised(data: bytes) -> None:
     whole = encode_log(everything())
     assert is_whole(whole)
     assert not is_whole(whole[:-1])
@@ -83,7 +83,7 @@ def test_bytes_that_are_no_request_are_told_from_one(data: bytes) -> None:
 
 
 @given(values)
-def test_any_body_is_what_the_official_encoder_makes_of_it(body: Any) -> None:
+def test_any_body_is_encoded_like_the_official_encoder_does(body: Any) -> None:
     made = record(body=body)
     if "nan" not in repr(made.body):
         assert parse(encode_log(made)) == official(made)

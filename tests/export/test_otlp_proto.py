@@ -23,7 +23,7 @@ from tests.export.samples import finished, links, span_with, values
 parse = ExportTraceServiceRequest.FromString
 
 
-def test_a_span_with_everything_is_what_the_official_encoder_makes_of_it() -> None:
+def test_a_full_span_is_encoded_like_the_official_encoder_does() -> None:
     for span in finished():
         ours, official = parse(encode_span(span)), official_encode_spans([span])
         for link in links(official):
@@ -31,7 +31,7 @@ def test_a_span_with_everything_is_what_the_official_encoder_makes_of_it() -> No
         assert ours == official
 
 
-def test_a_span_without_anything_is_what_the_official_encoder_makes_of_it() -> None:
+def test_an_empty_span_is_encoded_like_the_official_encoder_does() -> None:
     span = ReadableSpan("", context=SpanContext(1, 2, False), start_time=3)
     assert parse(encode_span(span)) == official_encode_spans([span])
 
@@ -53,7 +53,7 @@ def test_the_span_inside_a_request_can_be_read_alone() -> None:
 
 
 @given(st.dictionaries(st.text(min_size=1), values).filter(lambda found: "nan" not in repr(found)))
-def test_any_attributes_are_what_the_official_encoder_makes_of_them(
+def test_any_attributes_are_encoded_like_the_official_encoder_does(
     attributes: dict[str, Any],
 ) -> None:
     span = span_with(attributes)
@@ -69,7 +69,7 @@ def test_any_attributes_are_what_the_official_encoder_makes_of_them(
         (object(), "<object>"),
     ],
 )
-def test_what_otlp_cannot_hold_is_replaced(value: Any, read: str) -> None:
+def test_values_that_otlp_cannot_hold_are_replaced(value: Any, read: str) -> None:
     span = ReadableSpan("\ud83d", SpanContext(1, 2, False), attributes={"key": value})
     message = parse(encode_span(span)).resource_spans[0].scope_spans[0].spans[0]
     assert (message.name, message.attributes[0].value.string_value) == ("\ufffd", read)

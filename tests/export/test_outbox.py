@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from opentelemetry.context import get_value
+from opentelemetry.context import get_current, get_value
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTracePartialSuccess,
     ExportTraceServiceResponse,
@@ -23,6 +23,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.sdk.trace import Tracer, TracerProvider
 
 from agentool_otel.cli.recover import recover
+from agentool_otel.emit.session import suppressed
 from agentool_otel.export.disk import spool
 from agentool_otel.export.disk.files import AppendFile, Place
 from agentool_otel.export.encoding.otlp_proto import encode_span, merged
@@ -89,7 +90,7 @@ def test_spans_arrive_over_grpc(folder: Path) -> None:
         assert receiver.names() == ["a", "b"]
 
 
-def test_a_full_batch_is_sent_before_its_time(
+def test_a_full_batch_is_sent_before_the_delay_is_over(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000")
@@ -109,7 +110,7 @@ def test_many_bytes_become_several_requests(folder: Path) -> None:
         assert max(map(len, receiver.bodies["/v1/traces"])) < 5_000_000
 
 
-def test_nothing_is_made_before_the_first_span(folder: Path) -> None:
+def test_no_file_or_thread_exists_before_the_first_span(folder: Path) -> None:
     before = threading.active_count()
     pipeline, _ = traced("http://127.0.0.1:9", folder)
     assert threading.active_count() == before
@@ -117,7 +118,7 @@ def test_nothing_is_made_before_the_first_span(folder: Path) -> None:
     pipeline.shutdown()
 
 
-def test_an_endpoint_that_is_down_keeps_spans_on_disk_and_is_said_once(
+def test_spans_for_an_endpoint_that_is_down_stay_on_disk_with_one_message(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     pipeline, tracer = traced("http://127.0.0.1:9", folder)
@@ -148,11 +149,11 @@ def test_an_endpoint_that_comes_back_gets_what_waited(folder: Path) -> None:
         pipeline.shutdown()
 
 
-def test_an_endpoint_that_never_answers_costs_a_bounded_end(
+def test_an_endpoint_that_never_answers_delays_exit_by_a_bounded_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3600")
-    monkeypatch.setattr("agentool_otel.export.pipeline._CLOSING_S", 0.2)
+    monkeypatch.setattr("agentool_otel.export.pipeline.CLOSING_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         pipeline, tracer = traced(f"http://127.0.0.1:{silent.getsockname()[1]}", folder)
         spans(tracer, "a")
@@ -160,7 +161,7 @@ def test_an_endpoint_that_never_answers_costs_a_bounded_end(
     assert counts(pipeline) == {"created": 1, "spooled": 1}
 
 
-def test_a_receiver_that_asks_to_wait_is_left_alone(folder: Path) -> None:
+def test_a_receiver_that_asks_for_a_pause_gets_it(folder: Path) -> None:
     asked: list[int] = []
 
     def reply(body: bytes) -> Reply:
@@ -179,7 +180,7 @@ def test_a_receiver_that_asks_to_wait_is_left_alone(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [413, 400])
-def test_a_span_that_is_refused_takes_no_other_with_it_and_is_kept(
+def test_a_refused_span_is_kept_and_takes_no_other_with_it(
     folder: Path, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     def reply(body: bytes) -> Reply:
@@ -212,7 +213,7 @@ def test_recover_offers_refused_spans_again(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_a_receiver_that_refuses_everything_is_not_asked_about_every_span(folder: Path) -> None:
+def test_a_receiver_that_refuses_everything_is_not_sent_every_span_alone(folder: Path) -> None:
     with HttpReceiver(status=400) as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, *map(str, range(500)))
@@ -223,7 +224,7 @@ def test_a_receiver_that_refuses_everything_is_not_asked_about_every_span(folder
 
 
 @pytest.mark.parametrize("status", [401, 404, 500, 502])
-def test_what_is_not_the_spans_fault_lets_them_wait(folder: Path, status: int) -> None:
+def test_spans_wait_when_a_failure_is_not_their_fault(folder: Path, status: int) -> None:
     with HttpReceiver(status=status) as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "a")
@@ -232,7 +233,7 @@ def test_what_is_not_the_spans_fault_lets_them_wait(folder: Path, status: int) -
     assert counts(pipeline) == {"created": 1, "spooled": 1}
 
 
-def test_a_batch_that_is_accepted_in_part_is_kept_and_counted(folder: Path) -> None:
+def test_a_partly_accepted_batch_is_kept_and_counted(folder: Path) -> None:
     partial = ExportTracePartialSuccess(rejected_spans=1, error_message="too old")
     body = ExportTraceServiceResponse(partial_success=partial).SerializeToString()
     with HttpReceiver(reply=lambda _: (200, {}, body)) as receiver:
@@ -258,7 +259,7 @@ def test_a_receiver_that_miscounts_does_not_upset_the_counters(
     assert (found["exported"], found["refused"], found["dropped"]) == (2 - refused, refused, 0)
 
 
-def test_a_disk_that_is_full_keeps_no_span_in_memory_once_it_is_sent(folder: Path) -> None:
+def test_with_a_full_disk_sent_spans_leave_memory(folder: Path) -> None:
     gone: list[str] = []
 
     class Encoded(bytes):
@@ -303,7 +304,7 @@ def test_without_a_folder_spans_wait_in_bounded_memory(
     assert "20 were lost" in caplog.records[-1].getMessage()
 
 
-def test_a_folder_that_cannot_be_written_costs_the_journal_and_no_span(
+def test_an_unwritable_folder_costs_the_journal_but_no_span(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -330,7 +331,7 @@ def test_the_spool_does_not_grow_while_spans_arrive(folder: Path) -> None:
 
 
 @given(st.binary(max_size=200), st.integers(1, 300))
-def test_a_damaged_spool_gives_the_spans_before_the_damage(
+def test_a_damaged_spool_yields_the_spans_before_the_damage(
     tmp_path_factory: pytest.TempPathFactory, garbage: bytes, size: int
 ) -> None:
     whole = [spool.framed(encode_span(span_with({"n": number}))) for number in range(3)]
@@ -343,20 +344,20 @@ def test_a_damaged_spool_gives_the_spans_before_the_damage(
 
 
 def test_our_own_requests_are_not_traced(folder: Path) -> None:
-    seen: list[object] = []
+    seen: list[tuple[object, bool]] = []
     with HttpReceiver() as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
         connect = socket.create_connection
 
         def noting(*args: Any, **options: Any) -> socket.socket:
-            seen.append(get_value("suppress_instrumentation"))
+            seen.append((get_value("suppress_instrumentation"), suppressed(get_current())))
             return connect(*args, **options)
 
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(socket, "create_connection", noting)
             spans(tracer, "a")
             pipeline.shutdown()
-    assert seen == [True]
+    assert seen == [(True, True)]
 
 
 @pytest.fixture(autouse=True)
@@ -365,7 +366,7 @@ def _no_thread_stays() -> Iterator[None]:
     until(lambda: all(thread.name != "agentool-otel-export" for thread in threading.enumerate()))
 
 
-def test_a_spool_of_a_dead_process_that_cannot_be_read_stops_nobody(
+def test_an_unreadable_spool_of_a_dead_process_blocks_nobody(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A folder stands where its file was: it cannot be read by anybody, root included."""
@@ -395,7 +396,7 @@ def test_a_spool_of_a_dead_process_that_cannot_be_read_stops_nobody(
     assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).left
 
 
-def test_a_spool_of_its_own_that_cannot_be_read_costs_what_is_in_it(
+def test_an_unreadable_spool_of_this_process_loses_only_its_spans(
     folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers: list[int] = [503]

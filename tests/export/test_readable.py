@@ -42,7 +42,7 @@ WHOLE = SpanRecord(
 BARE = SpanRecord("1" * 32, "2" * 16, name="bare")
 
 
-def test_spans_come_back_from_either_encoding() -> None:
+def test_spans_survive_either_encoding() -> None:
     made = [Readable()(span) for span in (WHOLE, BARE)]
     for data in (encode_spans(made), merged(map(encode_span, made))):
         assert list(SpanFiles([BytesIO(data)]).spans()) == [WHOLE, BARE]
@@ -51,14 +51,14 @@ def test_spans_come_back_from_either_encoding() -> None:
 @pytest.mark.parametrize(
     "fixture", ["openai-3.54.0.openinference", "strands-agents-1.62.0.strands", "mcp-2.3.0.gen_ai"]
 )
-def test_what_others_have_recorded_comes_back_too(fixture: str) -> None:
+def test_spans_recorded_by_others_survive_too(fixture: str) -> None:
     spans = list(open_source(SPANS / f"{fixture}.jsonl").spans())
     readable = Readable()
     data = b"\n".join(encode_spans([readable(span)]) for span in spans)
     assert list(SpanFiles([BytesIO(data)]).spans()) == spans
 
 
-def test_resources_and_scopes_that_are_alike_are_made_once() -> None:
+def test_equal_resources_and_scopes_are_built_once() -> None:
     readable = Readable()
     one, other = readable(WHOLE), readable(WHOLE)
     assert one.resource is other.resource

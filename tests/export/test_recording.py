@@ -35,7 +35,7 @@ from agentool_otel.sources.opening import open_source
 from tests.export.samples import finished, links, span_with, values
 
 
-def test_a_span_with_everything_is_what_the_official_encoder_makes_of_it() -> None:
+def test_a_full_span_is_encoded_like_the_official_encoder_does() -> None:
     spans = finished()
     ours, official = as_message(encode_spans(spans)), official_encode_spans(spans)
     assert links(ours)[0].trace_state == "vendor=a,other=b"  # which the official encoder drops
@@ -43,7 +43,7 @@ def test_a_span_with_everything_is_what_the_official_encoder_makes_of_it() -> No
     assert ours == official
 
 
-def test_a_span_without_anything_is_what_the_official_encoder_makes_of_it() -> None:
+def test_an_empty_span_is_encoded_like_the_official_encoder_does() -> None:
     span = ReadableSpan("", context=SpanContext(1, 2, False), start_time=3)
     assert as_message(encode_spans([span])) == official_encode_spans([span])
 
@@ -60,7 +60,7 @@ def test_spans_are_grouped_by_resource_and_scope() -> None:
 
 
 @given(st.dictionaries(st.text(min_size=1), values).filter(lambda found: "nan" not in repr(found)))
-def test_any_attributes_are_what_the_official_encoder_makes_of_them(
+def test_any_attributes_are_encoded_like_the_official_encoder_does(
     attributes: dict[str, Any],
 ) -> None:
     span = span_with(attributes)
@@ -68,7 +68,7 @@ def test_any_attributes_are_what_the_official_encoder_makes_of_them(
 
 
 @given(attributes=st.dictionaries(st.text(min_size=1), values))
-def test_any_attributes_are_read_back_as_they_were(
+def test_any_attributes_are_read_back_unchanged(
     tmp_path_factory: pytest.TempPathFactory, attributes: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("recording")
@@ -79,7 +79,7 @@ def test_any_attributes_are_read_back_as_they_were(
     assert repr(read.attributes) == repr(attributes)  # by repr, as NaN equals nothing
 
 
-def test_everything_a_span_says_is_read_back(tmp_path: Path) -> None:
+def test_every_part_of_a_span_is_read_back(tmp_path: Path) -> None:
     RecordingExporter(tmp_path).export(finished())
     span, parent = recorded(tmp_path)
     assert (span.trace_id, span.parent_id) == (parent.trace_id, parent.span_id)
@@ -103,7 +103,7 @@ def test_everything_a_span_says_is_read_back(tmp_path: Path) -> None:
         (object(), "<object>"),
     ],
 )
-def test_what_otlp_cannot_hold_is_replaced(tmp_path: Path, value: Any, read: str) -> None:
+def test_values_that_otlp_cannot_hold_are_replaced(tmp_path: Path, value: Any, read: str) -> None:
     span = ReadableSpan("\ud83d", SpanContext(1, 2, False), attributes={"key": value})
     assert RecordingExporter(tmp_path).export([span]) is SpanExportResult.SUCCESS
     assert next(recorded(tmp_path)).attributes == {"key": read}
@@ -130,7 +130,7 @@ def test_only_the_owner_can_read_a_recording(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
-def test_the_folder_is_the_one_of_agentool_dir(
+def test_the_folder_is_the_one_named_by_agentool_dir(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTOOL_DIR", str(tmp_path / "here"))
@@ -176,7 +176,7 @@ def test_a_deleted_file_is_replaced(tmp_path: Path) -> None:
     assert len(list(recorded(tmp_path / "new"))) == 2
 
 
-def test_a_write_error_fails_the_batch_is_logged_once_and_passes(
+def test_a_write_error_fails_the_batch_and_is_logged_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     exporter = RecordingExporter(tmp_path)
@@ -189,13 +189,13 @@ def test_a_write_error_fails_the_batch_is_logged_once_and_passes(
     assert len(list(recorded(tmp_path))) == 2  # the torn line costs only itself
 
 
-def test_a_folder_that_cannot_be_made_fails_the_batch(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_fails_the_batch(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     exporter = RecordingExporter(tmp_path / "file")
     assert exporter.export(finished()) is SpanExportResult.FAILURE
 
 
-def test_what_did_not_fit_is_said_at_the_end_even_if_there_is_room_again(
+def test_spans_lost_to_a_full_disk_are_reported_at_exit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(recording, "_WAITING", 1)

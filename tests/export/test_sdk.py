@@ -49,14 +49,14 @@ def recorded(tmp_path: Path) -> list[SpanRecord]:
     return list(open_source(tmp_path / "recorded").spans())
 
 
-def test_the_sdk_finds_it_by_its_name(tmp_path: Path) -> None:
+def test_the_sdk_finds_the_exporter_by_name(tmp_path: Path) -> None:
     environ = {**os.environ, "OTEL_TRACES_EXPORTER": "agentool"}
     environ |= {"OTEL_METRICS_EXPORTER": "none", "OTEL_LOGS_EXPORTER": "none"}
     subprocess.run([sys.executable, "-c", PROGRAM], check=True, env=environ)
     assert [span.name for span in recorded(tmp_path)] == ["chat gpt-5"]
 
 
-def test_spans_are_on_disk_on_return_and_nothing_is_taken_after_the_end(tmp_path: Path) -> None:
+def test_spans_are_on_disk_on_return_and_refused_after_shutdown(tmp_path: Path) -> None:
     exporter = AgentoolSpanExporter()
     spans = ended()
     assert exporter.export(spans) is SpanExportResult.SUCCESS
@@ -77,7 +77,7 @@ def test_credentials_are_masked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["", "SPAN_ONLY", "NO_CONTENT"])
-def test_content_is_recorded_and_sent_only_if_it_is_asked_for(
+def test_content_is_recorded_but_sent_only_on_request(
     mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", mode)

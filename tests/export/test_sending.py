@@ -22,14 +22,14 @@ def to(endpoint: str) -> HttpSender:
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip"])
-def test_a_request_arrives_as_it_is(compression: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_arrives_unchanged(compression: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", compression)
     with HttpReceiver() as receiver:
         assert to(receiver.endpoint).send(REQUEST, 30) == Answer("accepted")
         assert receiver.bodies == {"/v1/traces": [REQUEST]}
 
 
-def test_headers_of_the_environment_and_the_user_of_the_url_are_sent(
+def test_headers_from_the_environment_and_the_user_in_the_url_are_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=blue%20one")
@@ -44,7 +44,7 @@ def test_a_user_and_password_are_not_shown() -> None:
     assert str(OtlpTarget.at("http://ada:secret@host:4318", {})) == "http://host:4318"
 
 
-def test_a_connection_that_was_closed_meanwhile_is_made_again() -> None:
+def test_a_connection_closed_meanwhile_is_opened_again() -> None:
     with HttpReceiver() as receiver:
         sender = to(receiver.endpoint)
         for _ in range(3):  # this receiver closes after every reply
@@ -56,7 +56,7 @@ def test_a_connection_that_was_closed_meanwhile_is_made_again() -> None:
     [(200, "accepted"), (202, "accepted"), (400, "invalid"), (413, "too_large"), (429, "later"),
      (401, "later"), (404, "later"), (500, "later"), (503, "later"), (301, "later")],
 )  # fmt: skip
-def test_a_status_says_whose_fault_it_is(status: int, verdict: str) -> None:
+def test_an_http_status_tells_whose_fault_a_failure_is(status: int, verdict: str) -> None:
     with HttpReceiver(reply=lambda _: (status, {}, b"")) as receiver:
         assert to(receiver.endpoint).send(REQUEST, 30).verdict == verdict
 
@@ -73,19 +73,19 @@ def test_a_status_says_whose_fault_it_is(status: int, verdict: str) -> None:
         ("inf", 3600),
     ],
 )
-def test_how_long_to_wait_is_seconds_or_a_date_and_an_hour_at_most(
+def test_retry_after_may_be_seconds_or_a_date_and_is_capped_at_an_hour(
     value: str, seconds: float | None
 ) -> None:
     with HttpReceiver(reply=lambda _: (429, {"retry-after": value}, b"")) as receiver:
         assert to(receiver.endpoint).send(REQUEST, 30).retry_after_s == seconds
 
 
-def test_an_answer_that_is_no_otlp_is_still_an_acceptance() -> None:
+def test_a_success_that_is_not_otlp_still_counts_as_accepted() -> None:
     with HttpReceiver(reply=lambda _: (200, {}, b"\xff thanks")) as receiver:
         assert to(receiver.endpoint).send(REQUEST, 30) == Answer("accepted")
 
 
-def test_grpc_says_why_it_did_not_arrive() -> None:
+def test_a_grpc_failure_comes_with_its_reason() -> None:
     sender = GrpcSender(OtlpTarget.at("grpc://127.0.0.1:9", {}))
     answer = sender.send(REQUEST, 30)
     sender.close()
@@ -93,7 +93,7 @@ def test_grpc_says_why_it_did_not_arrive() -> None:
     assert answer.reason.startswith("UNAVAILABLE: ")
 
 
-def test_grpc_tells_a_request_that_is_too_large() -> None:
+def test_grpc_recognises_a_request_that_is_too_large() -> None:
     with GrpcReceiver() as receiver:
         sender = GrpcSender(OtlpTarget.at(receiver.endpoint, {}))
         answer = sender.send(encode_span(span_with({"text": "x" * 5_000_000})), 30)
@@ -101,7 +101,7 @@ def test_grpc_tells_a_request_that_is_too_large() -> None:
     assert answer.verdict == "too_large"
 
 
-def test_grpc_is_told_how_long_to_wait() -> None:
+def test_grpc_reads_how_long_to_wait() -> None:
     info = b"\x0a\x02\x08\x07"  # RetryInfo with a Duration of 7 s
     name = b"type.googleapis.com/google.rpc.RetryInfo"
     details = b"\x0a" + bytes([len(name)]) + name + b"\x12" + bytes([len(info)]) + info
@@ -115,7 +115,7 @@ def test_grpc_is_told_how_long_to_wait() -> None:
     assert _grpc_retry_after(Refused()) == 7
 
 
-def test_a_timeout_that_is_no_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_that_is_not_a_number_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")
     with pytest.raises(ConfigurationError, match="OTEL_EXPORTER_OTLP_TIMEOUT=soon is not a number"):
         timeout_s()

@@ -98,7 +98,7 @@ def test_every_worker_of_a_preloaded_gunicorn_records_its_spans(tmp_path: Path) 
     check(tmp_path, set(workers), 20)
 
 
-def test_every_worker_of_celery_records_its_spans_though_it_is_recycled(tmp_path: Path) -> None:
+def test_every_recycled_celery_worker_records_its_spans(tmp_path: Path) -> None:
     pytest.importorskip("celery")
     for name in ("queue", "control", "results"):
         (tmp_path / name).mkdir()

@@ -40,7 +40,7 @@ def grpc() -> Any:
         ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "0", "is not a number of spans: use 512", outbox),
     ],
 )  # fmt: skip
-def test_a_value_without_a_meaning_is_refused_by_name(
+def test_a_meaningless_value_is_refused_by_name(
     variable: str,
     value: str,
     message: str,
@@ -53,7 +53,9 @@ def test_a_value_without_a_meaning_is_refused_by_name(
     assert str(refused.value).startswith(f"{variable}={value} {message}")
 
 
-def test_what_is_said_of_one_signal_counts_for_that_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_for_one_signal_applies_to_that_signal_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "7")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "3")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "a=1")
@@ -63,12 +65,12 @@ def test_what_is_said_of_one_signal_counts_for_that_alone(monkeypatch: pytest.Mo
     assert variables.headers("logs") == {"b": "2"}
 
 
-def test_the_shorter_of_two_timeouts_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shorter_of_two_timeouts_applies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_BSP_EXPORT_TIMEOUT", "1500")
     assert (variables.timeout_s("traces"), variables.timeout_s("logs")) == (1.5, 5)
 
 
-def test_a_request_has_no_more_spans_than_a_batch_may_have(
+def test_a_request_has_no_more_spans_than_the_batch_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")
@@ -103,12 +105,12 @@ def test_an_otlp_exporter_needs_no_endpoint(exporter: str, protocol: str) -> Non
 
 
 @pytest.mark.parametrize("exporter", ["zipkin", "otlp,console"])
-def test_an_exporter_that_is_not_there_is_refused_by_name(exporter: str) -> None:
+def test_an_unknown_exporter_is_refused_by_name(exporter: str) -> None:
     with pytest.raises(ConfigurationError, match=f"OTEL_TRACES_EXPORTER={exporter} is not supp"):
         target_from_environment({"OTEL_TRACES_EXPORTER": exporter})
 
 
-def test_a_protocol_that_is_not_spoken_is_refused_by_name() -> None:
+def test_an_unsupported_protocol_is_refused_by_name() -> None:
     with pytest.raises(ConfigurationError, match="_PROTOCOL=http/json is not supported: use http/"):
         target_from_environment(
             {"OTEL_EXPORTER_OTLP_ENDPOINT": DOWN, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}

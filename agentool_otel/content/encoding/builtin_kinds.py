@@ -124,8 +124,8 @@ def _mapping_proxy(value: Any) -> Any:
 
 def _exception(value: BaseException) -> Items:
     args = vars(BaseException)["args"].__get__(value)
-    said = ((MARK_TYPE, type_name(type(value))), ("args", args))
-    return Items(iter(said), len(said), mapping=True)
+    members = ((MARK_TYPE, type_name(type(value))), ("args", args))
+    return Items(iter(members), len(members), mapping=True)
 
 
 def _held(name: str) -> Look:

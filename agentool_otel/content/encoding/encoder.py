@@ -57,8 +57,8 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 Plain = bool | None
-"""Of a value: None, it is not plain JSON or too large to tell; False, it is; True, it is and all of
-its member names are known to be harmless."""
+"""Of a value: None, it is not plain JSON, or too large to be sure; False, it is plain JSON; True,
+it is, and all of its member names are known to be harmless."""
 
 
 def encode(value: Any, limits: Limits = LIMITS) -> str:
@@ -79,7 +79,7 @@ def as_text(value: Any) -> str:
 
 
 def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
-    """The same, of a value that was looked at before."""
+    """The same, of a value that `look` has seen before."""
     if plain is not None:
         try:
             return orjson.dumps(value).decode()
@@ -91,79 +91,88 @@ def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
 def look(value: Any, limits: Limits = LIMITS) -> Plain:
     """Tell whether a value is plain JSON, so that encoding it runs nothing but orjson.
 
-    It stands on the path of every traced call, hence the loops written out. It goes level by level,
-    because orjson 3.13 overruns its buffer on tuples nested a few thousand deep. And it is bounded
-    where one list stands at many places or in itself, which orjson would write each time.
+    Every traced call comes through here, hence one loop with hardly a call in it. Types are
+    compared by identity alone, because `==` and `hash` of a class may be the user's. It goes level
+    by level: orjson 3.13 overruns its buffer on tuples nested a few thousand deep.
 
     Args:
         value: anything.
         limits: of which one node counts as much as 64 characters.
     """
+    kind = type(value)
+    if not (kind is dict or kind is list or kind is tuple):
+        return _look_at_scalar(value, limits)
     plain = True
     join, known = NAMES, HARMLESS
-    left = limits.characters
-    depth = opened = 0
+    room, depth = limits.characters, limits.depth
+    opened = 0
     seen: set[int] = set()
     level = [value]
     try:
         while level:
             below: list[Any] = []
-            for item in level:
-                kind = type(item)
-                if kind is dict:
-                    count = len(item)
-                    left -= count << 6
-                    if plain and (count > _MANY or join(item) not in known) and not harmless(item):
-                        plain = False
-                    for inner in item.values():
-                        kind = type(inner)
-                        if kind is str:
-                            left -= len(inner)
-                        elif kind is float:
-                            if inner - inner != 0.0:  # NaN and infinity, null to orjson
-                                return None
-                        elif not (kind is int or inner is None or kind is bool):
-                            below.append(inner)
-                elif kind is list or kind is tuple:
-                    left -= len(item) << 6
-                    for inner in item:
-                        kind = type(inner)
-                        if kind is dict or kind is list:
-                            below.append(inner)
-                        elif kind is str:
-                            left -= len(inner)
-                        elif kind is float:
-                            if inner - inner != 0.0:
-                                return None
-                        elif not (kind is int or inner is None or kind is bool):
-                            below.append(inner)
-                elif kind is str:
-                    left -= len(item)
-                elif not (kind is int or item is None or kind is bool or _finite(item)):
-                    return None
-            depth += 1
-            if left < 0 or depth > limits.depth:
+            for container in level:
+                count = len(container)
+                room -= count << 6
+                if type(container) is dict:
+                    if plain and (count > _MANY or join(container) not in known):
+                        plain = harmless(container)
+                    members = container.values()
+                else:
+                    members = container
+                for member in members:
+                    kind = type(member)
+                    if kind is str:
+                        room -= len(member)
+                    elif kind is dict:  # early: a result is often a list of them
+                        below.append(member)
+                    elif kind is float:
+                        if member - member != 0.0:  # NaN and infinity, null to orjson
+                            return None
+                    elif kind is int or kind is bool or member is None:
+                        continue
+                    elif kind is list or kind is tuple:
+                        below.append(member)
+                    else:
+                        return None
+            depth -= 1
+            if room < 0 or depth < 0:
                 return None
             level = below
             opened += len(level)
-            if opened > _OPENED:
-                present = set(map(id, level))
-                if len(present) < len(level) or not seen.isdisjoint(present):
-                    return None
-                seen |= present
+            if opened > _OPENED and _repeats(level, seen):
+                return None
     except (TypeError, RuntimeError):  # a name that is no text; a dict changed by another thread
         return None
     return plain
 
 
+def _look_at_scalar(value: Any, limits: Limits) -> Plain:
+    kind = type(value)
+    if kind is str:
+        return True if len(value) <= limits.characters else None
+    finite = kind is float and value - value == 0.0
+    return True if finite or kind is int or kind is bool or value is None else None
+
+
 _MANY = 512
 """Members of a dict whose names together are too long to be in `HARMLESS`."""
 _OPENED = 1024
-"""Containers that are looked at before it is asked whether they are always the same."""
+"""Containers from which on repetitions are looked for."""
 
 
-def _finite(value: Any) -> bool:
-    return type(value) is float and value - value == 0.0
+def _repeats(level: list[Any], seen: set[int]) -> bool:
+    """Whether a container stands at several places, or in itself: orjson would write it each time.
+
+    Args:
+        level: containers equally deep in the value.
+        seen: ids of those above; the present ones are added.
+    """
+    present = set(map(id, level))
+    if len(present) < len(level) or not seen.isdisjoint(present):
+        return True
+    seen |= present
+    return False
 
 
 class _Frame(NamedTuple):
@@ -212,20 +221,20 @@ class _Walk:
                 frames.pop()
                 continue
             key, inner = member if source.mapping else (None, member)
-            made, inside = self._opened(inner)
+            plain, inside = self._opened(inner)
             if inside is not None:
                 if id(inner) in self._path:
-                    made = unencodable(inner, "circular")
+                    plain = unencodable(inner, "circular")
                 elif len(frames) > self._limits.depth:
-                    made = truncated(inner, "depth", inside.length)
+                    plain = truncated(inner, "depth", inside.length)
                 else:
-                    made = {} if inside.mapping else []
+                    plain = {} if inside.mapping else []
                     self._path.add(id(inner))
-                    frames.append(_Frame(id(inner), inside, made))
+                    frames.append(_Frame(id(inner), inside, plain))
             if source.mapping:
-                copied[self._key(key, copied)] = made
+                copied[self._key(key, copied)] = plain
             else:
-                copied.append(made)
+                copied.append(plain)
         return result[0]
 
     def _copy_small(self, members: Iterator[tuple[Any, Any]], copied: dict[str, Any]) -> None:
@@ -293,8 +302,8 @@ class _Walk:
             name = plain_text(key)
         else:
             small = Limits(8, 64, 4096, self._limits.seconds)
-            made = _Walk(small).copy(key)
-            name = made if type(made) is str else dumps(made)
+            encoded = _Walk(small).copy(key)
+            name = encoded if type(encoded) is str else dumps(encoded)
         while name in copied:
             name += "'"
         return name

@@ -1,7 +1,7 @@
-"""How to look into a value without asking it.
+"""How to look into a value without running its code.
 
 A value of the user may raise, hang or change when one of its methods is called, and so may its
-class. So nothing here calls either: classes are told apart by the method resolution order that the
+class. So nothing here calls either: classes are recognised by the method resolution order that the
 interpreter keeps, and attributes are taken from the instance's own dict or slots.
 """
 

@@ -30,11 +30,11 @@ _CELLS = 100_000
 
 def declared(value: Any, base: type) -> Any:
     """Look into an instance by the fields one of its classes declares; None where none does."""
-    found = class_dict(base)
-    if "__dataclass_fields__" in found:
+    namespace = class_dict(base)
+    if "__dataclass_fields__" in namespace:
         # Source: CPython dataclasses.py; class variables and init-only arguments are listed too.
         real = getattr(dataclasses, "_FIELD", None)
-        listed: Any = found["__dataclass_fields__"]
+        listed: Any = namespace["__dataclass_fields__"]
         kept = listed.values() if type(listed) is dict else ()
         names = [
             it.name
@@ -42,9 +42,9 @@ def declared(value: Any, base: type) -> Any:
             if type(it) is dataclasses.Field and getattr(it, "_field_type", real) is real
         ]
         return fields(value, names)
-    if "__attrs_attrs__" in found:
+    if "__attrs_attrs__" in namespace:
         attribute = getattr(sys.modules.get("attr"), "Attribute", None)
-        listed = found["__attrs_attrs__"]
+        listed = namespace["__attrs_attrs__"]
         members = tuple.__iter__(listed) if any(it is tuple for it in mro(type(listed))) else ()
         return fields(value, [it.name for it in members if type(it) is attribute])
     return None
@@ -80,8 +80,8 @@ def _numpy_array(value: Any) -> Any:
     size = array.size.__get__(value)
     if size <= _CELLS:
         return array.tolist(value)
-    said = f"shape {array.shape.__get__(value)}, {array.dtype.__get__(value)}"
-    return truncated(value, "nodes", size, **{MARK_TEXT: said})
+    description = f"shape {array.shape.__get__(value)}, {array.dtype.__get__(value)}"
+    return truncated(value, "nodes", size, **{MARK_TEXT: description})
 
 
 def _numpy_scalar(value: Any) -> Any:
@@ -98,7 +98,7 @@ def _pandas(value: Any) -> Any:
         return unencodable(value)
     rows = _CELLS // 10 // max(1, value.size // max(1, len(value)))
     frame = value.iloc[:rows]
-    said: dict[str, Any] = (
+    members: dict[str, Any] = (
         frame.to_dict("split")
         if cls is pandas.DataFrame
         else {
@@ -107,8 +107,8 @@ def _pandas(value: Any) -> Any:
         }
     )
     if rows < len(value):
-        said |= {MARK_TRUNCATED: "nodes", MARK_LENGTH: len(value)}
-    return Items(iter(said.items()), len(said), mapping=True)
+        members |= {MARK_TRUNCATED: "nodes", MARK_LENGTH: len(value)}
+    return Items(iter(members.items()), len(members), mapping=True)
 
 
 _by_base: dict[int, Look] = {}

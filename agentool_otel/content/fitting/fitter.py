@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 PREVIEW = 2048
-"""Bytes that are left of an attribute when the whole span is too large."""
+"""Bytes that an attribute keeps when the whole span is too large."""
 
 _GOES_FIRST = (
     gen_ai.TOOL_DEFINITIONS,
@@ -41,7 +41,7 @@ _GOES_FIRST = (
     gen_ai.TOOL_CALL_ARGUMENTS,
 )
 """Cut first when a span is too large, in this order, then other content, the largest first: a
-history repeats what earlier spans say, an output is said once."""
+history repeats earlier spans, an output appears once."""
 
 
 class Store(Protocol):
@@ -109,23 +109,23 @@ def fit(
         return NO_CUTS
     lengths = {key: _bytes(it) for key, it in attributes.items() if isinstance(it, str)}
     cut = {key: sizes.attribute for key, size in lengths.items() if size > sizes.attribute}
-    left = sum(min(size, sizes.attribute) for size in lengths.values())
+    bytes_kept = sum(min(size, sizes.attribute) for size in lengths.values())
     for key in sorted(CONTENT & lengths.keys(), key=lambda key: _rank(key, lengths[key])):
-        if left <= sizes.span:
+        if bytes_kept <= sizes.span:
             break
-        left -= max(0, min(lengths[key], sizes.attribute) - PREVIEW)
+        bytes_kept -= max(0, min(lengths[key], sizes.attribute) - PREVIEW)
         cut[key] = min(PREVIEW, sizes.attribute)
     cuts: dict[str, Cut] = {}
     for key, most in cut.items():
         if lengths[key] > most:
             text = attributes[key]
-            made = before.get(key)
-            if made is None or made.whole is not text or made.most != most:
-                made = Cut(text, most, shorten(text, most), _noted(text, store))
-            attributes[key] = made.short
-            cuts[key] = made
+            shortened = before.get(key)
+            if shortened is None or shortened.whole is not text or shortened.most != most:
+                shortened = Cut(text, most, shorten(text, most), _noted(text, store))
+            attributes[key] = shortened.short
+            cuts[key] = shortened
     if cuts:
-        notes = {key: made.note for key, made in cuts.items()}
+        notes = {key: shortened.note for key, shortened in cuts.items()}
         attributes[agentool.CONTENT_SHORTENED] = dumps(notes)
     return cuts
 

@@ -50,10 +50,10 @@ class Folder:
 def _holds(path: Path, size: int) -> bool:
     """Whether a text is stored there; a link or a pipe under its name is nothing of the kind."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size == size
+    return stat.S_ISREG(status.st_mode) and status.st_size == size
 
 
 class Remote:

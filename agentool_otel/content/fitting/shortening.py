@@ -55,10 +55,10 @@ def _cut(value: bytes, room: int) -> bytes:
         if kind == b'"':
             return _cut_string(loads(value), room)
         if kind == b"{":
-            found = _object(value)
+            members = _object(value)
             # All at once: orjson takes a kilobyte for each text.
-            names = [bytes(name) + b":" for name in _array(orjson.dumps(list(found)))]
-            return b"{%b}" % _cut_members(names, list(found.values()), room, b"%b")
+            names = [bytes(name) + b":" for name in _array(orjson.dumps(list(members)))]
+            return b"{%b}" % _cut_members(names, list(members.values()), room, b"%b")
         if kind == b"[":
             items = _array(value)
             return b"[%b]" % _cut_members([b""] * len(items), items, room, b"{%b}")
@@ -66,8 +66,8 @@ def _cut(value: bytes, room: int) -> bytes:
 
 
 def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: bytes) -> bytes:
-    """Return members with their commas; those that have no room are told of by a last one."""
-    told = mark_as % _mark(len(members))[1:-1]
+    """Return members with their commas; a last one stands for those without room."""
+    mark = mark_as % _mark(len(members))[1:-1]
     room -= 2
     around = sum(map(len, names)) + len(names)
     least = max(_LEAST, min(_WHOLE, room // 16), (room - around) // len(members))
@@ -82,7 +82,7 @@ def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: by
         values.append(value)
         used.append(end)
     if len(values) < len(members):
-        room -= len(told) + 1
+        room -= len(mark) + 1
         while used and used[-1] > room:
             used.pop()
         values = values[: len(used)]
@@ -93,18 +93,18 @@ def _cut_members(names: list[bytes], members: list[_Raw], room: int, mark_as: by
         for name, value in zip(names, values, strict=False)
     ]
     if len(kept) < len(members):
-        kept.append(told)
+        kept.append(mark)
     return b",".join(kept)
 
 
 def _fair_share(sizes: list[int], room: int) -> int:
     """Return how large a member may be for all together to have room."""
-    left = len(sizes)
+    remaining = len(sizes)
     for size in sorted(sizes):
-        if size * left > room:
-            return room // left
+        if size * remaining > room:
+            return room // remaining
         room -= size
-        left -= 1
+        remaining -= 1
     return max(sizes, default=0)
 
 

@@ -5,7 +5,7 @@ sentence: a name, a separator, a value. What is looked at first is the little th
 separator, because most of a text is not that.
 
 No text makes this slow: words are searched one by one, each from where the value of the one before
-ends, and a value is read once. One whose end is not found goes to the end of the text.
+ends, and a value is read once. One without an end goes to the end of the text.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _next_name(text: str, lower: str, word: str, at: int) -> re.Match[str] | Non
 
 
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     at = end = 0
     while (name := _next_name(text, lower, word, at)) is not None:
         at = name.end()
@@ -147,10 +147,10 @@ def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
         if value is not None:
             end = max(end, value[1])
             if not _is_masked(text, *value):
-                found.append(value)
+                spans.append(value)
         if word not in _HEADERS or (header and word == "cookie"):
             at = max(at, end - _REACH)
-    return found
+    return spans
 
 
 def _header(text: str, word: str, name: re.Match[str]) -> tuple[int, int] | None:

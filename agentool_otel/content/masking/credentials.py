@@ -1,12 +1,12 @@
-"""Credentials in texts: how they are told and taken out.
+"""Credentials in texts: how they are recognised and taken out.
 
-Two things give one away: the name it stands under, and the shape of the text itself. No expression
+Two things give one away: its name, and the shape of the text itself. No expression
 is tried at every place of a payload: names of members are cut out of the text and looked up among
-those known to be harmless, names before other separators are told by a few words
-(`_assignments.py`), shapes are looked for by the few characters they begin with (`_shapes.py`).
+those known to be harmless, names before other separators are recognised by a few words
+(`assignments.py`), shapes by the few characters they begin with (`shapes.py`).
 
-The text is anybody's, and the time is that of the user's call: all of it is gone over a fixed
-number of times, whatever it is.
+The text is anybody's, and the time is that of the user's call: whatever it is, it is read a fixed
+number of times.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ masks = _Count()
 
 
 def harmless(members: dict[str, Any]) -> bool:
-    """Whether no member has a name that says credential. Records come in shapes: once found
+    """Whether no member is named like a credential. Records come in shapes: once found
     harmless, `NAMES` of one is in `HARMLESS`.
 
     Raises:
@@ -117,7 +117,7 @@ def _remember(names: set[str]) -> None:
 
 
 _LARGE = 16_384
-"""Characters from which it is looked for the words first: a payload of records has many names."""
+"""Characters from which the words are searched first: a payload of records has many names."""
 
 
 def masked(text: str) -> str:
@@ -127,10 +127,10 @@ def masked(text: str) -> str:
 
 def mask_text(text: str) -> str:
     """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
-    if found := shaped(text):
-        text = _cut(text, found)
-    if found := assigned(text):
-        text = _cut(text, found)
+    if spans := shaped(text):
+        text = _cut(text, spans)
+    if spans := assigned(text):
+        text = _cut(text, spans)
     return text
 
 
@@ -180,10 +180,10 @@ _DEEPEST = 8
 
 
 def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
-    """Mask what stands under the name of a credential; return all containers, all texts, and
-    whether there was any."""
+    """Mask the values named like a credential; return all containers, all texts, and whether
+    anything was masked."""
     texts: list[str] = []
-    found = False
+    any_masked = False
     containers: list[Any] = [holder]
     for container in containers:  # grows meanwhile
         if isinstance(container, dict) and _may_name_secret(container):
@@ -191,13 +191,13 @@ def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
                 if isinstance(key, str) and names_secret(key) and _can_be_secret(value):
                     container[key] = MASK
                     masks.masked += 1
-                    found = True
+                    any_masked = True
         for value in container.values() if isinstance(container, dict) else container:
             if isinstance(value, str):
                 texts.append(value)
             elif isinstance(value, (dict, list)):
                 containers.append(value)
-    return containers, texts, found
+    return containers, texts, any_masked
 
 
 def _members(container: Any) -> Iterable[tuple[Any, Any]]:
@@ -235,11 +235,11 @@ def _can_be_secret(value: Any) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value not in ("", MASK)
 
 
-def _cut(text: str, found: list[tuple[int, int]]) -> str:
-    """Put the mask where something was found."""
+def _cut(text: str, spans: list[tuple[int, int]]) -> str:
+    """Replace spans of a text, which may overlap, with the mask."""
     pieces: list[str] = []
     end = 0
-    for begins, ends in sorted(found):
+    for begins, ends in sorted(spans):
         if ends <= end:
             continue
         if begins >= end:

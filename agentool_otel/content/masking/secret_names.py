@@ -1,4 +1,4 @@
-"""Names that say credential: of members, attributes, variables, headers and parameters."""
+"""Names of credentials: of members, attributes, variables, headers and parameters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONGEST_ENDING = 64
 
 
 def has_word(text: str) -> bool:
-    """Whether one of `WORDS` is in a text: cheap, as nothing is told apart."""
+    """Whether one of `WORDS` is in a text: cheap, because any of them will do."""
     lower = text.lower()
     return (
         "key" in lower

@@ -77,12 +77,12 @@ def shaped(text: str) -> list[tuple[int, int]]:
     """Return where credentials stand, by shape and not by place; some may overlap."""
     if not may_hold(text):
         return []
-    found = list(_private_keys(text)) if "PRIVATE KEY-----" in text else []
+    spans = list(_private_keys(text)) if "PRIVATE KEY-----" in text else []
     for start, shape in _SHAPES:
         if start in text:
             part = "secret" if "secret" in shape.groupindex else 0
-            found += [it.span(part) for it in shape.finditer(text) if it.lastgroup != "vain"]
-    return found
+            spans += [it.span(part) for it in shape.finditer(text) if it.lastgroup != "vain"]
+    return spans
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:

@@ -52,7 +52,7 @@ class Place:
         self._kind = kind
         self.folder = Path(folder or environment.recordings_folder()).absolute()
         self._stem: Path | None = None
-        self._made = False
+        self._made_folder = False
         _make_room()
         renew_after_fork(self._forked)
 
@@ -87,7 +87,7 @@ class Place:
 
     def leave(self) -> None:
         """Remove the folder again if nothing is left in it."""
-        if self._made:
+        if self._made_folder:
             with suppress(OSError):
                 self.folder.rmdir()
 
@@ -96,7 +96,7 @@ class Place:
             return make()
         except FileNotFoundError:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._made = True
+            self._made_folder = True
             return make()
 
     def _forked(self) -> None:
@@ -118,7 +118,7 @@ class AppendFile:
     """A file for appending, readable by its owner only.
 
     The program may close our descriptor, as daemons do with all, and open something else under its
-    number. Before each use it is asked what is open there; if that is not this file, the number is
+    number. Before each use we check what is open there; if that is not this file, the number is
     forgotten, never closed, and the file is opened again by its path.
 
     Raises:
@@ -136,9 +136,9 @@ class AppendFile:
     def _hold(self, path: Path, file: int) -> None:
         self.path = path
         self._file = _out_of_the_way(file)
-        found = os.fstat(self._file)
-        self._device, self.inode = found.st_dev, found.st_ino
-        self.size = found.st_size
+        status = os.fstat(self._file)
+        self._device, self.inode = status.st_dev, status.st_ino
+        self.size = status.st_size
         self._locked = False
 
     @classmethod
@@ -243,12 +243,12 @@ class AppendFile:
 
     def _descriptor(self) -> int:
         try:
-            found = os.fstat(self._file)
+            status = os.fstat(self._file)
         except OSError:
             return self._open_again()
-        if found.st_ino != self.inode or found.st_dev != self._device:
+        if status.st_ino != self.inode or status.st_dev != self._device:
             return self._open_again()
-        if not found.st_nlink:
+        if not status.st_nlink:
             raise Gone(self.path)
         return self._file
 
@@ -258,16 +258,16 @@ class AppendFile:
             file = open_own(self.path, _APPEND)
         except FileNotFoundError:
             raise Gone(self.path) from None
-        found = os.fstat(file)
-        if not self._is(found) or (self._locked and not lock(file)):
+        status = os.fstat(file)
+        if not self._is(status) or (self._locked and not lock(file)):
             os.close(file)
             raise Gone(self.path)
         self._file = _out_of_the_way(file)
-        self.size = found.st_size
+        self.size = status.st_size
         return self._file
 
-    def _is(self, found: os.stat_result) -> bool:
-        return found.st_ino == self.inode and found.st_dev == self._device
+    def _is(self, status: os.stat_result) -> bool:
+        return status.st_ino == self.inode and status.st_dev == self._device
 
 
 def _make_room() -> None:
@@ -312,4 +312,4 @@ def renew_after_fork(method: Callable[[], None]) -> None:
     """Call a bound method in every forked child, as long as its object lives."""
     if hasattr(os, "register_at_fork"):
         renew = weakref.WeakMethod(method)
-        os.register_at_fork(after_in_child=lambda: (found := renew()) and found())
+        os.register_at_fork(after_in_child=lambda: (call := renew()) and call())

@@ -56,13 +56,13 @@ class Journal:
 
     Args:
         place: where the file is.
-        destination: where ended spans go, said in the first line: a recovery by another program
+        destination: where ended spans go, noted in the first line: a recovery by another program
             sends them nowhere else.
-        protocol: the OTLP protocol that is spoken there, if any.
+        protocol: the OTLP protocol used there, if any.
         signal: what else than spans goes there, if it is not what goes beside them.
         exact: that is the URL of the signal as it stands.
         also: the vocabulary whose names are sent beside ours, by whoever sends.
-        ended_up_to: tells how many bytes of ended spans there are now. Spans that stand in the
+        ended_up_to: returns how many bytes of ended spans there are now. Spans that stand in the
             journal have ended after that, if at all.
     """
 
@@ -101,7 +101,7 @@ class Journal:
 
         Args:
             span: the living span.
-            shown: what may be said about it.
+            shown: the span without what must not leave.
         """
         context = span.get_span_context()
         assert context is not None  # the SDK types it as optional; a span that runs has one
@@ -116,7 +116,7 @@ class Journal:
                 self._append(*line)
             except OSError as error:
                 self._retry_ns = (span.start_time or 0) + _PATIENCE_NS
-                self._tell(error)
+                self._report(error)
 
     def ended(self, span_id: int) -> None:
         """Forget a span that is kept elsewhere by now. To be called under the lock."""
@@ -161,7 +161,7 @@ class Journal:
             try:
                 self._file = self._file.replace(self._contents)
             except OSError as error:
-                self._tell(error)
+                self._report(error)
                 return False
             self._limit = self._file.size + _GROWN
             return True
@@ -180,13 +180,13 @@ class Journal:
                     file.remove()
 
     def begin(self, now_ns: int) -> None:
-        """Make the file, if there is none: it tells others that this process lives."""
+        """Make the file, if there is none: it shows others that this process lives."""
         if self._file is None and now_ns >= self._retry_ns:
             try:
                 self._make()
             except OSError as error:
                 self._retry_ns = now_ns + _PATIENCE_NS
-                self._tell(error)
+                self._report(error)
 
     def look(self, now_ns: int) -> None:
         """Write the file again if somebody has deleted it, and lock it again if it was closed."""
@@ -235,7 +235,7 @@ class Journal:
             lines += started.line
         return b"".join(lines)
 
-    def _tell(self, error: OSError) -> None:
+    def _report(self, error: OSError) -> None:
         if not self._failed:
             self._failed = True
             # A recording in the same folder says the same for itself.

@@ -65,7 +65,7 @@ class RecordingExporter(SpanExporter):
         self._waiting: deque[tuple[bytes, _Counts]] = deque()
         self._waiting_bytes = 0
         self._retry_ns = 0
-        self._told = False
+        self._reported = False
         self._shut_down = False
         self._lock = threading.RLock()
         renew_after_fork(self._forked)
@@ -97,7 +97,7 @@ class RecordingExporter(SpanExporter):
                     self._append(*line)
                 except OSError as error:
                     self._retry_ns = now_ns + _PATIENCE_NS
-                    self._tell(error)
+                    self._report(error)
                 else:
                     counts.delivered += 1
                     return
@@ -117,7 +117,7 @@ class RecordingExporter(SpanExporter):
             try:
                 self._append(line)
             except OSError as error:
-                self._tell(error)
+                self._report(error)
                 return SpanExportResult.FAILURE
         return SpanExportResult.SUCCESS
 
@@ -177,13 +177,13 @@ class RecordingExporter(SpanExporter):
                 counts.spooled -= 1
                 counts.delivered += 1
         except OSError as error:
-            self._tell(error)
+            self._report(error)
             return False
         return True
 
-    def _tell(self, error: OSError) -> None:
-        if not self._told:
-            self._told = True
+    def _report(self, error: OSError) -> None:
+        if not self._reported:
+            self._reported = True
             _log.error(
                 "spans cannot be recorded in %s: %s; the next %d MB wait in memory for room",
                 self.folder,
@@ -224,7 +224,7 @@ class RecordedLogs:
         return self._recording.flush(timeout_s)
 
     def close(self, timeout_s: float) -> None:
-        """Say what was lost; the file is closed by whoever records spans into it."""
+        """Log what was lost; the file is closed by whoever records spans into it."""
         if self.dropped:
             where = self._recording.folder
             _log.error("%d log records were lost: %s could not be written", self.dropped, where)

@@ -49,7 +49,7 @@ def complete_recordings(folder: Path, survey: Survey) -> int:
     added = 0
     for remains in remains_in(folder, survey):
         with survey.handling(remains):
-            if remains.destination.said == RECORDING:
+            if remains.destination.address == RECORDING:
                 added += _complete(remains)
             elif remains.waiting:
                 survey.elsewhere[remains.destination] = None
@@ -102,8 +102,8 @@ def _mend_tail(file: AppendFile) -> None:
 
 def destinations(folder: Path, survey: Survey) -> list[Destination]:
     """Return the receivers that dead processes left spans or log records for."""
-    found = dict.fromkeys(remains.destination for remains in remains_in(folder, survey))
-    return [destination for destination in found if destination.said != RECORDING]
+    unique = dict.fromkeys(remains.destination for remains in remains_in(folder, survey))
+    return [destination for destination in unique if destination.address != RECORDING]
 
 
 class Sent(NamedTuple):
@@ -113,9 +113,9 @@ class Sent(NamedTuple):
     """Spans."""
     logs: int = 0
     """Log records."""
-    left: int = 0
+    remaining: int = 0
     """Spans that are still where they were."""
-    logs_left: int = 0
+    logs_remaining: int = 0
     unreadable: int = 0
     """Files that cannot be read. What is in them stays there, and is not counted above."""
     reason: str = ""
@@ -126,8 +126,8 @@ class Sent(NamedTuple):
         return Sent(
             self.sent + spans.sent,
             self.logs + logs.sent,
-            self.left + spans.left,
-            self.logs_left + logs.left,
+            self.remaining + spans.remaining,
+            self.logs_remaining + logs.remaining,
             self.unreadable + spans.unreadable + logs.unreadable,
             self.reason or spans.reason or logs.reason,
         )
@@ -158,7 +158,7 @@ def send_remains(
         with survey.handling(remains):
             if remains.destination == destination:
                 total = total.and_one(_send(remains, senders, timeout_s, deadline, refused, total))
-            elif remains.destination.said != RECORDING and remains.waiting:
+            elif remains.destination.address != RECORDING and remains.waiting:
                 survey.elsewhere[remains.destination] = None
     return total
 
@@ -174,9 +174,9 @@ def _send(
     """Send what one process left, log records beside spans, and tidy up what has arrived."""
     done: dict[Signal, _One] = {}
     if remains.destination.signal == "traces":
-        by = 0 if before.left else deadline
+        by = 0 if before.remaining else deadline
         done["traces"] = _send_one(remains, "traces", senders, timeout_s, by, refused)
-    by = 0 if before.logs_left else deadline
+    by = 0 if before.logs_remaining else deadline
     done["logs"] = _send_one(remains, "logs", senders, timeout_s, by, refused)
     if not any(one.waiting for one in done.values()):
         if any(os.path.lexists(remains.sibling(it.refused)) for it in SUFFIXES.values()):
@@ -190,7 +190,7 @@ class _One(NamedTuple):
     """What came of one signal of one process."""
 
     sent: int = 0
-    left: int = 0
+    remaining: int = 0
     reason: str = ""
     waiting: bool = False
     """Whether its files have to stay."""
@@ -214,16 +214,16 @@ def _send_one(
     sender = senders[signal]
     size = min(sender.limit, _READ)
     also = remains.also if signal == "traces" else None
-    sent = left = 0
+    sent = remaining = 0
     reason = ""
     rejects: list[bytes] = []
     unread: list[str] = []
-    found = _spooled(paths, size, unread)
+    pending = _spooled(paths, size, unread)
     if signal == "traces":
-        found = _with_open(found, remains, size, unread)
-    for batch in found:
-        if left or (deadline is not None and time.monotonic() > deadline):
-            left += len(batch)
+        pending = _with_open(pending, remains, size, unread)
+    for batch in pending:
+        if remaining or (deadline is not None and time.monotonic() > deadline):
+            remaining += len(batch)
             continue
         for part, answer in attempts(sender, batch, timeout_s, also):
             if answer.verdict == "accepted" and not answer.rejected:
@@ -231,13 +231,13 @@ def _send_one(
                 continue
             reason = answer.reason
             if answer.verdict == "later":
-                left += len(part)
+                remaining += len(part)
             else:
                 rejects += part
     if unread:
-        return _One(sent, left + len(rejects), unread[0], waiting=True, unreadable=True)
-    if left:
-        return _One(sent, left + len(rejects), reason, waiting=True)
+        return _One(sent, remaining + len(rejects), unread[0], waiting=True, unreadable=True)
+    if remaining:
+        return _One(sent, remaining + len(rejects), reason, waiting=True)
     try:
         _set_apart(apart, rejects, refused)
     except OSError as error:

@@ -1,9 +1,9 @@
-"""What processes that are dead by now have left in a folder: found, vouched for, locked.
+"""What dead processes have left in a folder: verified and locked.
 
 A process is dead when its journal can be locked. Only what this user's processes have made here is
-taken up again: a journal notes its own inode, so what came by a clone, an archive or a copy is told
-from it, and so are links, pipes and the files of others. Those are left as they are; `Survey` says
-which, and why.
+recovered: a journal notes its own inode, which tells it from a clone, an unpacked archive or a
+copy; links, pipes and files of others are recognised too. Those are left as they are; `Survey`
+lists which, and why.
 """
 
 from __future__ import annotations
@@ -70,22 +70,22 @@ class Survey:
         except (OSError, MemoryError, AgentoolError) as error:
             self.failed[remains.path] = getattr(error, "strerror", None) or repr(error)
         except Exception as error:  # whatever a damaged file may cause
-            said = str(error) if isinstance(error, Damaged) else type(error).__name__
-            self.set_aside[remains.set_aside()] = said
+            reason = str(error) if isinstance(error, Damaged) else type(error).__name__
+            self.set_aside[remains.set_aside()] = reason
 
     def sentences(self) -> Iterator[str]:
-        """Yield what people should know of it, a line each."""
-        for found, what in (
+        """Yield what users should know of it, a line each."""
+        for files, what in (
             (self.left_alone, "not made here by this user's programs and left alone"),
             (self.set_aside, "damaged and set aside"),
             (self.failed, "not to be read or written at present"),
         ):
-            if found:
-                path, why = next(iter(found.items()))
-                if len(found) == 1:
+            if files:
+                path, why = next(iter(files.items()))
+                if len(files) == 1:
                     yield f"{path} is {what}: {why}"
                 else:
-                    yield f"{len(found)} files in {self.folder} are {what}; {path.name}: {why}"
+                    yield f"{len(files)} files in {self.folder} are {what}; {path.name}: {why}"
         for destination in self.elsewhere:
             yield (
                 f"what earlier processes could not deliver waits in {self.folder} for "
@@ -93,14 +93,14 @@ class Survey:
             )
 
     def log(self) -> None:
-        """Say each of these sentences once in this process."""
+        """Log each of these sentences, once in this process."""
         for sentence in self.sentences():
-            if sentence not in _told:
-                _told.add(sentence)
+            if sentence not in _logged:
+                _logged.add(sentence)
                 _log.warning("%s", sentence)
 
 
-_told: set[str] = set()
+_logged: set[str] = set()
 
 
 def _command(folder: Path) -> str:
@@ -120,20 +120,20 @@ class Remains:
     def __init__(self, path: Path, file: int):
         self.path = path
         self._file = file
-        found = os.fstat(file)
-        self.died_ns = found.st_mtime_ns
+        status = os.fstat(file)
+        self.died_ns = status.st_mtime_ns
         self._first = _first_line(file)
         try:
-            said = orjson.loads(self._first)
-            ours = said["inode"] == found.st_ino and str(said["destination"]).isprintable()
+            header = orjson.loads(self._first)
+            ours = header["inode"] == status.st_ino and str(header["destination"]).isprintable()
             self.destination = Destination(
-                str(said["destination"]),
-                str(said.get("protocol", "")),
-                str(said.get("signal", "traces")),
-                bool(said.get("exact", False)),
+                str(header["destination"]),
+                str(header.get("protocol", "")),
+                str(header.get("signal", "traces")),
+                bool(header.get("exact", False)),
             )
-            also = said.get("also")
-            self.ended_from = int(said["from"])
+            also = header.get("also")
+            self.ended_from = int(header["from"])
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             raise NotOurs(path, "it is no journal of a process of this user") from None
         self.also: str | None = also if also in agentool.VOCABULARIES else None
@@ -147,7 +147,7 @@ class Remains:
 
     @property
     def waiting(self) -> bool:
-        """Whether there may be something that has not arrived, as far as sizes tell."""
+        """Whether there may be something that has not arrived, judging by sizes."""
         if os.fstat(self._file).st_size > len(self._first) + 1:
             return True
         return any(_holds(path) for path in self.path.parent.glob(f"{self.path.stem}.*spool"))
@@ -181,10 +181,10 @@ class Remains:
     def empty(self) -> None:
         """Leave only the first line of the journal, which says where the other files belong."""
         if self._in_place():
-            said = orjson.loads(self._first)
+            header = orjson.loads(self._first)
             with suppress(OSError):
                 AppendFile.put(
-                    self.path, lambda inode: orjson.dumps({**said, "inode": inode}) + b"\n"
+                    self.path, lambda inode: orjson.dumps({**header, "inode": inode}) + b"\n"
                 ).close()
 
     def set_aside(self) -> Path:
@@ -222,15 +222,15 @@ def remains_in(folder: Path, survey: Survey) -> Iterator[Remains]:
         survey.left_alone[folder] = why
         return
     for path in paths:
-        found = _taken_up(path, survey)
-        if found is not None:
+        remains = _claim(path, survey)
+        if remains is not None:
             try:
-                yield found
+                yield remains
             finally:
-                found.release()
+                remains.release()
 
 
-def _taken_up(path: Path, survey: Survey) -> Remains | None:
+def _claim(path: Path, survey: Survey) -> Remains | None:
     try:
         file = open_own(path, os.O_RDWR)
     except NotOurs as error:

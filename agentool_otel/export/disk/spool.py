@@ -1,6 +1,6 @@
 """Encoded spans in the order they ended, on disk while they wait to be sent.
 
-Log records wait in the same way in a file of their own, and are not told apart below.
+Log records wait in the same way in a file of their own; below, "spans" means both.
 `<name>.spool`: each span a request of its own after its length as `uint32` big-endian, the framing
 of the Collector's file exporter, so that `agentool-otel show` reads it too. The disk is the queue:
 memory holds a batch at a time, however long an endpoint is down. Where there is no disk to write
@@ -77,12 +77,12 @@ def read_spool(path: Path, size: int) -> Iterator[list[bytes]]:
         rest = b""
         while data := file.read(max(size, _missing(rest))):
             rest += data
-            found = list(frames(rest))
-            batch = list(takewhile(is_whole, found))
+            complete = list(frames(rest))
+            batch = list(takewhile(is_whole, complete))
             rest = rest[sum(len(span) + 4 for span in batch) :]
             if batch:
                 yield batch
-            if len(batch) < len(found):
+            if len(batch) < len(complete):
                 return
 
 
@@ -175,11 +175,11 @@ class Spool:
         first = 4 + int.from_bytes(data[:4], "big")
         if first > len(data):
             data = self._file.read(self._sent, first)
-        found = list(frames(data))
-        if not found:  # damaged: what follows cannot be told apart
+        spans = list(frames(data))
+        if not spans:  # damaged: where the next one begins is unknown
             self._lose(self.waiting)
             self._sent = self._file.size
-        return found
+        return spans
 
     def done(self, spans: Sequence[bytes]) -> None:
         """Forget the first of the spans that `next` returned: they are where they belong."""

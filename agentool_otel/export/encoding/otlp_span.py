@@ -1,4 +1,4 @@
-"""A span back from the request that `encode_span` made of it, as far as what it says goes.
+"""A span decoded from the request that `encode_span` made of it, but for events and links.
 
 Spec: opentelemetry-proto 1.9, trace/v1/trace.proto and common/v1/common.proto. For the thread that
 sends: loading protobuf's classes into the user's program would cost more than all it would read.
@@ -36,8 +36,8 @@ def decode_span(request: bytes) -> SpanRecord:
     span = SpanRecord("", "", scope=scope_name(request), attributes={})
     for number, value in _fields(span_of(request)):
         if number == _ATTRIBUTE:
-            key, said = _pair(value)
-            span.attributes[key] = said
+            key, content = _pair(value)
+            span.attributes[key] = content
         elif number == _TRACE_ID:
             span.trace_id = value.hex()
         elif number == _SPAN_ID:
@@ -50,13 +50,13 @@ def decode_span(request: bytes) -> SpanRecord:
 
 
 def _pair(data: bytes) -> tuple[str, Any]:
-    key, said = "", None
-    for number, value in _fields(data):
+    key, value = "", None
+    for number, field in _fields(data):
         if number == 1:
-            key = value.decode()
+            key = field.decode()
         else:
-            said = _value(value)
-    return key, said
+            value = _value(field)
+    return key, value
 
 
 def _value(data: bytes) -> Any:

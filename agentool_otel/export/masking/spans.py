@@ -256,7 +256,7 @@ def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
 
     Source: opentelemetry-sdk 1.30 to 1.45, `ReadableSpan`, `BoundedAttributes`, `BoundedList`.
     """
-    made = copy.copy(span)
+    copied = copy.copy(span)
     for name, value in changes.items():
         held = getattr(span, f"_{name}")
         inside = next((it for it in ("_dict", "_dq") if hasattr(held, it)), None)
@@ -264,5 +264,5 @@ def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
             bounded = copy.copy(held)
             setattr(bounded, inside, type(getattr(held, inside))(value))
             value = bounded
-        setattr(made, f"_{name}", value)
-    return made
+        setattr(copied, f"_{name}", value)
+    return copied

@@ -25,10 +25,10 @@ _FILES = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
 
 
 class Tls:
-    """Whom to trust, and who we are, as `OTEL_EXPORTER_OTLP_*CERTIFICATE` and `*_KEY` say.
+    """Trusted authorities and our certificate, from `OTEL_EXPORTER_OTLP_*CERTIFICATE` and `*_KEY`.
 
     Args:
-        signal: whose variables count; None for none, where we are nobody and trust is the system's.
+        signal: whose variables apply; None: no certificate, and the system's authorities.
 
     Raises:
         ConfigurationError: one of these files cannot be read or used.
@@ -41,7 +41,7 @@ class Tls:
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
             try:
-                self._context = self._made()
+                self._context = self._make_context()
             except OSError as error:
                 raise ConfigurationError(
                     f"{error}: {environment.otlp_variable('CERTIFICATE')}, _CLIENT_CERTIFICATE and "
@@ -53,10 +53,10 @@ class Tls:
         """For `http.client`; made once, since it reads hundreds of certificates.
 
         Raises:
-            OSError: the bundle that `requests` is told to use cannot be used.
+            OSError: the bundle that is configured for `requests` cannot be used.
         """
         if self._context is None:
-            self._context = self._made()
+            self._context = self._make_context()
         return self._context
 
     def grpc_credentials(self, grpc: Any) -> Any:
@@ -64,7 +64,7 @@ class Tls:
         files = [_read(path) for path in (self._authority, self._key, self._certificate)]
         return grpc.ssl_channel_credentials(*files)
 
-    def _made(self) -> ssl.SSLContext:
+    def _make_context(self) -> ssl.SSLContext:
         authority = self._authority
         if not authority:
             bundle = environment.trusted_by_requests()
@@ -113,7 +113,7 @@ class Route(NamedTuple):
 
     connection: http.client.HTTPConnection
     path: str
-    """What is asked for: a path, or a whole URL of a proxy."""
+    """The request target: a path, or the whole URL for a proxy."""
     headers: dict[str, str]
 
 
@@ -121,7 +121,7 @@ def connect(url: SplitResult, tls: Tls, timeout_s: float, proxies: bool = True) 
     """Return the way to a URL, through the proxy of the environment unless `proxies` is False.
 
     Raises:
-        OSError: the proxy speaks something else than HTTP, or nobody can be trusted.
+        OSError: the proxy does not speak HTTP, or the certificate bundle cannot be used.
     """
     secure = url.scheme == "https"
     host, port = url.hostname or "", url.port or (443 if secure else 80)
@@ -136,7 +136,7 @@ def connect(url: SplitResult, tls: Tls, timeout_s: float, proxies: bool = True) 
     if secure:
         via.set_tunnel(host, port, login)
         return Route(via, path, {})
-    # Without TLS a proxy is asked for the URL: many open tunnels to port 443 alone.
+    # Without TLS the whole URL goes to the proxy: many open tunnels to port 443 alone.
     shown = url.netloc.rpartition("@")[2]
     return Route(via, f"http://{shown}{path}", login)
 
@@ -151,15 +151,15 @@ def _connection(
 
 def _proxy(scheme: str, host: str, port: int) -> SplitResult | None:
     proxies = getproxies()
-    said = proxies.get(scheme) or proxies.get("all")
-    if not said or proxy_bypass(f"{host}:{port}") or proxy_bypass(host):
+    url = proxies.get(scheme) or proxies.get("all")
+    if not url or proxy_bypass(f"{host}:{port}") or proxy_bypass(host):
         return None
-    proxy = split(said if "://" in said else f"http://{said}")
+    proxy = split(url if "://" in url else f"http://{url}")
     if proxy is None:
         raise OSError(f"{scheme.upper()}_PROXY names no host: use http://host:port")
     if proxy.scheme != "http":
         raise OSError(
-            f"a proxy that is spoken to by {proxy.scheme} is not supported: name one with http:// "
+            f"a proxy that speaks {proxy.scheme} is not supported: name one with http:// "
             f"in {scheme.upper()}_PROXY, or {host} in NO_PROXY"
         )
     return proxy

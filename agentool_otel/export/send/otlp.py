@@ -46,8 +46,8 @@ _REFUSALS = 32
 class Destination(NamedTuple):
     """A target as it is noted in a journal, for whoever sends there later."""
 
-    said: str
-    """The endpoint, without credentials."""
+    address: str
+    """The endpoint, without credentials; or where nothing is sent, what is done instead."""
     protocol: str = ""
     signal: str = "traces"
     exact: bool = False
@@ -55,9 +55,9 @@ class Destination(NamedTuple):
     @property
     def endpoint(self) -> str:
         """The same as `--endpoint` takes it."""
-        if self.protocol == "grpc" and self.said.startswith("http"):
-            return f"grpc{self.said.removeprefix('http')}"
-        return self.said
+        if self.protocol == "grpc" and self.address.startswith("http"):
+            return f"grpc{self.address.removeprefix('http')}"
+        return self.address
 
 
 class OtlpTarget:
@@ -65,7 +65,7 @@ class OtlpTarget:
 
     Args:
         endpoint: None leaves it to the `OTEL_EXPORTER_OTLP_*` variables.
-        protocol: what is spoken there.
+        protocol: the one used there.
         signal: what goes there in the first place.
         exact: the endpoint is the URL of that signal as it stands. Nothing is known of a place for
             others.
@@ -114,19 +114,19 @@ class OtlpTarget:
         if parts.scheme in ("grpc", "grpcs"):
             scheme = "https" if parts.scheme == "grpcs" else "http"
             return cls(f"{scheme}://{parts.netloc}", "grpc", also=also)
-        asked = _protocol(environ)
-        if asked is None:
-            asked = "grpc" if parts.port == 4317 else "http/protobuf"
+        protocol = _protocol(environ)
+        if protocol is None:
+            protocol = "grpc" if parts.port == 4317 else "http/protobuf"
         endpoint = with_path(endpoint, "")
-        exact = asked != "grpc" and parts.path.rstrip("/").endswith("/v1/traces")
-        return cls(endpoint, asked, exact=exact, also=also)
+        exact = protocol != "grpc" and parts.path.rstrip("/").endswith("/v1/traces")
+        return cls(endpoint, protocol, exact=exact, also=also)
 
     @classmethod
     def noted(cls, where: Destination) -> OtlpTarget:
         """Return the target that a journal has noted, to be addressed without any credentials."""
         protocol: Protocol = "grpc" if where.protocol == "grpc" else "http/protobuf"
         signal: Signal = "logs" if where.signal == "logs" else "traces"
-        return cls(where.said, protocol, signal, where.exact, bare=True)
+        return cls(where.address, protocol, signal, where.exact, bare=True)
 
     @property
     def destination(self) -> Destination:
@@ -176,7 +176,7 @@ def target_from_environment(
 
 
 def target_beside(
-    spans: OtlpTarget | None, environ: Mapping[str, str], signal: Signal, given: bool
+    spans: OtlpTarget | None, environ: Mapping[str, str], signal: Signal, explicit: bool
 ) -> OtlpTarget | None:
     """Return where another signal is sent beside spans; None where no endpoint is named for it.
 
@@ -187,9 +187,10 @@ def target_beside(
         spans: where spans are sent.
         environ: the environment.
         signal: the other signal.
-        given: the target of the spans was given in code, and stands for the environment's.
+        explicit: the target of the spans was named in code, and takes the place of the
+            environment's.
     """
-    if given and spans is not None and not spans.exact:
+    if explicit and spans is not None and not spans.exact:
         return spans
     own = target_from_environment(environ, signal)
     if own is None or spans is None or own.exact or spans.exact:
@@ -211,22 +212,22 @@ def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol
 
 
 def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:
-    """Make what speaks to a target."""
+    """Make the sender of a signal to a target."""
     if target.protocol == "grpc":
         return GrpcSender(target, signal)
     return HttpSender(target, signal)
 
 
 class Senders(dict[Signal, Sender]):
-    """What speaks to a target, for each signal; made when first asked for."""
+    """The senders to a target, one for each signal, made on first use."""
 
     def __init__(self, target: OtlpTarget):
         super().__init__()
         self._target = target
 
     def __missing__(self, signal: Signal) -> Sender:
-        self[signal] = made = sender_of(self._target, signal)
-        return made
+        self[signal] = sender = sender_of(self._target, signal)
+        return sender
 
     def close(self) -> None:
         for sender in self.values():
@@ -239,34 +240,34 @@ def attempts(
     """Send spans and yield, in order, what became of them part by part.
 
     What is refused for what it holds or for its size is halved until the span at fault is alone.
-    Once the answer is `later` it stands for all that is left.
+    Once the answer is `later` it stands for all the rest.
 
     Args:
         sender: where to.
         spans: requests of one span each, made by `encode_span`.
         timeout_s: of each attempt.
-        also: the vocabulary whose names are sent beside ours. What is yielded is as it was given.
+        also: the vocabulary whose names are sent beside ours. What is yielded is without them.
     """
-    said = _with_names_beside(spans, sender.limit) if also else spans
-    left = [range(len(spans))]
+    sent = _with_names_beside(spans, sender.limit) if also else spans
+    parts = [range(len(spans))]
     accepted, refusals = False, 0
-    while left:
-        part = left.pop()
-        given, requests = spans[part.start : part.stop], said[part.start : part.stop]
+    while parts:
+        part = parts.pop()
+        requests = sent[part.start : part.stop]
         if len(part) > 1 and also and sum(map(len, requests)) > sender.limit:
-            left += _halves(part)
+            parts += _halves(part)
             continue
         answer = sender.send(merged(requests) if len(part) > 1 else requests[0], timeout_s)
         if answer.verdict in ("invalid", "too_large"):
             refusals += 1
-            # A receiver that refuses everything is not asked about every single span.
+            # A receiver that refuses everything is not offered every single span.
             if len(part) > 1 and (accepted or refusals < _REFUSALS):
-                left += _halves(part)
+                parts += _halves(part)
                 continue
         accepted = accepted or answer.verdict == "accepted"
-        yield given, answer
+        yield spans[part.start : part.stop], answer
         if answer.verdict == "later":
-            for rest in reversed(left):
+            for rest in reversed(parts):
                 yield spans[rest.start : rest.stop], answer
             return
 
@@ -301,14 +302,14 @@ def batches(spans: Iterable[bytes], limit: int) -> Iterator[list[bytes]]:
 
 
 class OtlpExporter(SpanExporter):
-    """Sends spans when it is given them, and keeps none: for commands, and for other pipelines."""
+    """Sends spans at once, and keeps none: for commands, and for other pipelines."""
 
     def __init__(self, target: OtlpTarget):
         self._sender = sender_of(target)
         self._also = target.also
         self._where = str(target)
         self._timeout_s = timeout_s()
-        self._told = False
+        self._reported = False
         self.failed = 0
         """Spans that were refused or could not be sent."""
         self.reason: str | None = None
@@ -321,14 +322,14 @@ class OtlpExporter(SpanExporter):
                 lost = answer.rejected if answer.verdict == "accepted" else len(part)
                 if lost:
                     failed += lost
-                    self._tell(answer.reason)
+                    self._report(answer.reason)
         self.failed += failed
         return SpanExportResult.FAILURE if failed else SpanExportResult.SUCCESS
 
-    def _tell(self, reason: str) -> None:
+    def _report(self, reason: str) -> None:
         self.reason = reason
-        if not self._told:
-            self._told = True
+        if not self._reported:
+            self._reported = True
             _log.error("spans could not be delivered to %s: %s", self._where, reason)
 
     def shutdown(self) -> None:
@@ -352,7 +353,7 @@ def metric_exporter(target: OtlpTarget) -> MetricExporter:
     wait_s = min(timeout_s("metrics"), _METRICS_S)
 
     class Exporter(OTLPMetricExporter):
-        told = False
+        reported = False
 
         def export(
             self, metrics_data: MetricsData, timeout_millis: float | None = None, **kwargs: Any
@@ -361,8 +362,8 @@ def metric_exporter(target: OtlpTarget) -> MetricExporter:
             answer = sender.send(request, wait_s)
             if answer.verdict == "accepted":
                 return MetricExportResult.SUCCESS
-            if not self.told:
-                self.told = True
+            if not self.reported:
+                self.reported = True
                 _log.info("metrics could not be delivered to %s: %s", target, answer.reason)
             return MetricExportResult.FAILURE
 

@@ -14,9 +14,10 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from opentelemetry.context import Context, attach, detach, set_value
+from opentelemetry.context import Context, attach, detach, get_current
 
 from agentool_otel.emit.events import alone
+from agentool_otel.emit.session import suppressing
 from agentool_otel.export.disk.files import Place, renew_after_fork
 from agentool_otel.export.disk.recovery import send_remains
 from agentool_otel.export.disk.remains import Survey
@@ -42,7 +43,6 @@ __all__ = ["Outbox", "check_settings"]
 
 _log = logging.getLogger(__name__)
 
-_SUPPRESS_KEY = "suppress_instrumentation"
 _BATCH = 4 << 20
 """Bytes per request: less than any receiver's limit, and little enough to hold several times."""
 _FULL = 512 << 10
@@ -51,7 +51,7 @@ _BACKOFF_S = 60.0
 _REST_S = 1.0
 """What `flush` waits for a thread that is to end and has nothing left to send."""
 _PATIENCE_S = 10.0
-"""How long an endpoint may fail before that is said; a restart of it is nobody's concern."""
+"""How long an endpoint may fail before that is logged: longer than it takes to restart."""
 
 
 _NAMES: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
@@ -93,7 +93,7 @@ class Outbox:
         self._limit = min(self._sender.limit, _BATCH)
         self._most = batch_size()
         self._delay_s = delay_s()
-        self._told = self._told_unreadable = False
+        self._reported = self._reported_unreadable = False
         self._resting = False
         self._begin()
         _OUTBOXES.add(self)
@@ -112,7 +112,7 @@ class Outbox:
         self._failing_since: float | None = None
         self._backoff_s = 0.0
         self._not_before = 0.0
-        self._asked_to_wait = False
+        self._has_retry_after = False
         self._reason = ""
         self.delivered = 0
         """Spans the receiver has accepted."""
@@ -154,7 +154,7 @@ class Outbox:
 
     def flush(self, timeout_s: float) -> bool:
         """Send everything that waits; False if it was not taken in that time."""
-        if not (self._asked_to_wait and self._waits()):
+        if not (self._has_retry_after and self._waits()):
             self._pass(time.monotonic() + timeout_s)
         delivered = not self._spool.waiting
         if self._resting and delivered and (thread := self._thread) is not None:
@@ -184,7 +184,7 @@ class Outbox:
         self._closed = True
         with self._lock:
             self._spool.save()
-            self._tell_the_end()
+            self._report_at_end()
             self._spool.close()
         if self._sender is not None:
             self._sender.close()
@@ -203,7 +203,7 @@ class Outbox:
         self._thread = thread
 
     def _run(self) -> None:
-        attach(set_value(_SUPPRESS_KEY, True))
+        attach(suppressing(get_current()))
         while not self._closing:
             rest_s = max(self._delay_s, self._not_before - time.monotonic())
             if self._wake.wait(rest_s) and not self._closing and self._waits():
@@ -232,7 +232,7 @@ class Outbox:
         return time.monotonic() < self._not_before
 
     def _last_pass(self, deadline: float | None) -> None:
-        if self._asked_to_wait and self._waits():
+        if self._has_retry_after and self._waits():
             return
         if self._pass(deadline):
             self._recover(deadline)
@@ -242,7 +242,7 @@ class Outbox:
         wait_s = -1 if deadline is None else max(0.0, deadline - time.monotonic())
         if not self._sending.acquire(timeout=wait_s):
             return False
-        token = attach(set_value(_SUPPRESS_KEY, True))
+        token = attach(suppressing(get_current()))
         try:
             while True:
                 batch = self._next()
@@ -290,17 +290,17 @@ class Outbox:
         return True
 
     def _count(self, part: list[bytes], answer: Answer) -> None:
-        rejected = min(max(0, answer.rejected), len(part))  # what a receiver says need not be so
+        rejected = min(max(0, answer.rejected), len(part))  # a receiver may answer anything
         lost = rejected if answer.verdict == "accepted" else len(part)
         self.delivered += len(part) - lost
         if not lost:
             return
-        # Which spans of an accepted request were rejected is not said, so all of them are kept.
+        # OTLP does not say which spans of an accepted request were rejected: all of them are kept.
         kept = self._spool.refuse(part)
         self.refused += lost if kept else 0
         self._dropped += 0 if kept else lost
-        if not self._told:
-            self._told = True
+        if not self._reported:
+            self._reported = True
             where = (
                 "they are kept in " + str(self._place.folder) if kept and self._place else "lost"
             )
@@ -310,13 +310,13 @@ class Outbox:
     def _postpone(self, answer: Answer) -> None:
         now = time.monotonic()
         self._reason = answer.reason
-        self._asked_to_wait = answer.retry_after_s is not None
+        self._has_retry_after = answer.retry_after_s is not None
         self._backoff_s = min(_BACKOFF_S, 2 * self._backoff_s or self._delay_s)
         self._not_before = now + (answer.retry_after_s or self._backoff_s)
         if self._failing_since is None:
             self._failing_since = now
-        elif now - self._failing_since > _PATIENCE_S and not self._told:
-            self._told = True
+        elif now - self._failing_since > _PATIENCE_S and not self._reported:
+            self._reported = True
             _log.warning(
                 "%s cannot be delivered to %s at present (%s); they wait %s",
                 self._name,
@@ -392,8 +392,8 @@ class Outbox:
         for signal, sender in senders.items():
             if signal != self._signal:
                 sender.close()
-        if remains.unreadable and not self._told_unreadable:
-            self._told_unreadable = True
+        if remains.unreadable and not self._reported_unreadable:
+            self._reported_unreadable = True
             _log.warning(
                 "not all that earlier processes have left can be read (%s); unreadable files, %d, "
                 "are left as they are",
@@ -404,7 +404,7 @@ class Outbox:
             name = "spans" if remains.sent else "log records"
             _log.info("%d %s of earlier processes were sent to %s", sent, name, self._target)
 
-    def _tell_the_end(self) -> None:
+    def _report_at_end(self) -> None:
         waiting = self._spool.waiting
         if (not waiting and not self.dropped) or self._given_up:
             return
@@ -429,7 +429,7 @@ class Outbox:
         """Begin anew in a child: thread, connection and what waits are the parent's."""
         self._spool.abandon()
         self._sender = None
-        self._told = self._told_unreadable = False
+        self._reported = self._reported_unreadable = False
         self._begin()
 
 

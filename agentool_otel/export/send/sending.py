@@ -1,8 +1,8 @@
 """One attempt to send one OTLP request, and what the receiver made of it.
 
 The official exporters repeat attempts by themselves, log each of them in the user's program, and
-tell nobody whether a request was too large, came too soon or was accepted in part. What follows
-depends on just that, so these send once and say what happened. They read the same
+do not report whether a request was too large, came too soon or was accepted in part. What follows
+depends on just that, so these send once and return what happened. They read the same
 `OTEL_EXPORTER_OTLP_*` variables.
 
 Spec: opentelemetry-proto 1.9, docs/specification.md (failures, throttling, partial success).
@@ -114,12 +114,12 @@ class HttpSender:
             self.close()
             # A receiver may close a connection that rests, and that shows only now.
             if not reused or isinstance(error, TimeoutError):
-                return Answer("later", _words(error))
+                return Answer("later", _reason_of(error))
         try:
             return self._attempt(request, headers, timeout_s)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
-            return Answer("later", _words(error))
+            return Answer("later", _reason_of(error))
 
     def _attempt(self, request: bytes, headers: Mapping[str, str], timeout_s: float) -> Answer:
         route = self._route = self._route or connect(
@@ -163,7 +163,7 @@ class HttpSender:
 class GrpcSender:
     """OTLP/gRPC."""
 
-    limit = 3_500_000  # receivers refuse above 4 MiB unless told otherwise
+    limit = 3_500_000  # receivers refuse above 4 MiB by default
 
     def __init__(self, target: OtlpTarget, signal: Signal = "traces"):
         import grpc
@@ -277,8 +277,8 @@ def _grpc_retry_after(error: Any) -> float | None:
     for key, value in error.trailing_metadata() or ():
         if key != "grpc-status-details-bin":
             continue
-        _, found, rest = bytes(value).partition(b"type.googleapis.com/google.rpc.RetryInfo\x12")
-        if found and len(rest) > 4 and rest[1] == 0x0A and rest[3] == 0x08:
+        _, marker, rest = bytes(value).partition(b"type.googleapis.com/google.rpc.RetryInfo\x12")
+        if marker and len(rest) > 4 and rest[1] == 0x0A and rest[3] == 0x08:
             seconds = shift = 0
             for byte in rest[4:9]:
                 seconds |= (byte & 0x7F) << shift
@@ -288,7 +288,7 @@ def _grpc_retry_after(error: Any) -> float | None:
     return None
 
 
-def _words(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
     if isinstance(error, http.client.InvalidURL):  # whose words quote it, with its credentials

@@ -1,0 +1,80 @@
+"""What a pipeline asks of the stores behind it.
+
+A store keeps what has ended until it is where it belongs, and counts what became of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from opentelemetry.sdk.trace import ReadableSpan
+
+if TYPE_CHECKING:
+    from agentool_otel.export.log_records import LogRecord
+
+__all__ = [
+    "CLOSING_S",
+    "NO_COUNTS",
+    "Counts",
+    "LogStore",
+    "Store",
+    "Threaded",
+    "add_counts",
+    "counts_of",
+]
+
+CLOSING_S = 3.0
+"""What the end of the program waits for an endpoint; five seconds with its last metrics."""
+
+
+class _Keeping(Protocol):
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def spooled(self) -> int: ...
+    @property
+    def dropped(self) -> int: ...
+    @property
+    def refused(self) -> int: ...
+    def flush(self, timeout_s: float) -> bool: ...
+    def close(self, timeout_s: float) -> None: ...
+
+
+class Store(_Keeping, Protocol):
+    """Keeps ended spans."""
+
+    def put(self, item: ReadableSpan, /) -> None: ...
+
+
+class LogStore(_Keeping, Protocol):
+    """Keeps log records."""
+
+    def put(self, item: LogRecord, /) -> None: ...
+
+
+@runtime_checkable
+class Threaded(Protocol):
+    """A store with a thread, which may end while nothing new is taken."""
+
+    def rest(self, resting: bool) -> None: ...
+
+
+Counts = dict[str, int]
+NO_COUNTS: Counts = {"exported": 0, "spooled": 0, "refused": 0, "dropped": 0}
+
+
+def counts_of(store: _Keeping | None) -> Counts:
+    """Return what became of everything that a store was given."""
+    if store is None:
+        return NO_COUNTS
+    return {
+        "exported": store.delivered,
+        "spooled": store.spooled,
+        "refused": store.refused,
+        "dropped": store.dropped,
+    }
+
+
+def add_counts(first: Counts, second: Counts) -> Counts:
+    """Return the sums of two counts."""
+    return {key: first[key] + second[key] for key in first}
