@@ -26,6 +26,7 @@ from agentool_otel.sources.files.damage import MARKING, encoded
 from agentool_otel.sources.files.file_slices import Reread
 from agentool_otel.sources.files.find_spans import Foreign, normal
 from agentool_otel.sources.files.large_json import LargeJson
+from agentool_otel.sources.files.line_block import LineBlock, line_numbers
 from agentool_otel.sources.files.line_templates import Frames
 from agentool_otel.sources.files.node_inspect import inspected, looks_inspected
 from agentool_otel.sources.files.otlp_span import (
@@ -101,6 +102,10 @@ _RESUME = re.compile(r'\n(?=[{\[])|(?<=\n)(?=[^\s{\["][^\n{\["]*\{)')
 """A line that begins as a document, or as a log; indented ones are inside a document."""
 
 
+_Read = Callable[[bytes, int, int, int], Sequence[SpanRecord | UndecodedSpan]]
+"""Reads one document; see `JsonReader._decoded`."""
+
+
 class JsonReader:
     """Reads the OTLP/JSON documents of one file: a line each, pretty-printed, in a row, listed."""
 
@@ -127,51 +132,71 @@ class JsonReader:
         With `undecoded`, those of documents as exporters write them are not decoded yet.
         """
         read = self._undecoded if undecoded else self._decoded
-        block: list[bytes] = []  # lines which are no documents by themselves
-        start = size = tried = at = passed = 0
-        taken = Pushback(stream)
-        for number, line in enumerate(iter(lambda: taken.readline(LARGE_LINE), b""), 1):
-            at, passed = passed, passed + len(line)
-            if len(line) == LARGE_LINE or (block and size > _LARGE_BLOCK):
-                begun, block, size = b"".join([*block, line]), [], 0
-                yield from self._large(begun, taken, f"line {start or number} and on")
+        block = LineBlock()
+        ahead = Pushback(stream)
+        number = following = 0
+        for number, line in enumerate(iter(lambda: ahead.readline(LARGE_LINE), b""), 1):
+            at, following = following, following + len(line)
+            if len(line) == LARGE_LINE or at - block.at > _LARGE_BLOCK:
+                where = f"line {number - len(block)} and on"
+                block.append(line)
+                block.at = following
+                yield from self._large(block.take(), ahead, where)
                 continue
+            spans = None
             if not block or line.startswith(b"{"):
-                try:
-                    batch = read(line, number, number, at)
-                except Foreign as error:
-                    if not block:
-                        self.report(f"line {number}", str(error))
-                        continue
-                except ValueError:
-                    if not block and not line.lstrip(b"\xef\xbb\xbf \t,").startswith((b"{", b"[")):
-                        yield self._pieces(line, f"line {number}")
-                        continue
-                else:
-                    if block:
-                        yield self._pieces(b"".join(block), _numbers(start, number - 1))
-                        block = []
-                    yield batch
-                    continue
-            if not block:
-                start, size, tried = number, 0, 0
-            block.append(line)
-            size += len(line)
-            # Each try is twice as long as the one before, so all tries together stay linear.
-            if line.startswith((b"}", b"]")) and size >= 2 * tried:
-                try:
-                    yield read(b"".join(block), start, number, passed - size)
-                    block = []
-                except Foreign as error:
-                    self.report(_numbers(start, number), str(error))
-                    block = []
-                except ValueError:
-                    tried = size
-                    if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
-                        yield self._pieces(b"".join(block), _numbers(start, number))
-                        block = []
-        if block:
-            yield self._pieces(b"".join(block), _numbers(start, start + len(block) - 1))
+                spans = self._of_line(read, line, number, at, block)
+            if spans is None:
+                block.append(line)
+                if line.startswith((b"}", b"]")):
+                    spans = self._of_block(read, block, number, following - block.at)
+            if spans is not None:
+                block.at = following
+                yield spans
+        yield self._left_over(block, number)
+
+    def _of_line(
+        self, read: _Read, line: bytes, number: int, at: int, block: LineBlock
+    ) -> Sequence[SpanRecord | UndecodedSpan] | None:
+        """Return the spans of a line, after those of the block that it ends; None where the line
+        is part of a block."""
+        try:
+            spans = read(line, number, number, at)
+        except Foreign as error:
+            if block:
+                return None
+            self.report(f"line {number}", str(error))
+            return ()
+        except ValueError:
+            if block or line.lstrip(b"\xef\xbb\xbf \t,").startswith((b"{", b"[")):
+                return None
+            return self._pieces(line, f"line {number}")
+        return [*self._left_over(block, number - 1), *spans] if block else spans
+
+    def _of_block(
+        self, read: _Read, block: LineBlock, last: int, size: int
+    ) -> Sequence[SpanRecord | UndecodedSpan] | None:
+        """Return the spans of a block whose last line may end it; None where it goes on."""
+        # Each try is twice as long as the one before, so all tries together stay linear.
+        if size < 2 * block.tried:
+            return None
+        spans: Sequence[SpanRecord | UndecodedSpan] = ()
+        try:
+            spans = read(b"".join(block), last - len(block) + 1, last, block.at)
+        except Foreign as error:
+            self.report(block.where(last), str(error))
+        except ValueError:
+            block.tried = size
+            if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
+                return self._left_over(block, last)
+            return None
+        block.take()
+        return spans
+
+    def _left_over(self, block: LineBlock, last: int) -> list[SpanRecord]:
+        """Return what can be read of the lines of a block that are no document together."""
+        where = block.where(last)
+        return self._pieces(block.take(), where)
 
     def _large(self, begun: bytes, stream: Pushback, where: str) -> Batches:
         """Yield the spans of a document that is too large to be held in memory."""
@@ -340,7 +365,7 @@ class JsonReader:
 
         Raises: as `_document`.
         """
-        return self._document(data, _numbers(first, last))
+        return self._document(data, line_numbers(first, last))
 
     def _document(self, data: bytes, where: str) -> list[SpanRecord]:
         """Return the spans of one document.
@@ -445,10 +470,6 @@ def _saved(count: int) -> str:
         f"{count} spans of it could be read, the others are lost unless the line can be completed "
         "from another copy"
     )
-
-
-def _numbers(first: int, last: int) -> str:
-    return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
 def _resume(text: str, at: int) -> int:
