@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from agentool_otel.ground import environment
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv import agentool
 
@@ -54,7 +55,7 @@ def _text(note: dict[str, Any]) -> str | None:
     place, digest, size = note.get("stored"), note.get("sha256"), note.get("bytes")
     if not (isinstance(place, str) and isinstance(digest, str) and isinstance(size, int)):
         return None
-    ours = os.environ.get("AGENTOOL_OFFLOAD", "").rstrip("/")
+    ours = environment.value(environment.OFFLOAD).rstrip("/")
     for where in (place, f"{ours}/{Path(place).name}" if ours else ""):
         data = None
         if "://" not in where:

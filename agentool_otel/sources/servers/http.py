@@ -19,6 +19,7 @@ from agentool_otel.errors import (
     SourceError,
     SourceUnreachable,
 )
+from agentool_otel.ground.environment import CERTIFICATES, PROXIES
 from agentool_otel.ground.optional import library
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.servers.answer import Answer, Cut, taken
@@ -194,8 +195,9 @@ class Http:
             return self._httpx.Client(timeout=timeout, follow_redirects=False)
         except (ImportError, OSError, ValueError, self._httpx.InvalidURL) as error:
             raise ConfigurationError(
-                f"{self.name} cannot be asked over HTTP ({type(error).__name__}); hint: HTTP_PROXY,"
-                " HTTPS_PROXY and ALL_PROXY name proxies, SSL_CERT_FILE a file of certificates"
+                f"{self.name} cannot be asked over HTTP ({type(error).__name__}); hint: "
+                f"{', '.join(PROXIES[:-1])} and {PROXIES[-1]} name proxies, {CERTIFICATES} a file "
+                "of certificates"
             ) from None
 
 

@@ -48,7 +48,7 @@ class ServerSource(ABC):
     """
 
     store: ClassVar[str]
-    """What people call it, and in capitals its part of the names of environment variables."""
+    """Its usual name, which in capitals is part of the names of its environment variables."""
     port: ClassVar[int]
     """Of its API, where the URL names none."""
     tenant_header: ClassVar[str]
@@ -60,7 +60,7 @@ class ServerSource(ABC):
     def __init__(self, where: str):
         self.asked = asked(where, self.port)
         self.name = self.asked.name
-        credentials = Credentials(self.store.upper(), self.asked.userinfo, self.tenant_header)
+        credentials = Credentials(self.store, self.asked.userinfo, self.tenant_header)
         self.http = Http(self.name, self.asked.base, credentials, self.asked.timeout_s)
         self.problems: list[Problem] = []
         self.document: Callable[[ReasoningTrace], None] | None = None
