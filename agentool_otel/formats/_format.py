@@ -68,7 +68,7 @@ class Format(Protocol):
 
 def formats() -> list[str]:
     """Return the names of the installed formats, ours and third parties'."""
-    return sorted(registry.found("agentool_otel.formats"))
+    return sorted(registry.plugins("agentool_otel.formats"))
 
 
 def format_named(name: str) -> Format:
@@ -77,7 +77,7 @@ def format_named(name: str) -> Format:
     Raises:
         ConfigurationError: if there is none of that name.
     """
-    points = registry.found("agentool_otel.formats")
+    points = registry.plugins("agentool_otel.formats")
     if name not in points:
         raise ConfigurationError(f"no format {name!r}; there are {', '.join(sorted(points))}")
     return cast("type[Format]", points[name].load())()

@@ -64,15 +64,15 @@ def left_over(step: dict[str, Any], carried: Collection[str]) -> dict[str, Any]:
     """Return what a step says beside the carried members, in the shape it has."""
     kind = step["type"]
     body = _BODIES.get(kind)
-    left: dict[str, Any] = {}
+    remaining: dict[str, Any] = {}
     for name, value in step.items():
         if name == body and isinstance(value, dict):
             rest = {k: v for k, v in value.items() if f"{kind}.{k}" not in carried}
             if rest:
-                left[name] = rest
+                remaining[name] = rest
         elif name != "type" and name not in carried and f"{kind}.{name}" not in carried:
-            left[name] = value
-    return left
+            remaining[name] = value
+    return remaining
 
 
 def as_text(value: Any, member: str, losses: list[Loss], step_id: str | None = None) -> str:

@@ -43,10 +43,10 @@ class Identity(NamedTuple):
 def identity(file: int) -> Identity | None:
     """Return what is open under a descriptor number; None if nothing is."""
     try:
-        found = os.fstat(file)
+        status = os.fstat(file)
     except OSError:
         return None
-    return Identity(found.st_dev, found.st_ino)
+    return Identity(status.st_dev, status.st_ino)
 
 
 def create_own(path: str | os.PathLike[str], flags: int) -> int:
@@ -67,11 +67,11 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
             second name, under which it may be anything.
         OSError: it is not there or cannot be opened.
     """
-    found = os.lstat(path)
-    if why := _why_not_ours(found):
+    status = os.lstat(path)
+    if why := _why_not_ours(status):
         raise NotOurs(path, why)
     file = os.open(path, flags | _SAFE)
-    if not os.path.samestat(found, os.fstat(file)):
+    if not os.path.samestat(status, os.fstat(file)):
         os.close(file)
         raise NotOurs(path, "it was replaced while it was opened")
     return file
@@ -83,28 +83,28 @@ def why_untrusted(folder: Path) -> str | None:
     In a folder that everybody may write to, files can be exchanged for others, unless it is sticky.
     """
     try:
-        found, named = os.stat(folder), os.lstat(folder)
+        status, link_status = os.stat(folder), os.lstat(folder)
     except OSError:
         return None
-    if _foreign(found) or _foreign(named):  # the folder, or the link to it
+    if _foreign(status) or _foreign(link_status):  # the folder, or the link to it
         return "the folder belongs to another user"
-    if os.name == "posix" and found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+    if os.name == "posix" and status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
         return "everybody may write to the folder"
     return None
 
 
-def _why_not_ours(found: os.stat_result) -> str | None:
-    if not stat.S_ISREG(found.st_mode):
-        return f"it is {_kind(found.st_mode)}"
-    if _foreign(found):
+def _why_not_ours(status: os.stat_result) -> str | None:
+    if not stat.S_ISREG(status.st_mode):
+        return f"it is {_kind(status.st_mode)}"
+    if _foreign(status):
         return "it belongs to another user"
-    if found.st_nlink > 1:
+    if status.st_nlink > 1:
         return "it has a second name (a hard link)"
     return None
 
 
-def _foreign(found: os.stat_result) -> bool:
-    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+def _foreign(status: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and status.st_uid != os.geteuid()
 
 
 def _kind(mode: int) -> str:

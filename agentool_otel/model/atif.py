@@ -52,14 +52,14 @@ def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
     by_session: dict[str, set[str]] = {}
     waiting = list(trajectories)
     while waiting:
-        said = _object(waiting.pop())
-        waiting += embedded_in(said)
-        name = _object(said.get("agent")).get("name")
+        trajectory = _object(waiting.pop())
+        waiting += embedded_in(trajectory)
+        name = _object(trajectory.get("agent")).get("name")
         if not isinstance(name, str):
             continue
-        if isinstance(own := said.get("trajectory_id"), str):
+        if isinstance(own := trajectory.get("trajectory_id"), str):
             by_id[own] = name
-        if isinstance(session := said.get("session_id"), str):
+        if isinstance(session := trajectory.get("session_id"), str):
             by_session.setdefault(session, set()).add(name)
     return {session: min(names) for session, names in by_session.items() if len(names) == 1} | by_id
 
@@ -85,13 +85,13 @@ def from_atif(
     """
     steps = value.get("steps") if isinstance(value, dict) else None
     if not isinstance(steps, list):
-        found = f"{type(steps).__name__} as its steps"
-        raise DecodeError("an ATIF trajectory with a list of steps", found, "$.steps", where=where)
+        actual = f"{type(steps).__name__} as its steps"
+        raise DecodeError("an ATIF trajectory with a list of steps", actual, "$.steps", where=where)
     reading = _Reading(agents)
     for number, step in enumerate(steps):
         if not isinstance(step, dict):
-            found = type(step).__name__
-            raise DecodeError("an object", found, f"$.steps[{number}]", where=where)
+            actual = type(step).__name__
+            raise DecodeError("an object", actual, f"$.steps[{number}]", where=where)
         reading.step(cast("_Object", step))
     return decode(ReasoningTrace, _document(cast("_Object", value), reading), where=where)
 
@@ -132,12 +132,12 @@ class _Reading:
         if message not in (None, ""):
             self.steps.append({"type": "reasoning", "content": message, **at})
         for call in calls:
-            made: _Object = {"name": str(call.get("function_name", ""))}
+            tool_call: _Object = {"name": str(call.get("function_name", ""))}
             if isinstance(call.get("tool_call_id"), str):
-                made["id"] = call["tool_call_id"]
+                tool_call["id"] = call["tool_call_id"]
             if "arguments" in call:
-                made["arguments"] = call["arguments"]
-            self.steps.append({"type": "tool_call", "tool_call": made, **at})
+                tool_call["arguments"] = call["arguments"]
+            self.steps.append({"type": "tool_call", "tool_call": tool_call, **at})
 
     def _results(self, step: _Object, at: _Object) -> None:
         observation = step.get("observation")
@@ -145,8 +145,8 @@ class _Reading:
         for result in _objects(results):
             call_id = result.get("source_call_id")
             if isinstance(call_id, str):
-                said = {"call_id": call_id, "output": _content(result.get("content"))}
-                self.steps.append({"type": "tool_result", "tool_result": said, **at})
+                tool_result = {"call_id": call_id, "output": _content(result.get("content"))}
+                self.steps.append({"type": "tool_result", "tool_result": tool_result, **at})
             for other in _objects(result.get("subagent_trajectory_ref")):
                 ids = [it for key in _REFERENCES if isinstance(it := other.get(key), str) and it]
                 if ids:

@@ -36,10 +36,10 @@ Message = dict[str, Any]
 
 def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) -> Message:
     """Build a message; `finish_reason` belongs on output messages only."""
-    made: Message = {"role": role, "parts": list(parts)}
+    built: Message = {"role": role, "parts": list(parts)}
     if finish_reason is not None:
-        made["finish_reason"] = finish_reason
-    return made
+        built["finish_reason"] = finish_reason
+    return built
 
 
 def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
@@ -55,10 +55,10 @@ def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
     ]
 
 
-def _reason(said: Message, failed: bool) -> str:
+def _reason(message: Message, failed: bool) -> str:
     if failed:
         return "error"
-    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_of(said)) else "stop"
+    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_of(message)) else "stop"
 
 
 def text(content: str) -> Part:
@@ -73,18 +73,18 @@ def reasoning(content: str) -> Part:
 
 def tool_call(name: str, arguments: Any, call_id: str | None = None) -> Part:
     """Build the part by which a model asks for a tool; an id that is not known is left out."""
-    made: Part = {"type": "tool_call", "name": name, "arguments": arguments}
+    part: Part = {"type": "tool_call", "name": name, "arguments": arguments}
     if call_id is not None:
-        made["id"] = call_id
-    return made
+        part["id"] = call_id
+    return part
 
 
 def tool_response(response: Any, call_id: str | None = None) -> Part:
     """Build the part that answers a tool call."""
-    made: Part = {"type": "tool_call_response", "response": response}
+    part: Part = {"type": "tool_call_response", "response": response}
     if call_id is not None:
-        made["id"] = call_id
-    return made
+        part["id"] = call_id
+    return part
 
 
 def parts_of(message: Message) -> list[Part]:

@@ -69,8 +69,8 @@ def _text(note: dict[str, Any]) -> str | None:
 
 def _of_file(where: str, size: int) -> bytes | None:
     try:
-        found = os.stat(where)
-        if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+        status = os.stat(where)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != size:
             return None
         return Path(where).read_bytes()
     except (OSError, ValueError):

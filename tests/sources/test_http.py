@@ -56,12 +56,12 @@ def test_one_that_stays_busy_is_given_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait_s"),
+    ("header", "wait_s"),
     [(None, 1.5), ("2", 2.0), ("-1", 0.0), ("nan", 0.0), ("86400", 30.0), ("soon", 1.5),
      ("Fri, 31 Dec 9999 23:59:59 GMT", 30.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )  # fmt: skip
-def test_a_server_says_how_long_to_wait_within_bounds(asked: str | None, wait_s: float) -> None:
-    assert http._wait_s(asked, 1.5) == wait_s
+def test_a_server_says_how_long_to_wait_within_bounds(header: str | None, wait_s: float) -> None:
+    assert http._wait_s(header, 1.5) == wait_s
 
 
 def test_what_a_server_refuses_for_good_is_not_asked_again() -> None:

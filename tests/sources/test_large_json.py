@@ -55,7 +55,7 @@ def by_pieces(text: str, window: int) -> Iterator[SpanRecord]:
     large = LargeJson(data[:7], io.BytesIO(data[7:]), window)
     for value in large.values():
         yield from AnyJson(unexpected, unexpected).spans(value, "")
-    assert large.left is None
+    assert large.rest is None
 
 
 def unexpected(*said: object) -> None:
@@ -86,8 +86,8 @@ def test_a_text_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     stream = io.BytesIO(b'{"a":"' + b"a" * 100_000)
     large = LargeJson(b"", stream, 400)
     assert list(large.values()) == []
-    assert large.left is not None
-    assert len(large.left) < 10_000
+    assert large.rest is not None
+    assert len(large.rest) < 10_000
 
 
 def test_several_documents_may_follow_each_other() -> None:
@@ -100,8 +100,8 @@ def test_a_damaged_tail_costs_only_the_tail() -> None:
     large = LargeJson(b"", io.BytesIO(text.encode()), 400)
     names = [value[0]["name"] for value in large.values()]
     assert names == [f"span {n}" for n in range(1, 29)]
-    assert large.left is not None
-    assert large.left.startswith(b'{"traceId"')
+    assert large.rest is not None
+    assert large.rest.startswith(b'{"traceId"')
 
 
 def test_a_file_above_the_limits_is_read_so(tmp_path: Any, monkeypatch: Any) -> None:

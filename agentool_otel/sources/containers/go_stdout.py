@@ -17,7 +17,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import span_object
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER", "log_record"]
 
@@ -29,8 +29,8 @@ def _recognises(o: Object) -> bool:
     return isinstance(context, dict) and "SpanID" in context and "StartTime" in o
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report)
 
 
 def _record(o: Object) -> SpanRecord:

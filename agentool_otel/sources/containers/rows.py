@@ -26,7 +26,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import phoenix, span_object
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -165,8 +165,8 @@ def _record(row: Object) -> SpanRecord:
     return phoenix.record(span) if phoenix.recognises(span) else span_object.record(span)
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report)
 
 
 CONTAINER = Container(

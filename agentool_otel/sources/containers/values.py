@@ -54,22 +54,22 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
         ValueError: it is empty, zero, no id at all, or with `strict` none of the known spellings.
     """
     if not decimal and value.__class__ is str and len(value) == 2 * size and _HEX.fullmatch(value):
-        found: str | None = value  # as nearly all are
+        digits: str | None = value  # as nearly all are
     elif isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"expected an id, got {type(value).__name__}")
     elif is_marked(value):
         raise ValueError(f"expected an id, got {value!r}, which is damaged")
     else:
-        found = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
-    if found is None:
+        digits = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
+    if digits is None:
         if strict or not value:
             raise ValueError(
                 f"expected an id of {2 * size} hexadecimal digits, not all zero, got {value!r}"
             )
         return blake2b(str(value).encode("utf-8", "replace"), digest_size=size).hexdigest()
-    if not found.strip("0"):
+    if not digits.strip("0"):
         raise ValueError(f"expected an id, got {value!r}, which stands for none")
-    return found
+    return digits
 
 
 def parent(value: Json, *, decimal: bool = False) -> str | None:
@@ -219,14 +219,14 @@ def attributes(value: Json) -> Attributes:
             else settled(_any_value(item))
             for key, item in value.items()
         }
-    found: Attributes = {}
+    by_key: Attributes = {}
     if isinstance(value, list):
         for item in value:
             if isinstance(item, dict) and isinstance(item.get("key"), str):
-                found[item["key"]] = settled(_stated(item.get("value")))
+                by_key[item["key"]] = settled(_stated(item.get("value")))
             elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
-                found[item[0]] = settled(_any_value(item[1]))
-    return found
+                by_key[item[0]] = settled(_any_value(item[1]))
+    return by_key
 
 
 _ARMS = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue",

@@ -93,8 +93,8 @@ class AnyJson:
                 known = True
                 if piece.what == "trajectory" and not named:
                     named = True
-                    found = (it for it, what in pieces(value) if what == "trajectory")
-                    self._agents.update(agents_of(found))
+                    trajectories = (it for it, what in pieces(value) if what == "trajectory")
+                    self._agents.update(agents_of(trajectories))
                 if piece.what in ("trace", "trajectory"):
                     self._read_document(piece, where)
                     continue
@@ -207,11 +207,11 @@ class AnyJson:
         try:
             return _resource(resource)
         except (ValueError, RecursionError) as error:
-            found = span_object.resource(resource)
+            attributes = span_object.resource(resource)
             inner = resource.get("attributes") if isinstance(resource, dict) else resource
-            if not found and inner:
+            if not attributes and inner:
                 self._report(where, f"resource attributes left out: {error}")
-            return found
+            return attributes
 
     def _logs(
         self, records: Json, scope: str, resource: Attributes, where: str
@@ -252,6 +252,6 @@ def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecor
             if not is_damaged(span):
                 raise
     whole, lost = without_damaged(span)
-    found = span_record(whole, scope, resource)
-    found.damaged = lost
-    return found
+    record = span_record(whole, scope, resource)
+    record.damaged = lost
+    return record

@@ -67,8 +67,8 @@ def _available() -> int:
     """
     available = 0
     with suppress(OSError):
-        if found := _AVAILABLE.search(Path("/proc/meminfo").read_bytes()):
-            available = int(found[1]) << 10
+        if kibibytes := _AVAILABLE.search(Path("/proc/meminfo").read_bytes()):
+            available = int(kibibytes[1]) << 10
     for limit in _LIMITS:
         with suppress(OSError, ValueError):  # "max" is no limit
             available = min(available, int(limit.read_bytes()))

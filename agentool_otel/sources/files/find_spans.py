@@ -95,11 +95,11 @@ def container_of(row: dict[str, str]) -> Container | None:
     """Return the container that an object of texts is; None where it is something else. So are all
     that have the same members, and the same values of those that are `TELLING`."""
     try:
-        found = [*pieces(row)]
+        inside = [*pieces(row)]
     except (RecursionError, ValueError):
         return None
-    if len(found) == 1 and found[0].value is row and isinstance(found[0].what, Container):
-        return found[0].what
+    if len(inside) == 1 and inside[0].value is row and isinstance(inside[0].what, Container):
+        return inside[0].what
     return None
 
 

@@ -48,7 +48,7 @@ class _Frame:
         self.size = 0
         self.key = ""
         """Of the member that is being read."""
-        self.told = not is_object
+        self.delivered = not is_object
         """Whether its members have been part of a value."""
 
 
@@ -78,7 +78,7 @@ class LargeJson:
         self._damaged = False
 
     @property
-    def left(self) -> bytes | None:
+    def rest(self) -> bytes | None:
         """What has been taken from the stream and could not be read, as much as was looked at
         together; None unless the document is damaged."""
         if not self._damaged:
@@ -99,7 +99,7 @@ class LargeJson:
             if frame is not None and first == ("}" if frame.is_object else "]"):
                 self._at += 1
                 self._frames.pop()
-                if not frame.told:
+                if not frame.delivered:
                     yield self._within(frame.members)
                 continue
             self._key = ""
@@ -179,7 +179,7 @@ class LargeJson:
     def _within(self, value: Json) -> Json:
         """Return a value inside what has been entered."""
         for frame in reversed(self._frames):
-            frame.told = True
+            frame.delivered = True
             value = {**frame.members, frame.key: value} if frame.is_object else [value]
         return value
 

@@ -68,7 +68,7 @@ class OpenClaw:
         self._tools: dict[tuple[str, str], deque[SpanRecord]] = defaultdict(deque)
         self._spawned: dict[str, SpanRecord] = {}
         """By its task, the tool that started a subagent."""
-        self._told: set[str] = set()
+        self._read_turns: set[str] = set()
         """Span ids of turns that have been read."""
         self._now_ns: int | None = None
         self._count = 0
@@ -100,9 +100,9 @@ class OpenClaw:
     def _start(self, session: str, event: Object) -> Iterator[SpanRecord]:
         """Begin a run. What its history tells was said in the one before."""
         prompt = v.text(event.get("prompt"))
-        asked = [message("user", [text(prompt)])] if prompt else None
+        input_messages = [message("user", [text(prompt)])] if prompt else None
         before = self._runs.get(session)
-        if before is not None and before.attributes.get(gen_ai.INPUT_MESSAGES) != asked:
+        if before is not None and before.attributes.get(gen_ai.INPUT_MESSAGES) != input_messages:
             before.end_ns = self._now_ns
             yield before
             self._before[session] = self._runs.pop(session)
@@ -120,7 +120,7 @@ class OpenClaw:
             )
         run.attributes |= {gen_ai.OPERATION_NAME: "invoke_agent", gen_ai.CONVERSATION_ID: session}
         _put(run.attributes, gen_ai.AGENT_NAME, name)
-        _put(run.attributes, gen_ai.INPUT_MESSAGES, asked)
+        _put(run.attributes, gen_ai.INPUT_MESSAGES, input_messages)
         self._runs[session] = run
 
     def _end(self, session: str, event: Object) -> Iterator[SpanRecord]:
@@ -170,25 +170,25 @@ class OpenClaw:
         trace_id = run.trace_id if run is not None else _digest(session, 16)
         since: list[Message] = []
         before: Json = None
-        for said in map(v.obj, v.array(event.get("messages"))):
-            if said.get("role") != "assistant":
-                since.append(_message(said))
-                before = said.get("timestamp")
+        for turn in map(v.obj, v.array(event.get("messages"))):
+            if turn.get("role") != "assistant":
+                since.append(_message(turn))
+                before = turn.get("timestamp")
                 continue
-            key = said.get("responseId") or [said.get("timestamp"), said.get("content")]
+            key = turn.get("responseId") or [turn.get("timestamp"), turn.get("content")]
             span = SpanRecord(
                 trace_id, _digest([session, key], 8), None, "assistant", "CLIENT",
-                v.time_ns(v.first({"at": before, "or": said.get("timestamp")}, "at", "or")),
-                v.time_ns(said.get("timestamp")), _call(said, since), scope=_SCOPE,
+                v.time_ns(v.first({"at": before, "or": turn.get("timestamp")}, "at", "or")),
+                v.time_ns(turn.get("timestamp")), _call(turn, since), scope=_SCOPE,
             )  # fmt: skip
-            if said.get("stopReason") == "error":
-                span.status, span.status_message = STATUS_ERROR, v.text(said.get("errorMessage"))
+            if turn.get("stopReason") == "error":
+                span.status, span.status_message = STATUS_ERROR, v.text(turn.get("errorMessage"))
             if span.end_ns is not None and span.end_ns > (self._now_ns or 0):
                 self._now_ns = span.end_ns
             if run is not None and (span.end_ns or _LATE) >= (run.start_ns or 0):
                 span.parent_id = run.span_id
-            if span.span_id not in self._told:
-                self._told.add(span.span_id)
+            if span.span_id not in self._read_turns:
+                self._read_turns.add(span.span_id)
                 yield span
             since = []
 
@@ -209,32 +209,36 @@ def _settle(span: SpanRecord, event: Object) -> None:
         span.status, span.status_message = STATUS_ERROR, v.text(event.get("error")) or None
 
 
-def _call(said: Object, asked: list[Message]) -> Attributes:
+def _call(turn: Object, input_messages: list[Message]) -> Attributes:
     """Return the attributes of a model call from the assistant's message."""
-    usage = v.obj(said.get("usage"))
-    found: Attributes = {gen_ai.OPERATION_NAME: "chat", gen_ai.OUTPUT_MESSAGES: [_message(said)]}
-    _put(found, gen_ai.INPUT_MESSAGES, asked or None)
-    _put(found, gen_ai.PROVIDER_NAME, said.get("provider"))
-    _put(found, gen_ai.REQUEST_MODEL, said.get("model"))
-    _put(found, gen_ai.RESPONSE_MODEL, said.get("responseModel"))
-    _put(found, gen_ai.RESPONSE_ID, said.get("responseId"))
+    usage = v.obj(turn.get("usage"))
+    attributes: Attributes = {
+        gen_ai.OPERATION_NAME: "chat",
+        gen_ai.OUTPUT_MESSAGES: [_message(turn)],
+    }
+    _put(attributes, gen_ai.INPUT_MESSAGES, input_messages or None)
+    _put(attributes, gen_ai.PROVIDER_NAME, turn.get("provider"))
+    _put(attributes, gen_ai.REQUEST_MODEL, turn.get("model"))
+    _put(attributes, gen_ai.RESPONSE_MODEL, turn.get("responseModel"))
+    _put(attributes, gen_ai.RESPONSE_ID, turn.get("responseId"))
     for name, attribute in _USAGE.items():
-        _put(found, attribute, usage.get(name))
+        _put(attributes, attribute, usage.get(name))
     counted = [count for name in _IN if type(count := usage.get(name)) is int]
-    _put(found, gen_ai.USAGE_INPUT_TOKENS, sum(counted) if counted else None)
-    _put(found, agentool.COST_USD, v.obj(usage.get("cost")).get("total") or None)  # 0: not priced
-    return found
+    _put(attributes, gen_ai.USAGE_INPUT_TOKENS, sum(counted) if counted else None)
+    cost = v.obj(usage.get("cost")).get("total")
+    _put(attributes, agentool.COST_USD, cost or None)  # 0: not priced
+    return attributes
 
 
-def _message(said: Object) -> Message:
-    role, content = v.text(said.get("role")), said.get("content")
+def _message(turn: Object) -> Message:
+    role, content = v.text(turn.get("role")), turn.get("content")
     if role == "toolResult":
         texts = [v.text(v.obj(block).get("text")) for block in v.array(content)]
-        given = "\n".join(texts) if texts and all(texts) else content
-        return message("tool", [response_part(given, v.text(said.get("toolCallId")) or None)])
+        response = "\n".join(texts) if texts and all(texts) else content
+        return message("tool", [response_part(response, v.text(turn.get("toolCallId")) or None)])
     blocks: list[Json] = content if isinstance(content, list) else [content]
     parts = [part for block in blocks if (part := _part(block)) is not None]
-    return message(role or "user", parts, _STOPPED.get(v.text(said.get("stopReason"))))
+    return message(role or "user", parts, _STOPPED.get(v.text(turn.get("stopReason"))))
 
 
 def _part(block: Json) -> Part | None:

@@ -207,18 +207,18 @@ class JsonReader:
             except Foreign as error:
                 self.report(where, str(error))
         self._again = False  # where the rest lies is not known: it was read in windows
-        if (left := large.left) is not None:
+        if (rest := large.rest) is not None:
             salvage = Salvage(self._values, where)
             salvage.around(large.around)
-            yield from self._salvaged(left, stream, salvage, where)
+            yield from self._salvaged(rest, stream, salvage, where)
             self.recognised = self.recognised or salvage.count > 0
             self.report(where, f"cut short or damaged: {_saved(salvage.count)}")
 
-    def _salvaged(self, left: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
+    def _salvaged(self, rest: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
         """Yield what can be read of the rest of a damaged document, and of those behind it that
         have been taken from the stream with it."""
         decoder = codecs.getincrementaldecoder("utf-8")(MARKING)
-        text = decoder.decode(left)
+        text = decoder.decode(rest)
         while True:
             if resume := _RESUME.search(text, 1):
                 next_one = resume.end()
@@ -252,8 +252,8 @@ class JsonReader:
                 continue
             spans: list[SpanRecord | UndecodedSpan] = []
             try:
-                for found, scope, ends in groups:
-                    resource = self._resource(found)
+                for encoded, scope, ends in groups:
+                    resource = self._resource(encoded)
                     bounds = iter(ends)
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
@@ -320,12 +320,12 @@ class JsonReader:
 
     def _resource(self, encoded: bytes) -> Attributes:
         """Return the attributes of a resource, which is the same for most of a file."""
-        found = self._resources.known.get(encoded)
-        if found is None:
+        attributes = self._resources.known.get(encoded)
+        if attributes is None:
             attributed = _decode_attributed(encoded)
-            found = plain(attributed.attributes) if attributed is not None else {}
-            self._resources.put(encoded, found)
-        return found
+            attributes = plain(attributed.attributes) if attributed is not None else {}
+            self._resources.put(encoded, attributes)
+        return attributes
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         data = span.data or self.read(span.at, span.length)
@@ -341,18 +341,18 @@ class JsonReader:
         except (ValueError, RecursionError) as error:
             self.report(where, f"a span left out: {error if span.data else _CHANGED}")
             return None
-        found = next(self._values.otlp_spans([loose], span.scope, span.resource, where), None)
-        if found is not None and found.trace_id != span.trace_id:
+        repaired = next(self._values.otlp_spans([loose], span.scope, span.resource, where), None)
+        if repaired is not None and repaired.trace_id != span.trace_id:
             self.report(where, f"a span left out: {_CHANGED}")
             return None
-        return found
+        return repaired
 
     def start_of(self, span: UndecodedSpan) -> int:
         try:
             return int(_decode_started(span.json()).start_time_unix_nano)
         except ValueError:
-            found = self.decode(span)
-            return (found.start_ns or 0) if found is not None else 0
+            decoded = self.decode(span)
+            return (decoded.start_ns or 0) if decoded is not None else 0
 
     def _decoded(self, data: bytes, first: int, last: int, at: int) -> list[SpanRecord]:
         """Return the spans of one document.
@@ -424,14 +424,14 @@ class JsonReader:
         if not looks_inspected(text, at):
             document, end = _raw_decode(text, at)
             return document, end
-        found = inspected(text, at)
-        if found.left_out:
+        printed = inspected(text, at)
+        if printed.left_out:
             self.report(
                 where,
-                f"{found.left_out} values were not printed, only marks such as [Object]; hint: "
+                f"{printed.left_out} values were not printed, only marks such as [Object]; hint: "
                 "export with OTLP, or print JSON.stringify(span) instead of the span",
             )
-        return found.value, found.end
+        return printed.value, printed.end
 
     def _damaged(
         self, text: str, where: str, at: int, error: ValueError | RecursionError
@@ -479,10 +479,10 @@ def _resume(text: str, at: int) -> int:
         end = brace.end()
         if end > at and text[end : end + 1] == "{":
             return end
-    found = _RESUME.search(text, at + 1)
-    return found.end() if found else len(text)
+    line_start = _RESUME.search(text, at + 1)
+    return line_start.end() if line_start else len(text)
 
 
 def _next(between: re.Pattern[str], text: str, at: int) -> int:
-    found = between.match(text, at)
-    return found.end() if found else at
+    gap = between.match(text, at)
+    return gap.end() if gap else at

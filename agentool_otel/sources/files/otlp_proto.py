@@ -134,7 +134,7 @@ class ProtoReader:
         in_answer = False
         while tag := stream.read(1):
             if in_answer and tag != _RESOURCE_SPANS:
-                self._say_if_partial(tag + stream.read(_CHUNK), where)
+                self._report_partial(tag + stream.read(_CHUNK), where)
                 return
             size = _varint(stream) if tag == _RESOURCE_SPANS else None
             if size is None:
@@ -154,7 +154,7 @@ class ProtoReader:
             else:
                 return
 
-    def _say_if_partial(self, fields: bytes, where: str) -> None:
+    def _report_partial(self, fields: bytes, where: str) -> None:
         """Report what Tempo says after a trace, if it is that the trace is not whole."""
         try:
             partial = partial_in_protobuf(fields)

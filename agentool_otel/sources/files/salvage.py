@@ -97,15 +97,15 @@ class Salvage:
                 return at
             try:
                 value, end = self._decoded(text, at)
-                found = self._found(value)
+                spans = self._spans_of(value)
             except _Damaged as damage:
                 if more and damage.cut:
                     self.rest = text[at:]
                 else:
                     self._in_list = False
                 return at + 1
-            self.count += len(found)
-            yield from found
+            self.count += len(spans)
+            yield from spans
             at = end
 
     def _decoded(self, text: str, at: int) -> tuple[Json, int]:
@@ -127,7 +127,7 @@ class Salvage:
             elif name == "scope":
                 self._scope = scope_name(normal(value))
 
-    def _found(self, value: Json) -> list[SpanRecord]:
+    def _spans_of(self, value: Json) -> list[SpanRecord]:
         with suppress(Foreign, RecursionError):
             if value.__class__ is not dict or "traceId" not in value or "resource" in value:
                 return list(self._values.spans(value, self._where))

@@ -40,13 +40,13 @@ def located(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], 
         at += 1
         # What follows a span and one byte, a comma then, is the next one; the first is sought.
         if not starts or line[at] != _BRACE:
-            at = _found(span, line, at)
+            at = _start_of(span, line, at)
         starts.append(at)
         at += len(span)
     return starts, at
 
 
-def _found(span: msgspec.Raw, line: bytes, at: int) -> int:
+def _start_of(span: msgspec.Raw, line: bytes, at: int) -> int:
     """Return where a span lies, from a place on. Its beginning is sought, since preparing to seek
     all of it takes longer than that."""
     beginning = bytes(span)[: 2 * HEAD]

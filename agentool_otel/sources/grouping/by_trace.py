@@ -50,8 +50,8 @@ def by_trace(
         SourceError: the temporary folder is full.
     """
     for trace in grouped(spans, budget_bytes, census):
-        if found := whole(trace):
-            yield found
+        if decoded := whole(trace):
+            yield decoded
 
 
 def grouped(
@@ -229,14 +229,14 @@ def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
 def _damage_among(record: SpanRecord, events: list[SpanEvent]) -> Iterator[Damage]:
     """Yield what is damaged in a record, by where its events are among all of them now."""
     for damage in record.damaged:
-        found = _OF_EVENT.match(damage.where)
-        if found is None:
+        of_event = _OF_EVENT.match(damage.where)
+        if of_event is None:
             yield damage
             continue
-        event = record.events[int(found[1])]
+        event = record.events[int(of_event[1])]
         for place, other in enumerate(events):
             if other is event:  # else it is a copy, of which one is enough
-                yield Damage(f"events[{place}]{damage.where[found.end() :]}", damage.cut)
+                yield Damage(f"events[{place}]{damage.where[of_event.end() :]}", damage.cut)
 
 
 def _settled_text(value: SpanRecord | SpanEvent) -> str:

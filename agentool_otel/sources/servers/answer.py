@@ -13,7 +13,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.temporary import room
 
-__all__ = ["Answer", "AnswerTooLarge", "Cut", "taken"]
+__all__ = ["Answer", "AnswerTooLarge", "Cut", "whole_answer"]
 
 _LONGEST_S = 900.0
 """From the first byte to the last: a server may drip."""
@@ -96,7 +96,7 @@ class Answer:
         self._file.close()
 
 
-def taken(name: str, status: int, chunks: Iterable[bytes], gzipped: bool) -> Answer:
+def whole_answer(name: str, status: int, chunks: Iterable[bytes], gzipped: bool) -> Answer:
     """Return all of an answer.
 
     Raises:

@@ -22,7 +22,7 @@ from agentool_otel.errors import (
 from agentool_otel.ground.environment import CERTIFICATES, PROXIES
 from agentool_otel.ground.optional import library
 from agentool_otel.ground.urls import without_credentials
-from agentool_otel.sources.servers.answer import Answer, Cut, taken
+from agentool_otel.sources.servers.answer import Answer, Cut, whole_answer
 from agentool_otel.sources.servers.credentials import Credentials
 
 __all__ = ["Http"]
@@ -96,7 +96,7 @@ class Http:
         for wait in (*_WAITS_S, None):
             try:
                 with self._sent(url, headers, name) as response:
-                    answer = self._taken(response, name)
+                    answer = self._answer_of(response, name)
                     if answer.status not in _BUSY:
                         return self._accepted(answer)
                     why = f"it answers {answer.status}{self.words(answer)}"
@@ -138,12 +138,12 @@ class Http:
             url = there
         raise SourceError(f"{name} sends from one address to the next, without end")
 
-    def _taken(self, response: Any, name: str) -> Answer:
+    def _answer_of(self, response: Any, name: str) -> Answer:
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding not in ("identity", "gzip"):
             raise SourceError(f"{name} answers in {self._clean(encoding)!r}, not gzip as asked")
         chunks = self._counted(response)
-        return taken(name, response.status_code, chunks, encoding == "gzip")
+        return whole_answer(name, response.status_code, chunks, encoding == "gzip")
 
     def _counted(self, response: Any) -> Iterator[bytes]:
         for data in response.iter_raw():

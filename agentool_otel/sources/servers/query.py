@@ -19,7 +19,7 @@ from agentool_otel.errors import SourceError
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.model.times import from_ns, parse_duration, parse_time
 
-__all__ = ["SECOND_NS", "Asked", "Attribute", "asked", "window_text"]
+__all__ = ["SECOND_NS", "Attribute", "ServerQuery", "parse_query", "window_text"]
 
 SECOND_NS = 1_000_000_000
 _HOUR_NS = 3600 * SECOND_NS
@@ -36,7 +36,7 @@ class Attribute(NamedTuple):
     value: str
 
 
-class Asked(NamedTuple):
+class ServerQuery(NamedTuple):
     """What to read, and where."""
 
     name: str
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         return f"<{self.name}>"
 
 
-def asked(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> Asked:
+def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> ServerQuery:
     """Return what a URL asks for.
 
     Args:
@@ -99,7 +99,7 @@ def asked(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> As
         raise SourceError(
             f"{name}: since= ({from_ns(since)}) is not before until= ({from_ns(until)})"
         )
-    return Asked(
+    return ServerQuery(
         name,
         base,
         userinfo,

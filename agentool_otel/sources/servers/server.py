@@ -26,7 +26,7 @@ from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.servers.answer import Answer
 from agentool_otel.sources.servers.credentials import Credentials
 from agentool_otel.sources.servers.http import Http
-from agentool_otel.sources.servers.query import asked, window_text
+from agentool_otel.sources.servers.query import parse_query, window_text
 from agentool_otel.sources.servers.windows import Window
 
 __all__ = ["ServerSource"]
@@ -58,10 +58,10 @@ class ServerSource(ABC):
     """What it does not bring back, one line each."""
 
     def __init__(self, where: str):
-        self.asked = asked(where, self.port)
-        self.name = self.asked.name
-        credentials = Credentials(self.store, self.asked.userinfo, self.tenant_header)
-        self.http = Http(self.name, self.asked.base, credentials, self.asked.timeout_s)
+        self.query = parse_query(where, self.port)
+        self.name = self.query.name
+        credentials = Credentials(self.store, self.query.userinfo, self.tenant_header)
+        self.http = Http(self.name, self.query.base, credentials, self.query.timeout_s)
         self.problems: list[Problem] = []
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.skipped = 0
@@ -98,8 +98,8 @@ class ServerSource(ABC):
         self._of_containers.clear()
         self.seen.clear()
         self.skipped = self.http.bytes_read = 0
-        if self.asked.usual:
-            window = window_text(self.asked.since_ns, self.asked.until_ns)
+        if self.query.usual:
+            window = window_text(self.query.since_ns, self.query.until_ns)
             _log.warning("%s: reading the last hour, %s; since=2h asks for more", self.name, window)
         delivered = False
         try:
@@ -109,7 +109,9 @@ class ServerSource(ABC):
         except AgentoolError as error:
             if not delivered:
                 raise
-            self.say(self.name, f"reading stopped here, and what was to come is missing: {error}")
+            self.report(
+                self.name, f"reading stopped here, and what was to come is missing: {error}"
+            )
         finally:
             self.http.close()
         if self._refusals and not delivered:
@@ -123,8 +125,8 @@ class ServerSource(ABC):
     def window(self) -> Window:
         """What is asked for, in whole steps of the search."""
         step = self.step_ns
-        until = -(-self.asked.until_ns // step) * step
-        return Window(self.asked.since_ns // step * step, until)
+        until = -(-self.query.until_ns // step) * step
+        return Window(self.query.since_ns // step * step, until)
 
     def decoded(self, answer: Answer) -> Iterator[SpanRecord]:
         """Yield the spans of an answer, and close it.
@@ -146,7 +148,7 @@ class ServerSource(ABC):
             self.skipped += files.skipped
             self._of_containers.update(dict.fromkeys(files.loses))
             for problem in files.problems:
-                self.say(problem.where, problem.message)
+                self.report(problem.where, problem.message)
 
     def not_there(self, answer: Answer) -> SourceError:
         """Return an error for the answer that there is no such trace, and close it."""
@@ -175,9 +177,9 @@ class ServerSource(ABC):
         if isinstance(error, (SourceUnreachable, SourceDenied)):
             raise error
         self._refusals.append(error)
-        self.say(where, str(error).removeprefix(where).lstrip(": "))
+        self.report(where, str(error).removeprefix(where).lstrip(": "))
 
-    def say(self, where: str, message: str) -> None:
+    def report(self, where: str, message: str) -> None:
         """Note a problem."""
         if len(self.problems) < _PROBLEMS:
             self.problems.append(Problem(where, message))

@@ -32,10 +32,10 @@ def holds_trace(data: bytes) -> bool:
         if data.startswith(_SCOPE_SPANS_FOLLOW, len(first.encoded)):
             return False  # a ResourceSpans, as nearly always
         inner = (it for it in fields(first.value, cut_short=True) if it.number != 1)
-        found = next(inner, None)
+        after = next(inner, None)
     except ValueError:
         return False
-    return found is not None and (found.number, found.wire_type) == (_SCOPE_SPANS, LENGTH_DELIMITED)
+    return after is not None and (after.number, after.wire_type) == (_SCOPE_SPANS, LENGTH_DELIMITED)
 
 
 def partial_in_protobuf(data: bytes) -> str | None:

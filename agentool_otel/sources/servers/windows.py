@@ -54,11 +54,11 @@ def searched(
     starts = range(since, until, longest_ns or until - since)
     waiting = [Window(a, min(a + starts.step, until)) for a in reversed(starts)]
     while waiting:
-        asked = waiting.pop()
-        if not (yield from search(asked)):
+        current = waiting.pop()
+        if not (yield from search(current)):
             continue
-        halves = asked.halves(step_ns)
+        halves = current.halves(step_ns)
         if len(halves) == 1:
-            not_whole(asked)
+            not_whole(current)
         else:
             waiting += reversed(halves)

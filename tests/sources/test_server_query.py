@@ -7,14 +7,14 @@ import pytest
 from agentool_otel.errors import ConfigurationError, SourceError
 from agentool_otel.sources.opening import open_source
 from agentool_otel.sources.servers.credentials import Credentials
-from agentool_otel.sources.servers.query import Asked, asked
+from agentool_otel.sources.servers.query import ServerQuery, parse_query
 
 NOW_NS = 1_795_339_200 * 10**9  # 2026-11-22T09:20:00Z
 HOUR_NS = 3600 * 10**9
 
 
-def read(url: str) -> Asked:
-    return asked(url, 3200, lambda: NOW_NS)
+def read(url: str) -> ServerQuery:
+    return parse_query(url, 3200, lambda: NOW_NS)
 
 
 @pytest.mark.parametrize(
