@@ -204,7 +204,7 @@ class _Planner:
             attributes[other] = dumps(value)
 
     def _hand_down(self, root: PlannedSpan) -> None:
-        """Say on every span of a step whose work it is, as live spans do."""
+        """Copy the identity of the run to the spans of its steps, as live spans have it."""
         held = {key: it for key, it in root.attributes.items() if key in _HANDED_DOWN}
         for span in self.spans[1:]:
             span.attributes.update(held)
@@ -251,7 +251,7 @@ class _Planner:
                         ),
                     )
                 case _:
-                    pass  # told by an event alone
+                    pass  # an event alone carries it
 
     def _pairs(self) -> dict[int, int]:
         """Pair tool calls with their results by id; among equal ids first come, first served."""
@@ -397,14 +397,14 @@ def _error(wanted: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _thrown(error: dict[str, Any]) -> Attributes:
-    """Return the attributes of the exception event that says what ended a run."""
+    """Return the attributes of the exception event for the error that ended a run."""
     names = {core.EXCEPTION_TYPE: "type", core.EXCEPTION_MESSAGE: "message"}
     attributes = {name: _name(error.get(member)) for name, member in names.items()}
     return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _result(result: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a tool execution that its result says."""
+    """The fields of a tool execution that come from its result."""
     error = result.get("error")
     tokens, duration = result.get("cost_tokens"), result.get("duration_ms")
     fields: dict[str, Any] = {"result": result.get("output", UNSET)}

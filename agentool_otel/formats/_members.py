@@ -11,7 +11,7 @@ from agentool_otel.ground.json_codec import dumps
 __all__ = ["as_arguments", "as_text", "body_of", "left_over", "uncarried"]
 
 _BODIES = {"tool_call": "tool_call", "tool_result": "tool_result"}
-"""Step type to the member that holds what it says."""
+"""The member that holds the content of a step, by its type."""
 
 
 def body_of(step: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _members(step: dict[str, Any]) -> list[str]:
 
 
 def left_over(step: dict[str, Any], carried: Collection[str]) -> dict[str, Any]:
-    """Return what a step says beside the carried members, in the shape it has."""
+    """Return the members of a step that are not carried, in their own shape."""
     kind = step["type"]
     body = _BODIES.get(kind)
     remaining: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def left_over(step: dict[str, Any], carried: Collection[str]) -> dict[str, Any]:
 
 
 def as_text(value: Any, member: str, losses: list[Loss], step_id: str | None = None) -> str:
-    """Return a value as text; what is none as its JSON text, and that as a loss."""
+    """Return a value as text; any other value as JSON text, which is noted as a loss."""
     if isinstance(value, str):
         return value
     losses.append(Loss("normalised", member, "written as JSON text", step_id))

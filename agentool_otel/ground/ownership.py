@@ -3,7 +3,7 @@
 A name that ends like ours proves nothing: a link, a pipe or somebody else's file may stand under
 it, brought by a clone, an archive or another user of the folder. And a descriptor number proves
 nothing later on: a program may close every descriptor it did not open, and open its own under the
-same numbers. So files of ours are opened here alone, and known by what the system says they are.
+same numbers. So files of ours are opened here alone, and identified by what the system reports.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SAFE = (
 
 
 class NotOurs(OSError):
-    """What stands under a name is not a file that this user's processes have made."""
+    """A path does not lead to a file that this user's processes have made."""
 
     def __init__(self, path: str | os.PathLike[str], why: str):
         super().__init__(errno.EPERM, why, str(path))
 
 
 class Identity(NamedTuple):
-    """What a file is, whatever it is called and under whatever number it is open."""
+    """The identity of a file, whatever its name or descriptor."""
 
     device: int
     inode: int

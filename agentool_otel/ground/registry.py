@@ -1,4 +1,4 @@
-"""Plug-ins found through entry points: ours and third parties' alike."""
+"""Plug-ins from entry points, ours and third parties' alike."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _OWN = {"reasoning": {"content", "context_tokens"}, "memory_read": {"query", "re
 
 
 def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
-    """Return the JSON members of such an object, or None when it is none.
+    """Return the JSON members of such an object, or None for any other value.
 
     Nested objects are left as they are. A dataclass that lacks a field named in `required` is
     something else: only its `to_dict()` counts.

@@ -1,4 +1,4 @@
-"""ATIF trajectories to ReasoningTraces: what an agent harness wrote itself, no spans between.
+"""ATIF trajectories to ReasoningTraces: the record of an agent harness itself, without spans.
 
 Spec: Agent Trajectory Interchange Format v1.0 to v1.6 (harbor-framework, `rfcs/0001-trajectory-
 format.md`). A trajectory has steps of a user, the system or an agent; a step of an agent has text,
@@ -36,7 +36,7 @@ _NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def is_trajectory(value: Json) -> bool:
-    """Return whether a JSON value says that it is an ATIF trajectory."""
+    """Return whether a JSON value declares itself an ATIF trajectory."""
     if not isinstance(value, dict):
         return False
     version = value.get("schema_version")
@@ -44,7 +44,7 @@ def is_trajectory(value: Json) -> bool:
 
 
 def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
-    """Return the agents' names of trajectories, by what others refer to them by.
+    """Return the names of the agents of trajectories, by the ids that others refer to.
 
     A session that several agents share names none of them.
     """
@@ -72,7 +72,7 @@ def embedded_in(value: Json) -> list[dict[str, Any]]:
 def from_atif(
     value: Json, *, agents: Mapping[str, str] = _NOBODY, where: str | None = None
 ) -> ReasoningTrace:
-    """Return the trace a trajectory stands for.
+    """Return the trace of a trajectory.
 
     Args:
         value: the trajectory.
@@ -97,7 +97,7 @@ def from_atif(
 
 
 class _Reading:
-    """What the steps so far come to."""
+    """The trace that the steps so far add up to."""
 
     def __init__(self, agents: Mapping[str, str]) -> None:
         self._agents = agents

@@ -83,7 +83,7 @@ def dumps(document: Document) -> str:
 
 
 class Field(NamedTuple):
-    """What a type annotation says about one member of a document."""
+    """One member of a document, as its type annotation describes it."""
 
     name: str
     kind: Kind

@@ -88,7 +88,7 @@ def tool_response(response: Any, call_id: str | None = None) -> Part:
 
 
 def parts_of(message: Message) -> list[Part]:
-    """Return the parts of a message, without what is none: foreign data is not always tidy."""
+    """Return the valid parts of a message: foreign data is not always tidy."""
     parts = message.get("parts") if isinstance(message, dict) else None
     if not isinstance(parts, list):
         return []
@@ -120,14 +120,14 @@ def call_id_of(part: Part, place: int) -> str | None:
 
 
 def role_of(message: Message) -> Any:
-    """Return whose message it is, None where that is not said."""
+    """Return the role of a message, None where it has none."""
     return message.get("role") if isinstance(message, dict) else None
 
 
 def thoughts(message: Message) -> list[Part]:
     """Return the parts of an output message that are the agent's thinking rather than its answer.
 
-    Those are its reasoning parts and, where it asks for tools, the text it says before doing so.
+    Those are its reasoning parts and, where it asks for tools, the text before the calls.
     """
     parts = parts_of(message)
     asks = any(part.get("type") == "tool_call" for part in parts)

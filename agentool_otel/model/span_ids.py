@@ -39,9 +39,9 @@ class Place(NamedTuple):
     """Where the spans of a trace are."""
 
     trace_id: str
-    """Of OpenTelemetry, in hex."""
+    """The id of the OTel trace, in hex."""
     span_id: str | None
-    """Of the span that stands for the run; None where the id does not tell."""
+    """The id of the span of the run; None where the document's id does not contain it."""
 
 
 def place_of(trace_id: str) -> Place:

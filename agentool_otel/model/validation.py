@@ -1,4 +1,4 @@
-"""What a JSON object is, and what is wrong with it.
+"""Which document a JSON object is, and what is wrong with it.
 
 An error means it cannot be read as a document. A warning means it can, losing nothing, but it
 contradicts itself; nothing in this package refuses a document for that.

@@ -1,4 +1,4 @@
-"""What a container is: a shape of JSON object that holds spans."""
+"""A container: a shape of JSON object that holds spans."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["Container", "Object", "Report", "each"]
 
 Object = dict[str, Json]
 Report = Callable[[str], None]
-"""Takes what is wrong with a piece that was left out."""
+"""Takes the reason why a piece was left out."""
 
 
 class Container(NamedTuple):
-    """One shape of JSON object, told by its members alone."""
+    """One shape of JSON object, recognised by its members alone."""
 
     name: str
-    """What people call it."""
+    """Its usual name."""
     shape: str
     """Its members as a person would look for them."""
     recognises: Callable[[Object], bool]
     spans: Callable[[Object, Report], Iterator[SpanRecord]]
     loses: tuple[str, ...] = ()
-    """What a span does not bring back from it, one line each."""
+    """What it loses of a span, one line each."""
 
 
 def each(

@@ -37,7 +37,7 @@ _METRICS = {
     "reasoning_output_tokens": "gen_ai.usage.reasoning.output_tokens",
 }
 _NONE = ("undefined", "0", "")
-"""What stands for no parent."""
+"""Placeholders for no parent."""
 _SESSION = "session_id:"
 
 

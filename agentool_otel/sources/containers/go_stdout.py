@@ -1,4 +1,4 @@
-"""What Go's `stdouttrace` and `stdoutlog` print: a span or a record as one object of Go's names.
+"""Output of Go's `stdouttrace` and `stdoutlog`: a span or a record as one object with Go's names.
 
     {"Name", "SpanContext": {"TraceID", "SpanID"}, "Parent", "SpanKind", "StartTime",
      "Attributes": [{"Key", "Value": {"Type": "INT64", "Value": 12}}], "InstrumentationScope"}
@@ -96,7 +96,7 @@ def _map(pairs: Json) -> Object:
 
 
 def _value(typed: Json) -> Json:
-    """A value that says its type: `{"Type": "STRINGSLICE", "Value": ["stop"]}`."""
+    """The value of an object that names its type: `{"Type": "STRINGSLICE", "Value": ["stop"]}`."""
     if not isinstance(typed, dict):
         return typed
     inner = typed.get("Value")

@@ -44,7 +44,7 @@ _FIELDS = {
 _OLDER_USAGE = {"promptTokens": "input", "completionTokens": "output", "totalTokens": "total"}
 _OLDER_COSTS = {"calculatedInputCost": "input", "calculatedOutputCost": "output",
                 "calculatedTotalCost": "total"}  # fmt: skip
-"""Of observations before version 3 of its server, and beside the newer ones since."""
+"""Fields of observations before version 3 of its server, and beside the newer ones since."""
 _USERS = {"sessionId": "session.id", "userId": "user.id"}
 _ENVELOPE = ("attributes", "resourceAttributes", "scope")
 

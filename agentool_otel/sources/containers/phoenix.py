@@ -31,7 +31,7 @@ def recognises(o: Object) -> bool:
 def record(o: Object) -> SpanRecord:
     span = span_object.record(o)
     lifted = v.text(v.first(o, "span_kind", "spanKind")).upper()
-    if lifted != "UNKNOWN":  # what Phoenix says when a span said nothing
+    if lifted != "UNKNOWN":  # Phoenix's default for a span without a kind
         span.attributes.setdefault("openinference.span.kind", lifted)
     return span
 

@@ -79,7 +79,7 @@ def record(o: Object, *, strict: bool = False) -> SpanRecord:
         strict: refuse ids in no known spelling instead of taking them for another system's.
 
     Raises:
-        ValueError: its ids are none, or its attributes no attributes.
+        ValueError: its ids or its attributes are invalid.
     """
     trace_id, span_id = _ids(o)
     names = _names_among(tuple(o))

@@ -40,18 +40,18 @@ _HEX = re.compile(r"[0-9a-f]+")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DEEP = 64
 """Levels of an attribute value that are kept as structure. Deeper ones become JSON text, because
-whoever walks them later does so by recursion."""
+later readers walk them by recursion."""
 
 
 def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = False) -> str:
     """Return an id as lower-case hex of `size` bytes.
 
-    Understood are hex (with `0x`, `tr-`, or without its leading zeros), integers (as text too,
-    where they are too long for hex or `decimal` says so), base64 of either alphabet and UUIDs. Any
-    other text is an id of a system with ids of its own: it is hashed, so that equal ids stay equal.
+    Ids may be hex (with `0x`, `tr-`, or without leading zeros), integers (as text too, where they
+    are too long for hex or `decimal` is set), base64 of either alphabet, or UUIDs. Any other text
+    is the id of a system with ids of its own: it is hashed, so that equal ids stay equal.
 
     Raises:
-        ValueError: it is empty, zero, no id at all, or with `strict` none of the known spellings.
+        ValueError: it is empty, zero, no id at all, or with `strict` in an unknown spelling.
     """
     if not decimal and value.__class__ is str and len(value) == 2 * size and _HEX.fullmatch(value):
         digits: str | None = value  # as nearly all are
@@ -73,8 +73,8 @@ def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = 
 
 
 def parent(value: Json, *, decimal: bool = False) -> str | None:
-    """Return a parent's span id; None for everything that stands for none. That of a damaged one is
-    no span's: whoever has it is no root, and its parent is missing."""
+    """Return a parent's span id; None for a placeholder. A damaged id becomes one that no span
+    has: the child is not a root, and its parent is missing."""
     if is_marked(value):
         return stand_in(str(value))
     try:
@@ -121,8 +121,8 @@ _END_NS = 1 << 63
 def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
     """Return a time as nanoseconds since the epoch; None where it is absent, zero or no time.
 
-    Read are ISO 8601 text, `[seconds, nanoseconds]` and numbers, as text too. Without `unit_ns` the
-    magnitude of a number tells its unit: seconds, milliseconds, microseconds and nanoseconds of any
+    A time may be ISO 8601 text, `[seconds, nanoseconds]` or a number, as text too. Without
+    `unit_ns` the magnitude of a number gives its unit: seconds, milliseconds, microseconds and nanoseconds of any
     date between 1973 and 5138 do not overlap.
     """
     if isinstance(value, list):
@@ -140,8 +140,8 @@ def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
 
 
 def named_time_ns(source: Mapping[str, Json], *names: str) -> int | None:
-    """Return the time under the first of several names that is there; a name that says
-    nanoseconds is believed whatever the magnitude."""
+    """Return the time under the first of several names that is there; a name that
+    ends in nanoseconds is trusted whatever the magnitude."""
     for name in names:
         if (value := source.get(name)) is not None:
             exact = name.lower().endswith(("nano", "_ns"))
@@ -179,7 +179,7 @@ _STATUSES = ("UNSET", "OK", "ERROR")
 
 
 def kind(value: Json, first_number: int = 1) -> str:
-    """Return a span kind; what is none is INTERNAL.
+    """Return a span kind, INTERNAL for anything unknown.
 
     Args:
         value: `CLIENT`, `client`, `SpanKind.CLIENT`, `SPAN_KIND_CLIENT`, or its number.

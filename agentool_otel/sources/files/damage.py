@@ -1,4 +1,4 @@
-"""Bytes that are no UTF-8: they cost the value they are in, and it is told which.
+"""Bytes that are not UTF-8: the value around them is lost, and its place is noted.
 
     bytes ── decode(…, MARKING) ──▶ text with marks in it ── any reader ──▶ record ── mend ──▶
 
@@ -127,7 +127,7 @@ def mended(value: Any) -> tuple[Any, bool]:
 
 
 def _is_sound(span: SpanRecord) -> bool:
-    """Whether there is no damage, as in nearly all spans, found out as fast as can be."""
+    """Whether there is no damage, as in nearly all spans; as fast as possible."""
     for text in (span.name, span.scope, span.status_message or ""):
         if not (text.isascii() or _is_sound_text(text)):
             return False
@@ -171,7 +171,7 @@ def _mend_part(part: SpanEvent | SpanLink, mending: _Mending, where: str) -> Non
 
 
 class _Mending:
-    """Of one span: values without damage are left as they are, and shared."""
+    """Mends one span: values without damage are kept as they are, and shared."""
 
     def __init__(self, damaged: re.Pattern[str]):
         self.damages: list[Damage] = []

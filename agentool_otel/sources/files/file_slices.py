@@ -18,7 +18,7 @@ from typing import IO
 __all__ = ["Reread", "fits_in_memory"]
 
 _PART = 1 / 2
-"""Of the available memory: the rest is left to what else is held or needed."""
+"""The share of the available memory that files may take; the rest is for everything else."""
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),

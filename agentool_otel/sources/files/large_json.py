@@ -26,9 +26,9 @@ __all__ = ["LargeJson"]
 _WINDOW = 4 << 20
 """Characters that are looked at together; their values take some ten times as much memory."""
 _LONGEST = 64 << 20
-"""Characters of a text: a longer one is taken for damage."""
+"""Characters of a text: a longer one counts as damage."""
 _DEEPEST = 100
-"""Objects and arrays around a value: what is in more of them is taken for damage. Python up to 3.13
+"""Objects and arrays around a value: anything deeper counts as damage. Python up to 3.13
 cannot decode a thousand, and newer ones any number."""
 _BETWEEN = re.compile(r"[\s,:\ufeff]*")
 _OF_A_SPAN = re.compile(
@@ -47,7 +47,7 @@ class _Frame:
         self.members: dict[str, Json] = {}
         self.size = 0
         self.key = ""
-        """Of the member that is being read."""
+        """The name of the member that is being read."""
         self.delivered = not is_object
         """Whether its members have been part of a value."""
 
@@ -73,7 +73,7 @@ class LargeJson:
         self._size = 0
         """Characters of the last value."""
         self._key = ""
-        """Of the value that could not be read, as it stood before it."""
+        """The name and colon before the value that could not be read."""
         self._frames: list[_Frame] = []
         self._damaged = False
 
@@ -134,7 +134,7 @@ class LargeJson:
 
         Raises:
             _TooLarge: it is an object or array that does not fit into the window.
-            ValueError: it is none.
+            ValueError: there is no value.
         """
         wanted = self._window
         while True:

@@ -1,4 +1,4 @@
-"""What JavaScript prints of an object: `util.inspect`, which `ConsoleSpanExporter` prints spans by.
+"""Objects as JavaScript prints them: `util.inspect`, used by `ConsoleSpanExporter` for spans.
 
     {
       resource: { attributes: { 'service.name': 'bot' } },
@@ -55,19 +55,19 @@ class Inspected(NamedTuple):
     end: int
     """Where in the text it ends."""
     left_out: int
-    """How many values the printer did not print, or cut."""
+    """How many values the printer left out or cut."""
 
 
 def looks_inspected(text: str, at: int) -> bool:
-    """True where an object begins as a printed one does: JSON has its keys in double quotes."""
+    """Return whether a printed object begins here; JSON has its keys in double quotes."""
     return _BEGINS.match(text, at) is not None
 
 
 def inspected(text: str, at: int) -> Inspected:
-    """Return the object that was printed at a place of a text.
+    """Return the printed object at a place in a text.
 
     Raises:
-        ValueError: it is none, or not all of it is there.
+        ValueError: there is no object, or it is incomplete.
     """
     printed = _Printed(text)
     value, end = printed.read(at, 0)

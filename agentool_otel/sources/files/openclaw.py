@@ -5,8 +5,8 @@
     {"type": "message.in", "content", "timestamp"} {"type": "agent.end", "success", "messages"}
 
 - A run is from one `agent.start` of a session to its `agent.end`, or to the next start.
-- `messages` is the whole history so far, so a turn is told again by every later event; its span id
-  is made of what it says, and the copies are one. A model call is an assistant's turn.
+- `messages` is the whole history so far, so every later event repeats a turn; its span id is a
+  hash of its content, so the copies are one. A model call is an assistant's turn.
 - `tool.start` and `tool.end` have no id: they belong together by name, in order. A call that a turn
   asks for has the same name and arguments. A subagent's prompt holds the task its tool was given.
 - An event without a time takes that of the last one that had any: the order of the lines counts.
@@ -48,7 +48,7 @@ _USAGE = {
     "cacheWrite": gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS,
 }
 _IN = ("input", "cacheRead", "cacheWrite")
-"""Parts of the input, which is counted without what was cached."""
+"""Parts of the input, whose count excludes cached tokens."""
 
 
 def is_event(o: Object) -> bool:
@@ -58,7 +58,7 @@ def is_event(o: Object) -> bool:
 
 
 class OpenClaw:
-    """Makes spans of the events of one file, in their order."""
+    """Turns the events of one file into spans, in their order."""
 
     def __init__(self) -> None:
         self._runs: dict[str, SpanRecord] = {}
@@ -90,7 +90,7 @@ class OpenClaw:
             yield self._end_tool(session, event)
 
     def rest(self) -> Iterator[SpanRecord]:
-        """Yield what had no end when the file had."""
+        """Yield the spans that were still open at the end of the file."""
         for waiting in self._tools.values():
             yield from waiting
         yield from self._runs.values()
@@ -98,7 +98,7 @@ class OpenClaw:
         self._runs.clear()
 
     def _start(self, session: str, event: Object) -> Iterator[SpanRecord]:
-        """Begin a run. What its history tells was said in the one before."""
+        """Begin a run. Its history belongs to the run before."""
         prompt = v.text(event.get("prompt"))
         input_messages = [message("user", [text(prompt)])] if prompt else None
         before = self._runs.get(session)
@@ -108,7 +108,7 @@ class OpenClaw:
             self._before[session] = self._runs.pop(session)
         yield from self._turns(session, event, self._before.get(session))
         if session in self._runs:
-            return  # the same start, told once more with the history
+            return  # the same start, repeated with the history
         spawned = next((tool for task, tool in self._spawned.items() if task in prompt), None)
         run = self._span(
             "agent.start", session, event, spawned if ":subagent:" in session else None
@@ -154,7 +154,7 @@ class OpenClaw:
 
     def _run_of(self, session: str) -> SpanRecord | None:
         """The run a tool is part of: of its session, else the last one of its agent, whose tools
-        are told under the channel that asked."""
+        are recorded under the channel of the request."""
         if session in self._runs or ":subagent:" in session:
             return self._runs.get(session)
         agent = session.split(":")[:2]
@@ -165,7 +165,7 @@ class OpenClaw:
     def _turns(self, session: str, event: Object, run: SpanRecord | None) -> Iterator[SpanRecord]:
         """Yield the model calls of a history that are new, each with what is new to it.
 
-        They are of a run, unless they are older: then it was not recorded how they came about.
+        They belong to a run unless they are older: then their own run was not recorded.
         """
         trace_id = run.trace_id if run is not None else _digest(session, 16)
         since: list[Message] = []

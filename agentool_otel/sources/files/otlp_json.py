@@ -1,9 +1,9 @@
 """OTLP/JSON bytes to spans.
 
 Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding.
-What exporters write goes through typed structs and costs little more than parsing. Any other JSON
-is handed to `AnyJson`: other spellings of OTLP, and what is not OTLP at all. What is not JSON is
-searched for whole spans.
+Documents as exporters write them go through typed structs and cost little more than parsing. Any
+other JSON is handed to `AnyJson`: other spellings of OTLP, and JSON that is not OTLP at all. Text
+that is not JSON is searched for complete spans.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
 one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
 _FAR = 1 << 16
-"""Characters: an error behind many is dear, because the lines before it are counted."""
+"""Characters: an error after many is expensive, because the lines before it are counted."""
 _BETWEEN_DOCUMENTS = re.compile(r"[\s,\[\]]*")
 _PREFIX = re.compile(r'[^\n{\["]*')
-"""What may stand before a document on its line: the time of a log."""
+"""Text before a document on its line: the time of a log."""
 _RESUME = re.compile(r'\n(?=[{\[])|(?<=\n)(?=[^\s{\["][^\n{\["]*\{)')
 """A line that begins as a document, or as a log; indented ones are inside a document."""
 
@@ -107,10 +107,11 @@ _Read = Callable[[bytes, int, int, int], Sequence[SpanRecord | UndecodedSpan]]
 
 
 class JsonReader:
-    """Reads the OTLP/JSON documents of one file: a line each, pretty-printed, in a row, listed."""
+    """Reads the OTLP/JSON documents of one file: one per line, pretty-printed, in a row or
+    in a list."""
 
     recognised = False
-    """Whether anything so far was an OTLP document that took the fast way."""
+    """Whether any document so far took the fast path for OTLP."""
 
     def __init__(self, report: Report, values: AnyJson):
         self.report = report
@@ -436,7 +437,7 @@ class JsonReader:
     def _damaged(
         self, text: str, where: str, at: int, error: ValueError | RecursionError
     ) -> list[SpanRecord]:
-        """Return the spans of text that is no JSON, and say what became of it."""
+        """Return the spans of text that is not JSON, and report what became of it."""
         if isinstance(error, RecursionError):
             self.report(where, f"nested too deeply to be read, after character {at}")
             return []
@@ -450,7 +451,7 @@ class JsonReader:
 
 
 def _value(data: bytes) -> Json:
-    """Return the value of JSON; what is no UTF-8 in it is marked, for `AnyJson` to mend.
+    """Return the value of JSON; bytes that are not UTF-8 are marked, for `AnyJson` to mend.
 
     Raises:
         ValueError: it is no JSON.

@@ -129,7 +129,7 @@ class ProtoReader:
         Args:
             stream: the message.
             where: the place of it.
-            cut: whether it is known, and said, that the end is missing.
+            cut: whether the missing end has been reported already.
         """
         in_answer = False
         while tag := stream.read(1):
@@ -155,7 +155,7 @@ class ProtoReader:
                 return
 
     def _report_partial(self, fields: bytes, where: str) -> None:
-        """Report what Tempo says after a trace, if it is that the trace is not whole."""
+        """Report what follows a trace of Tempo, if it marks the trace as partial."""
         try:
             partial = partial_in_protobuf(fields)
         except ValueError as error:

@@ -8,8 +8,8 @@
     {"columns": ["a", …], "data": [[…], …]}           pandas `to_json(orient="split")`
     {"a": {"0": …}, "b": {"0": …}}                    pandas `to_json()`
 
-Which rows are spans is not known here: each becomes an object, and objects are told by their
-members.
+Which rows are spans is not known here: each becomes an object, and objects are recognised by
+their members.
 
 Source: Azure Monitor query API v1; ClickHouse formats; BigQuery `jobs.getQueryResults`; Pydantic
 Logfire query API v1; Axiom query API v1; pandas 2.3 `DataFrame.to_json`.

@@ -32,7 +32,7 @@ def traced(span: bytes | msgspec.Raw) -> str:
 
 
 class TraceIds:
-    """Known by how a span begins, some thousand of them."""
+    """Trace ids by the first bytes of a span, some thousand of them."""
 
     def __init__(self) -> None:
         self._by_head = Remembered[str]()

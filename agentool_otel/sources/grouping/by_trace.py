@@ -40,9 +40,9 @@ def by_trace(
 
     The outcome does not depend on the order or the repetition of `spans`; of several copies of a
     span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
-    sorted by start as long as all of them fit into `budget_bytes`; above it in an order that says
-    nothing. One trace has to fit into memory. What is in the temporary folder has no name, and
-    is gone when the iterator is exhausted or closed, or the process ends.
+    sorted by start as long as all of them fit into `budget_bytes`; above it in no particular
+    order. One trace has to fit into memory. Temporary files have no name, and are gone when the
+    iterator is exhausted or closed, or the process ends.
 
     With a `census` of the same spans, traces come as they complete.
 

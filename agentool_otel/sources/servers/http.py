@@ -1,7 +1,7 @@
-"""Asking a server: bounded in time, in size and in patience, over `httpx` (extra `servers`).
+"""Requests to a server over `httpx` (extra `servers`), bounded in time, size and retries.
 
-An answer is taken whole before any of it is read, so that asking again after a connection broke
-gives nothing twice. Proxies and certificates are those of the environment, as httpx reads them.
+A response is complete before any of it is used, so that a retry after a broken connection repeats
+nothing. Proxies and certificates are those of the environment, as httpx reads them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from agentool_otel.sources.servers.credentials import Credentials
 __all__ = ["Http"]
 
 _WAITS_S = (0.5, 1.0, 2.0)
-"""Before asking again, where the server does not say how long."""
+"""Waits before a retry, where the server does not name one."""
 _LONGEST_WAIT_S = 30.0
-"""However long the server says."""
+"""An upper bound for what the server asks for."""
 _CONNECT_S = 10.0
 _WORDS = 200
 _REDIRECTS = 5
@@ -45,7 +45,7 @@ class Http:
 
     Args:
         name: what to call the server in messages.
-        base: the URL that paths are put behind.
+        base: the URL that paths are appended to.
         credentials: sent to this server alone.
         timeout_s: how long it may be silent.
 
@@ -65,7 +65,7 @@ class Http:
         self._client: Any = self._new_client()
 
     def close(self) -> None:
-        """Let go of the connections; asking again opens new ones."""
+        """Close the connections; another request opens new ones."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -82,9 +82,9 @@ class Http:
             more: what the request is about, for messages.
 
         Raises:
-            SourceUnreachable: no answer came, or only that the server is busy.
-            SourceDenied: it wants to know who asks, or does not let them.
-            AnswerTooLarge: there is more of it than is taken.
+            SourceUnreachable: the server does not answer, or stays busy.
+            SourceDenied: it wants credentials, or refuses them.
+            AnswerTooLarge: the response exceeds the limit.
             SourceError: any other refusal.
         """
         name = f"{self.name} {more}".rstrip()
@@ -118,7 +118,7 @@ class Http:
 
     @contextmanager
     def _sent(self, url: str, headers: dict[str, str], name: str) -> Generator[Any]:
-        """Send a request, and again where the same server says that it is elsewhere."""
+        """Send a request, following redirects on the same server."""
         for _ in range(_REDIRECTS):
             request = self._client.build_request("GET", url, headers=headers)
             response = self._client.send(request, stream=True)
@@ -161,7 +161,7 @@ class Http:
         raise SourceError(f"{answer.name} answers {status}{words}")
 
     def refusal(self, answer: Answer) -> SourceError:
-        """Return an error for an answer that is not what was asked for, and close it."""
+        """Return an error for an unexpected answer, and close it."""
         error: SourceError
         if answer.is_page():
             error = SourceDenied(
@@ -178,7 +178,7 @@ class Http:
         return f"set {token} where it asks for a token, {tenant} where it has tenants"
 
     def words(self, answer: Answer) -> str:
-        """Return the server's words for why, in one line and with nothing of ours in them."""
+        """Return the server's explanation, in one line and without our credentials."""
         if answer.is_page():
             return ""
         text = answer.head(4 * _WORDS).decode("utf-8", "replace")

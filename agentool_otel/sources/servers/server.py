@@ -1,7 +1,7 @@
-"""What the sources that read a server have in common: each trace once, and what is missing said.
+"""The common part of sources that read a server: each trace once, with reports of what is missing.
 
-A refusal costs what was asked for. Where the server is gone, or lets nobody in, reading stops; what
-was read until then stays read. An error is raised only where nothing could be read at all.
+A refused request loses only what it was for. Where the server is gone, or denies access, reading
+stops, and what was read until then is kept. An error is raised only if nothing could be read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PROBLEMS = 1000
 
 
 class ServerSource(ABC):
-    """A server that traces are read from, as its URL says.
+    """A server that traces are read from, by its URL.
 
     Args:
         where: the URL, such as `tempo://localhost:3200?service=bot&since=2h`.
@@ -50,12 +50,12 @@ class ServerSource(ABC):
     store: ClassVar[str]
     """Its usual name, which in capitals is part of the names of its environment variables."""
     port: ClassVar[int]
-    """Of its API, where the URL names none."""
+    """The port of its API, where the URL names none."""
     tenant_header: ClassVar[str]
     step_ns: ClassVar[int]
     """The shortest time that its search tells apart."""
     declared: ClassVar[tuple[str, ...]]
-    """What it does not bring back, one line each."""
+    """What it loses, one line each."""
 
     def __init__(self, where: str):
         self.query = parse_query(where, self.port)
@@ -78,7 +78,7 @@ class ServerSource(ABC):
 
     @property
     def loses(self) -> tuple[str, ...]:
-        """What the store does not bring back of a span, one line each."""
+        """What the store loses of a span, one line each."""
         return tuple(dict.fromkeys((*self.declared, *self._of_containers)))
 
     def census(self) -> Census | None:
@@ -90,8 +90,8 @@ class ServerSource(ABC):
 
         Raises:
             SourceUnreachable: the server gives no answer.
-            SourceDenied: it lets nobody in.
-            SourceError: it refused all that it was asked.
+            SourceDenied: it denies access.
+            SourceError: it refused every request.
         """
         self.problems.clear()
         self._refusals.clear()
@@ -119,11 +119,11 @@ class ServerSource(ABC):
 
     @abstractmethod
     def read(self) -> Iterator[SpanRecord]:
-        """Yield the spans of what is asked for."""
+        """Yield the spans that the query selects."""
 
     @property
     def window(self) -> Window:
-        """What is asked for, in whole steps of the search."""
+        """The time window of the query, in whole steps of the search."""
         step = self.step_ns
         until = -(-self.query.until_ns // step) * step
         return Window(self.query.since_ns // step * step, until)
@@ -132,7 +132,7 @@ class ServerSource(ABC):
         """Yield the spans of an answer, and close it.
 
         Raises:
-            SourceError: there are none in it, because it is something else.
+            SourceError: it holds something else than traces.
         """
         if answer.status != 200 or answer.is_page():
             raise self.http.refusal(answer)
@@ -161,7 +161,7 @@ class ServerSource(ABC):
         return error
 
     def is_new(self, trace_id: str) -> bool:
-        """Return whether a trace was not read yet; from now on it was."""
+        """Return whether a trace was not read yet, and mark it as read."""
         key = bytes.fromhex(trace_id)
         if key in self.seen:
             return False
@@ -169,10 +169,10 @@ class ServerSource(ABC):
         return True
 
     def refused(self, where: str, error: AgentoolError) -> None:
-        """Note that one thing could not be read.
+        """Note that one request failed.
 
         Raises:
-            SourceUnreachable, SourceDenied: so it is with all others.
+            SourceUnreachable, SourceDenied: all other requests would fail as well.
         """
         if isinstance(error, (SourceUnreachable, SourceDenied)):
             raise error
