@@ -30,27 +30,30 @@ def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
     """
     if isinstance(value, type):
         return None
-    to_dict = getattr(value, "to_dict", None)
-    as_dict: Any = to_dict() if callable(to_dict) else None
-    written = cast("dict[str, Any]", as_dict) if isinstance(as_dict, dict) else None
+    written = _written(value)
     if not dataclasses.is_dataclass(value):
         return written
     fields = {field.name: field for field in dataclasses.fields(value)}
     if written is not None and not fields.keys() >= set(required):
         return written
-
     json_members: dict[str, Any] = dict(written or {})
     own = _OWN.get(_plain(getattr(value, "type", None)), frozenset[str]())
     for field in fields.values():
         name, item = _JSON_NAMES.get(field.name, field.name), _plain(getattr(value, field.name))
         if field.name in ("extra", "memory_content") or item is None:
             continue
-        meant = written is None or name in written or name in own
-        if meant or item != _default(field):
+        if written is None or name in written or name in own or item != _default(field):
             json_members[name] = item
     _add_memory_content(value, json_members)
     extra = getattr(value, "extra", None) if "extra" in fields else None
     return {**extra, **json_members} if isinstance(extra, dict) else json_members
+
+
+def _written(value: object) -> dict[str, Any] | None:
+    """Return what the `to_dict()` of an object gives, None if it has none."""
+    to_dict = getattr(value, "to_dict", None)
+    members: Any = to_dict() if callable(to_dict) else None
+    return cast("dict[str, Any]", members) if isinstance(members, dict) else None
 
 
 def _add_memory_content(value: object, json_members: dict[str, Any]) -> None:

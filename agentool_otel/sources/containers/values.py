@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from math import isfinite
@@ -122,8 +122,8 @@ def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
     """Return a time as nanoseconds since the epoch; None where it is absent, zero or no time.
 
     A time may be ISO 8601 text, `[seconds, nanoseconds]` or a number, as text too. Without
-    `unit_ns` the magnitude of a number gives its unit: seconds, milliseconds, microseconds and nanoseconds of any
-    date between 1973 and 5138 do not overlap.
+    `unit_ns` the magnitude of a number gives its unit: seconds, milliseconds, microseconds and
+    nanoseconds of any date between 1973 and 5138 do not overlap.
     """
     if isinstance(value, list):
         if len(value) != 2 or not all(type(part) is int for part in value):
@@ -219,19 +219,15 @@ def attributes(value: Json) -> Attributes:
             else settled(_any_value(item))
             for key, item in value.items()
         }
-    by_key: Attributes = {}
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict) and isinstance(item.get("key"), str):
-                by_key[item["key"]] = settled(_stated(item.get("value")))
-            elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
-                by_key[item[0]] = settled(_any_value(item[1]))
-    return by_key
+    return dict(_pairs(value)) if isinstance(value, list) else {}
 
 
-_ARMS = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue",
-         "bytesValue", "string_value", "int_value", "double_value", "bool_value", "array_value",
-         "kvlist_value", "bytes_value"}  # fmt: skip
+def _pairs(items: list[Json]) -> Iterator[tuple[str, Json]]:
+    for item in items:
+        if isinstance(item, dict) and isinstance(item.get("key"), str):
+            yield item["key"], settled(_stated(item.get("value")))
+        elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
+            yield item[0], settled(_any_value(item[1]))
 
 
 def _stated(value: Json) -> Json:
@@ -241,34 +237,65 @@ def _stated(value: Json) -> Json:
 
 def _any_value(value: Json) -> Json:
     """Return the plain value of an OTLP AnyValue; anything else as it is."""
-    if not isinstance(value, dict) or not value or not value.keys() <= _ARMS:
+    if not isinstance(value, dict) or not value or not value.keys() <= _ARMS.keys():
         return value
     for arm, inner in value.items():
-        if inner is None:
-            continue
-        sort = arm.removesuffix("Value").removesuffix("_value")
-        if sort == "int" and isinstance(inner, str):
-            return int(inner) if re.fullmatch(r"-?[0-9]{1,40}", inner) else inner
-        if sort == "double" and isinstance(inner, (int, str)) and not isinstance(inner, bool):
-            try:
-                return float(inner)
-            except (ValueError, OverflowError):
-                return inner
-        if sort == "bytes" and isinstance(inner, str):
-            try:
-                return _base64(inner)
-            except ValueError:
-                return inner
-        if sort == "array":
-            return [_stated(item) for item in array(obj(inner).get("values"))]
-        if sort == "kvlist":
-            return {
-                str(pair.get("key")): _stated(pair.get("value"))
-                for pair in array(obj(inner).get("values"))
-                if isinstance(pair, dict)
-            }
-        return inner
+        if inner is not None:
+            return _ARMS[arm](inner)
     return None
+
+
+def _as_it_is(inner: Json) -> Json:
+    return inner
+
+
+def _int(inner: Json) -> Json:
+    is_int = isinstance(inner, str) and re.fullmatch(r"-?[0-9]{1,40}", inner)
+    return int(inner) if is_int else inner
+
+
+def _double(inner: Json) -> Json:
+    if isinstance(inner, bool) or not isinstance(inner, (int, str)):
+        return inner
+    try:
+        return float(inner)
+    except (ValueError, OverflowError):
+        return inner
+
+
+def _bytes(inner: Json) -> Json:
+    try:
+        return _base64(inner) if isinstance(inner, str) else inner
+    except ValueError:
+        return inner
+
+
+def _array(inner: Json) -> Json:
+    return [_stated(item) for item in array(obj(inner).get("values"))]
+
+
+def _kvlist(inner: Json) -> Json:
+    return {
+        str(pair.get("key")): _stated(pair.get("value"))
+        for pair in array(obj(inner).get("values"))
+        if isinstance(pair, dict)
+    }
+
+
+_ARMS: dict[str, Callable[[Json], Json]] = {
+    f"{arm}{suffix}": read
+    for arm, read in (
+        ("string", _as_it_is),
+        ("bool", _as_it_is),
+        ("int", _int),
+        ("double", _double),
+        ("bytes", _bytes),
+        ("array", _array),
+        ("kvlist", _kvlist),
+    )
+    for suffix in ("Value", "_value")
+}
+"""The members of an AnyValue in both spellings, with the function that reads them."""
 
 
 def settled(value: Json) -> Json:

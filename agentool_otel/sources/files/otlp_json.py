@@ -136,9 +136,11 @@ class JsonReader:
         block = LineBlock()
         ahead = Pushback(stream)
         number = following = 0
-        for number, line in enumerate(iter(lambda: ahead.readline(LARGE_LINE), b""), 1):
-            at, following = following, following + len(line)
-            if len(line) == LARGE_LINE or at - block.at > _LARGE_BLOCK:
+        for number, line in enumerate(ahead.lines(LARGE_LINE), 1):
+            size = len(line)
+            at = following
+            following += size
+            if size == LARGE_LINE or at - block.at > _LARGE_BLOCK:
                 where = f"line {number - len(block)} and on"
                 block.append(line)
                 block.at = following

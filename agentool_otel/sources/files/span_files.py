@@ -189,9 +189,7 @@ class SpanFiles:
                 if again is not None:
                     json.read_again(again)
                 lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
-                for batch in json.laid_out(lines, self._layouts.pop(file).lines()):
-                    self.bytes_read = before + lines.tell()
-                    yield batch
+                yield from self._counted(lines, self._layouts.pop(file), json)
                 return
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
@@ -212,13 +210,17 @@ class SpanFiles:
         for feed in feeds:
             if feed.error:
                 self._report(label, "", f"could not be read to its end: {feed.error}")
-        damaged = any(feed.error for feed in feeds)
-        if (start.strip() or damaged) and not (
-            json.recognised or values.recognised or proto.recognised
-        ):
-            raise values.refusal or DecodeError(
-                EXPECTED, _seen(start, readable(values.seen)), where=label
-            )
+        is_empty = not start.strip() and not any(feed.error for feed in feeds)
+        if not (is_empty or json.recognised or values.recognised or proto.recognised):
+            seen = _seen(start, readable(values.seen))
+            raise values.refusal or DecodeError(EXPECTED, seen, where=label)
+
+    def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
+        """Yield the batches of a file that was counted, from where its spans lie."""
+        before = self.bytes_read
+        for batch in json.laid_out(lines, layout.lines()):
+            self.bytes_read = before + lines.tell()
+            yield batch
 
     def _pass_on(self, document: ReasoningTrace) -> None:
         if self.document is not None:
