@@ -163,26 +163,26 @@ class _Planner:
             self._end,
         )
         self.spans.append(root)
-        said = root.attributes
-        said[agentool.SCHEMA_VERSION] = _SCHEMA_VERSION
+        attributes = root.attributes
+        attributes[agentool.SCHEMA_VERSION] = _SCHEMA_VERSION
         if _plain(wanted["trace_id"]) is not None:
-            said[agentool.TRACE_ID] = wanted["trace_id"]
+            attributes[agentool.TRACE_ID] = wanted["trace_id"]
         if _name(agent_id) is not None:
-            said[agentool.AGENT_ID] = agent_id
+            attributes[agentool.AGENT_ID] = agent_id
         if _plain(status) is not None:
-            said[agentool.STATUS] = status
+            attributes[agentool.STATUS] = status
         ending = "error" if error_type is not None else "stop"
-        self._say_content("input", gen_ai.INPUT_MESSAGES, agentool.INPUT, "user")
-        self._say_content("output", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant", ending)
+        self._write_content("input", gen_ai.INPUT_MESSAGES, agentool.INPUT, "user")
+        self._write_content("output", gen_ai.OUTPUT_MESSAGES, agentool.OUTPUT, "assistant", ending)
         metrics = wanted.get("metrics")
         if isinstance(metrics, dict):
             for key in ("total_tokens", "total_cost_usd", "total_duration_ms", "step_count",
                         "tool_call_count"):  # fmt: skip
                 if _is_number(metrics.get(key)):
-                    said[agentool.METRICS_PREFIX + key] = metrics[key]
+                    attributes[agentool.METRICS_PREFIX + key] = metrics[key]
         if isinstance(wanted.get("metadata"), dict):
-            said[agentool.METADATA] = dumps(wanted["metadata"])
-        said.update(attributes_of(wanted.get("metadata")))
+            attributes[agentool.METADATA] = dumps(wanted["metadata"])
+        attributes.update(attributes_of(wanted.get("metadata")))
         self._lay_out_steps()
         self._hand_down(root)
         self._lay_out_timeline(root)
@@ -193,18 +193,18 @@ class _Planner:
             span.attributes[agentool.SPAN_START_NS] = span.start_ns
             span.attributes[agentool.SPAN_END_NS] = span.end_ns
 
-    def _say_content(
+    def _write_content(
         self, member: str, messages: str, other: str, role: str, ending: str | None = None
     ) -> None:
         value = self._wanted.get(member)
-        said = self.spans[0].attributes
+        attributes = self.spans[0].attributes
         if isinstance(value, str):
-            said[messages] = dumps([message(role, [text(value)], ending)])
+            attributes[messages] = dumps([message(role, [text(value)], ending)])
         elif member in self._wanted:
-            said[other] = dumps(value)
+            attributes[other] = dumps(value)
 
     def _hand_down(self, root: PlannedSpan) -> None:
-        """Say on every span of a step whose work it is, as live spans do."""
+        """Copy the identity of the run to the spans of its steps, as live spans have it."""
         held = {key: it for key, it in root.attributes.items() if key in _HANDED_DOWN}
         for span in self.spans[1:]:
             span.attributes.update(held)
@@ -230,14 +230,14 @@ class _Planner:
                         ),
                     )
                 case {"type": "memory_read"}:
-                    found = step.get("results", UNSET)
+                    retrieved = step.get("results", UNSET)
                     self._lay_out_instant(
                         n,
                         MemoryOperation(
                             operation="search_memory",
                             query=_plain(step.get("query")),
-                            results=found,
-                            record_count=None if found is UNSET else records_in(found),
+                            results=retrieved,
+                            record_count=None if retrieved is UNSET else records_in(retrieved),
                         ),
                     )
                 case {"type": "memory_write"}:
@@ -251,7 +251,7 @@ class _Planner:
                         ),
                     )
                 case _:
-                    pass  # told by an event alone
+                    pass  # an event alone carries it
 
     def _pairs(self) -> dict[int, int]:
         """Pair tool calls with their results by id; among equal ids first come, first served."""
@@ -311,9 +311,9 @@ class _Planner:
 
     def _carry(self, span: PlannedSpan, n: int, index: str, step_id: str, extra: str) -> None:
         span.attributes[index] = n
-        said = self._steps[n].get("step_id")
-        if _plain(said) is not None and said != f"step_{n + 1:03d}":
-            span.attributes[step_id] = said
+        own_id = self._steps[n].get("step_id")
+        if _plain(own_id) is not None and own_id != f"step_{n + 1:03d}":
+            span.attributes[step_id] = own_id
         self._carriers[n] = (span.attributes, extra)
         if not self.spans or self.spans[-1] is not span:
             self.spans.append(span)
@@ -328,21 +328,21 @@ class _Planner:
                                      agentool.STEPS_SPAN)  # fmt: skip
                 self.spans.append(holder)
             kind = _plain(step["type"]) or "unknown"
-            said: Attributes = {agentool.STEP_INDEX: n, agentool.STEP_TYPE: kind}
-            holder.events.append(SpanEvent(agentool.STEP_EVENT, self._times[n], said))
+            attributes: Attributes = {agentool.STEP_INDEX: n, agentool.STEP_TYPE: kind}
+            holder.events.append(SpanEvent(agentool.STEP_EVENT, self._times[n], attributes))
             if n in self._carriers:
                 call = step.get("tool_call")
                 if isinstance(call, dict) and _plain(call.get("name")) is not None:
-                    said[gen_ai.TOOL_NAME] = call["name"]
+                    attributes[gen_ai.TOOL_NAME] = call["name"]
                 continue
-            self._carriers[n] = (said, agentool.STEP_EXTRA)
+            self._carriers[n] = (attributes, agentool.STEP_EXTRA)
             step_id = _plain(step.get("step_id"))
             if step_id is not None and step_id != f"step_{n + 1:03d}":
-                said[agentool.STEP_ID] = step_id
+                attributes[agentool.STEP_ID] = step_id
             if _plain(step.get("content")) is not None:
-                said[agentool.STEP_CONTENT] = step["content"]
+                attributes[agentool.STEP_CONTENT] = step["content"]
             if _is_number(step.get("context_tokens")):
-                said[agentool.STEP_CONTEXT_TOKENS] = step["context_tokens"]
+                attributes[agentool.STEP_CONTEXT_TOKENS] = step["context_tokens"]
 
     # ---- reading it back
     def records(self) -> list[SpanRecord]:
@@ -397,14 +397,14 @@ def _error(wanted: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _thrown(error: dict[str, Any]) -> Attributes:
-    """Return the attributes of the exception event that says what ended a run."""
+    """Return the attributes of the exception event for the error that ended a run."""
     names = {core.EXCEPTION_TYPE: "type", core.EXCEPTION_MESSAGE: "message"}
-    said = {name: _name(error.get(member)) for name, member in names.items()}
-    return {name: value for name, value in said.items() if value is not None}
+    attributes = {name: _name(error.get(member)) for name, member in names.items()}
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 def _result(result: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a tool execution that its result says."""
+    """The fields of a tool execution that come from its result."""
     error = result.get("error")
     tokens, duration = result.get("cost_tokens"), result.get("duration_ms")
     fields: dict[str, Any] = {"result": result.get("output", UNSET)}
@@ -449,8 +449,8 @@ def _emit(trace_id: str, spans: list[PlannedSpan], provider: otel.TracerProvider
 
 def _ns(value: Any) -> int | None:
     """A time that a span can carry: after the epoch, in 63 bits of nanoseconds."""
-    found = to_ns(value) if isinstance(value, str) else None
-    return found if found is not None and 0 < found < 2**63 else None
+    ns = to_ns(value) if isinstance(value, str) else None
+    return ns if ns is not None and 0 < ns < 2**63 else None
 
 
 def _plain(value: Any) -> str | None:

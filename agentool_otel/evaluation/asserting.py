@@ -14,7 +14,7 @@ from agentool_otel.evaluation.reports.texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.steps import step_lines
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.ground.registry import found
+from agentool_otel.ground.registry import plugins
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -114,7 +114,7 @@ def _checked(trace: JudgedTrace, check: Check) -> Verdict:
 def _type_of(check: Check) -> str:
     """Return what a check is called in a case; by its class where it is none of a plug-in."""
     place = f"{type(check).__module__}:{type(check).__qualname__}"
-    for name, point in found("agentool_otel.assertions").items():
+    for name, point in plugins("agentool_otel.assertions").items():
         if point.value == place:
             return name
     return type(check).__qualname__

@@ -1,4 +1,4 @@
-"""What a format is, which ones there are, and how their values become a file."""
+"""Formats: what one is, which ones exist, and how their values become a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Loss(NamedTuple):
-    """Something a trace says that does not come out of a format as it went in."""
+    """A member of a trace that a format changes or drops."""
 
     outcome: Literal["lost", "normalised"]
     """`normalised` where it is there in another form."""
@@ -68,16 +68,16 @@ class Format(Protocol):
 
 def formats() -> list[str]:
     """Return the names of the installed formats, ours and third parties'."""
-    return sorted(registry.found("agentool_otel.formats"))
+    return sorted(registry.plugins("agentool_otel.formats"))
 
 
 def format_named(name: str) -> Format:
     """Return an installed format.
 
     Raises:
-        ConfigurationError: if there is none of that name.
+        ConfigurationError: if no format has that name.
     """
-    points = registry.found("agentool_otel.formats")
+    points = registry.plugins("agentool_otel.formats")
     if name not in points:
         raise ConfigurationError(f"no format {name!r}; there are {', '.join(sorted(points))}")
     return cast("type[Format]", points[name].load())()

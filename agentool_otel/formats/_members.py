@@ -11,7 +11,7 @@ from agentool_otel.ground.json_codec import dumps
 __all__ = ["as_arguments", "as_text", "body_of", "left_over", "uncarried"]
 
 _BODIES = {"tool_call": "tool_call", "tool_result": "tool_result"}
-"""Step type to the member that holds what it says."""
+"""The member that holds the content of a step, by its type."""
 
 
 def body_of(step: dict[str, Any]) -> dict[str, Any]:
@@ -61,22 +61,22 @@ def _members(step: dict[str, Any]) -> list[str]:
 
 
 def left_over(step: dict[str, Any], carried: Collection[str]) -> dict[str, Any]:
-    """Return what a step says beside the carried members, in the shape it has."""
+    """Return the members of a step that are not carried, in their own shape."""
     kind = step["type"]
     body = _BODIES.get(kind)
-    left: dict[str, Any] = {}
+    remaining: dict[str, Any] = {}
     for name, value in step.items():
         if name == body and isinstance(value, dict):
             rest = {k: v for k, v in value.items() if f"{kind}.{k}" not in carried}
             if rest:
-                left[name] = rest
+                remaining[name] = rest
         elif name != "type" and name not in carried and f"{kind}.{name}" not in carried:
-            left[name] = value
-    return left
+            remaining[name] = value
+    return remaining
 
 
 def as_text(value: Any, member: str, losses: list[Loss], step_id: str | None = None) -> str:
-    """Return a value as text; what is none as its JSON text, and that as a loss."""
+    """Return a value as text; any other value as JSON text, which is noted as a loss."""
     if isinstance(value, str):
         return value
     losses.append(Loss("normalised", member, "written as JSON text", step_id))

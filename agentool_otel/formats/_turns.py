@@ -105,9 +105,9 @@ class _Reading:
         self._current.calls.append(call)
 
     def _free_id(self) -> str:
-        made = next(name for n in count(1) if (name := f"call_{n}") not in self._ids)
-        self._ids.add(made)
-        return made
+        call_id = next(name for n in count(1) if (name := f"call_{n}") not in self._ids)
+        self._ids.add(call_id)
+        return call_id
 
     def _answers(self, step: dict[str, Any]) -> bool:
         call_id = body_of(step).get("call_id")

@@ -126,9 +126,7 @@ def _response(
         response["error"] = body["error"]
         reason = "written as the member `error` of the response"
         losses.append(Loss("normalised", "tool_result.error", reason, step_id))
-    made: _Object = {}
-    if call_id is not None:
-        made["id"] = call_id
-        if call_id in names:
-            made["name"] = names[call_id]
-    return {**made, "response": response}
+    if call_id is None:
+        return {"response": response}
+    name = {"name": names[call_id]} if call_id in names else {}
+    return {"id": call_id, **name, "response": response}

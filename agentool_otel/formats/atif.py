@@ -83,19 +83,19 @@ class _Writing:
 
     def _trajectory(self) -> _Object:
         document = self._document
-        made: _Object = {"schema_version": _VERSION, "trajectory_id": document["trace_id"]}
+        trajectory: _Object = {"schema_version": _VERSION, "trajectory_id": document["trace_id"]}
         if document.get("session_id") is not None:
-            made["session_id"] = document["session_id"]
+            trajectory["session_id"] = document["session_id"]
         agent = document.get("agent_id")
-        made["agent"] = {"name": _UNKNOWN if agent is None else agent, "version": _UNKNOWN}
-        made["steps"] = self._steps
+        trajectory["agent"] = {"name": _UNKNOWN if agent is None else agent, "version": _UNKNOWN}
+        trajectory["steps"] = self._steps
         metrics = document.get("metrics")
         if isinstance(metrics, dict):
-            made["final_metrics"] = _final(metrics, len(self._steps))
+            trajectory["final_metrics"] = _final(metrics, len(self._steps))
         rest = {name: value for name, value in document.items() if name not in _OF_TRACE}
         if rest:
-            made["extra"] = {"agentool": rest}
-        return made
+            trajectory["extra"] = {"agentool": rest}
+        return trajectory
 
     def _add(self, source: str, time: Any, message: str) -> _Object:
         step: _Object = {"step_id": len(self._steps) + 1}
@@ -110,20 +110,23 @@ class _Writing:
         step = self._add("agent", parts[0].get("timestamp"), "")
         if turn.thoughts:
             step["reasoning_content"] = "\n\n".join(
-                as_text(said["content"], "reasoning.content", self._losses, said.get("step_id"))
-                for said in turn.thoughts
+                as_text(
+                    thought["content"], "reasoning.content", self._losses, thought.get("step_id")
+                )
+                for thought in turn.thoughts
             )
-        for said in turn.thoughts[1:]:
+        for thought in turn.thoughts[1:]:
             reason = "joined to the thought before it"
-            self._losses.append(Loss("normalised", "reasoning", reason, said.get("step_id")))
+            self._losses.append(Loss("normalised", "reasoning", reason, thought.get("step_id")))
         if turn.calls:
             step["tool_calls"] = [self._call(call) for call in turn.calls]
             results = [self._result(call) for call in turn.calls if call.result is not None]
             if results:
                 step["observation"] = {"results": results}
-        told = _OF_THOUGHT if "timestamp" in step else ("reasoning.content",)
+        carried = _OF_THOUGHT if "timestamp" in step else ("reasoning.content",)
         rest = [
-            left_over(said, told if n == 0 else told[-1:]) for n, said in enumerate(turn.thoughts)
+            left_over(thought, carried if n == 0 else carried[-1:])
+            for n, thought in enumerate(turn.thoughts)
         ]
         if any(rest):
             step["extra"] = {"agentool": {"reasoning": rest}}
@@ -131,55 +134,55 @@ class _Writing:
 
     def _call(self, call: Call) -> _Object:
         arguments = as_arguments(call.step, self._losses)
-        made = {"tool_call_id": call.id, "function_name": call.name, "arguments": arguments}
-        return _with_extra(made, left_over(call.step, _OF_CALL))
+        tool_call = {"tool_call_id": call.id, "function_name": call.name, "arguments": arguments}
+        return _with_extra(tool_call, left_over(call.step, _OF_CALL))
 
     def _result(self, call: Call) -> _Object:
         assert call.result is not None
         body, step_id = body_of(call.result), call.result.get("step_id")
-        made: _Object = {"source_call_id": call.id}
+        result: _Object = {"source_call_id": call.id}
         if body.get("output") is not None:
             text = as_text(body["output"], "tool_result.output", self._losses, step_id)
-            made["content"] = text
+            result["content"] = text
         elif isinstance(body.get("error"), str):
             reason = "written as the content of the result, and kept in its `extra`"
             self._losses.append(Loss("normalised", "tool_result.error", reason, step_id))
-            made["content"] = body["error"]
-        return _with_extra(made, left_over(call.result, _OF_RESULT))
+            result["content"] = body["error"]
+        return _with_extra(result, left_over(call.result, _OF_RESULT))
 
     def _other(self, step: _Object) -> None:
         kind, step_id = step["type"], step.get("step_id")
         reason = "a step of the system, in words and in its `extra`"
         self._losses.append(Loss("normalised", kind, reason, step_id))
-        made = self._add("system", step.get("timestamp"), _words(step))
-        made["extra"] = {"agentool": step}
+        system_step = self._add("system", step.get("timestamp"), _words(step))
+        system_step["extra"] = {"agentool": step}
         if kind == "handoff" and self._children:
             child = {"trajectory_id": self._children.pop(0)}
-            made["observation"] = {"results": [{"subagent_trajectory_ref": [child]}]}
+            system_step["observation"] = {"results": [{"subagent_trajectory_ref": [child]}]}
 
 
 def _words(step: _Object) -> str:
     match step["type"]:
         case "handoff":
-            said, value = f"Handoff to {step.get('to_agent')}", step.get("message")
+            title, value = f"Handoff to {step.get('to_agent')}", step.get("message")
         case "memory_read":
-            said, value = "Memory read", step.get("query")
+            title, value = "Memory read", step.get("query")
         case "memory_write":
-            said, value = "Memory write", step.get("key")
+            title, value = "Memory write", step.get("key")
         case kind:
-            said, value = str(kind).replace("_", " ").capitalize(), step.get("content")
+            title, value = str(kind).replace("_", " ").capitalize(), step.get("content")
     if value is None:
-        return said
-    return f"{said}: {value if isinstance(value, str) else dumps(value)}"
+        return title
+    return f"{title}: {value if isinstance(value, str) else dumps(value)}"
 
 
 def _final(metrics: _Object, steps: int) -> _Object:
     rest = dict(metrics)
-    made: _Object = {"total_steps": steps}
+    final_metrics: _Object = {"total_steps": steps}
     if isinstance(rest.get("total_cost_usd"), (int, float)):
-        made["total_cost_usd"] = rest.pop("total_cost_usd")
-    return _with_extra(made, rest)
+        final_metrics["total_cost_usd"] = rest.pop("total_cost_usd")
+    return _with_extra(final_metrics, rest)
 
 
-def _with_extra(made: _Object, rest: _Object) -> _Object:
-    return {**made, "extra": {"agentool": rest}} if rest else made
+def _with_extra(written: _Object, extra: _Object) -> _Object:
+    return {**written, "extra": {"agentool": extra}} if extra else written

@@ -86,10 +86,10 @@ class _Writing:
             if last is None:
                 last = {"role": "assistant", "content": []}
                 self._messages.append(last)
-            said = as_text(document["output"], "output", losses)
-            last["content"] = [*last["content"], {"type": "text", "text": said}]
+            output = as_text(document["output"], "output", losses)
+            last["content"] = [*last["content"], {"type": "text", "text": output}]
             choice = {"message": last, "stop_reason": "unknown"}
-            sample["output"] = {"choices": [choice], "completion": said}
+            sample["output"] = {"choices": [choice], "completion": output}
         sample |= {"messages": self._messages, "events": self._events}
         self._times(sample)
         rest = {name: value for name, value in document.items() if name not in _OF_TRACE}
@@ -119,15 +119,15 @@ class _Writing:
         arguments = [as_arguments(call.step, self._losses) for call in turn.calls]
         if turn.calls:
             message["tool_calls"] = [
-                {"id": call.id, "function": call.name, "arguments": given, "type": "function"}
-                for call, given in zip(turn.calls, arguments, strict=True)
+                {"id": call.id, "function": call.name, "arguments": args, "type": "function"}
+                for call, args in zip(turn.calls, arguments, strict=True)
             ]
-        said = [*turn.thoughts, *(call.step for call in turn.calls)]
+        steps = [*turn.thoughts, *(call.step for call in turn.calls)]
         carried = ("reasoning.content", *_OF_CALL)
-        message["metadata"] = {_SOURCE: [left_over(step, carried) for step in said]}
+        message["metadata"] = {_SOURCE: [left_over(step, carried) for step in steps]}
         self._messages.append(message)
-        for call, given in zip(turn.calls, arguments, strict=True):
-            self._tool(call, given)
+        for call, args in zip(turn.calls, arguments, strict=True):
+            self._tool(call, args)
         return message
 
     def _tool(self, call: Call, arguments: _Object) -> None:
@@ -143,8 +143,8 @@ class _Writing:
             )
             message["content"] = event["result"] = text
             if body.get("error") is not None:
-                said = as_text(body["error"], "tool_result.error", self._losses, step_id)
-                message["error"] = event["error"] = {"type": "unknown", "message": said}
+                error = as_text(body["error"], "tool_result.error", self._losses, step_id)
+                message["error"] = event["error"] = {"type": "unknown", "message": error}
             message["metadata"] = {_SOURCE: left_over(call.result, _OF_RESULT)}
             self._messages.append(message)
             end_ns = _ns(call.result.get("timestamp"))
@@ -155,7 +155,7 @@ class _Writing:
                 event["working_time"] = duration / 1000
         self._event("tool", call.step, event)
 
-    def _event(self, kind: str, step: _Object, said: _Object) -> None:
+    def _event(self, kind: str, step: _Object, body: _Object) -> None:
         """Add an event. It needs a time: a step without one has that of the step before it."""
         at_ns = _ns(step.get("timestamp"))
         step_id = step.get("step_id")
@@ -170,7 +170,7 @@ class _Writing:
             self._losses.append(Loss("normalised", "timestamp", reason, step_id))
         self._now_ns = at_ns
         since = (at_ns - self._start_ns) / 1e9 if self._start_ns is not None else 0.0
-        event = {"event": kind, "timestamp": _time(at_ns), "working_start": max(since, 0.0), **said}
+        event = {"event": kind, "timestamp": _time(at_ns), "working_start": max(since, 0.0), **body}
         self._events.append({**event, "metadata": {"step_id": step_id}} if step_id else event)
 
 

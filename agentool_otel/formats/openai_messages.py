@@ -54,9 +54,9 @@ class OpenAIMessages:
 
 def messages_of(document: dict[str, Any], losses: list[Loss]) -> list[dict[str, Any]]:
     """Return the conversation a trace is, adding to its losses."""
-    made: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     if document.get("input") is not None:
-        made.append({"role": "user", "content": as_text(document["input"], "input", losses)})
+        messages.append({"role": "user", "content": as_text(document["input"], "input", losses)})
     turns = turns_of(document)
     losses += turns.losses
     last: dict[str, Any] | None = None
@@ -64,10 +64,10 @@ def messages_of(document: dict[str, Any], losses: list[Loss]) -> list[dict[str, 
         last = None
         if isinstance(item, Turn):
             message = _assistant(item, losses)
-            made.append(message)
+            messages.append(message)
             if not item.calls:
                 last = message
-            made += [_tool(call, losses) for call in item.calls if call.result is not None]
+            messages += [_tool(call, losses) for call in item.calls if call.result is not None]
         elif item["type"] == "tool_result":
             reason = "the call it answers is not in the trace"
             losses.append(Loss("lost", "tool_result", reason, item.get("step_id")))
@@ -76,9 +76,9 @@ def messages_of(document: dict[str, Any], losses: list[Loss]) -> list[dict[str, 
     if document.get("output") is not None:
         if last is None:
             last = {"role": "assistant"}
-            made.append(last)
+            messages.append(last)
         last["content"] = as_text(document["output"], "output", losses)
-    return made
+    return messages
 
 
 def _assistant(turn: Turn, losses: list[Loss]) -> dict[str, Any]:

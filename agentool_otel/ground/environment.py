@@ -6,7 +6,7 @@ so; white space around a value never counts, and an empty variable is an unset o
 
 Variables that the SDK, gRPC or OpenTelemetry's API read by themselves (`OTEL_SERVICE_NAME`,
 `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_PROPAGATORS`, limits of spans) are not
-here.
+here. Those that httpx reads are, because a message names them.
 
 Spec of those that begin with `OTEL_`, where nothing else stands: opentelemetry-specification,
 configuration/sdk-environment-variables.md and protocol/exporter.md, with the units of
@@ -25,6 +25,7 @@ __all__ = [
     "BATCH_SIZE",
     "CAPTURE",
     "CASE",
+    "CERTIFICATES",
     "COPIES",
     "DELAY",
     "DISABLED",
@@ -37,6 +38,7 @@ __all__ = [
     "LARGEST_ATTRIBUTE",
     "LARGEST_SPAN",
     "OFFLOAD",
+    "PROXIES",
     "QUEUE_SIZE",
     "STRICT",
     "Signal",
@@ -55,6 +57,8 @@ __all__ = [
     "sdk_disabled",
     "sdk_measures_itself",
     "strict",
+    "tenant_variable",
+    "token_variable",
     "trusted_by_requests",
     "value",
 ]
@@ -153,6 +157,31 @@ _OF_REQUESTS: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 """Authorities that receivers are trusted by, where `OTEL_EXPORTER_OTLP_CERTIFICATE` names none.
 Default: those of the system.
 Source: requests 2.34, sessions.py, by which OpenTelemetry's exporter sends."""
+
+
+PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+"""Proxies through which servers of traces are read. Default: none.
+Source: httpx 0.28, _utils.py."""
+
+CERTIFICATES: Final = "SSL_CERT_FILE"
+"""Authorities that servers of traces are trusted by, as a file. Default: those of certifi.
+Source: httpx 0.28, _config.py."""
+
+
+def token_variable(store: str) -> str:
+    """Return the variable with the bearer token for a server, such as `AGENTOOL_TEMPO_TOKEN`.
+
+    Default: none; user and password of the server's URL come before it.
+    """
+    return f"AGENTOOL_{store.upper()}_TOKEN"
+
+
+def tenant_variable(store: str) -> str:
+    """Return the variable with the tenant whose traces are read, such as `AGENTOOL_TEMPO_TENANT`.
+
+    Default: none.
+    """
+    return f"AGENTOOL_{store.upper()}_TENANT"
 
 
 def exporter_variable(signal: Signal) -> str:

@@ -3,7 +3,7 @@
 A name that ends like ours proves nothing: a link, a pipe or somebody else's file may stand under
 it, brought by a clone, an archive or another user of the folder. And a descriptor number proves
 nothing later on: a program may close every descriptor it did not open, and open its own under the
-same numbers. So files of ours are opened here alone, and known by what the system says they are.
+same numbers. So files of ours are opened here alone, and identified by what the system reports.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SAFE = (
 
 
 class NotOurs(OSError):
-    """What stands under a name is not a file that this user's processes have made."""
+    """A path does not lead to a file that this user's processes have made."""
 
     def __init__(self, path: str | os.PathLike[str], why: str):
         super().__init__(errno.EPERM, why, str(path))
 
 
 class Identity(NamedTuple):
-    """What a file is, whatever it is called and under whatever number it is open."""
+    """The identity of a file, whatever its name or descriptor."""
 
     device: int
     inode: int
@@ -43,10 +43,10 @@ class Identity(NamedTuple):
 def identity(file: int) -> Identity | None:
     """Return what is open under a descriptor number; None if nothing is."""
     try:
-        found = os.fstat(file)
+        status = os.fstat(file)
     except OSError:
         return None
-    return Identity(found.st_dev, found.st_ino)
+    return Identity(status.st_dev, status.st_ino)
 
 
 def create_own(path: str | os.PathLike[str], flags: int) -> int:
@@ -67,11 +67,11 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
             second name, under which it may be anything.
         OSError: it is not there or cannot be opened.
     """
-    found = os.lstat(path)
-    if why := _why_not_ours(found):
+    status = os.lstat(path)
+    if why := _why_not_ours(status):
         raise NotOurs(path, why)
     file = os.open(path, flags | _SAFE)
-    if not os.path.samestat(found, os.fstat(file)):
+    if not os.path.samestat(status, os.fstat(file)):
         os.close(file)
         raise NotOurs(path, "it was replaced while it was opened")
     return file
@@ -83,28 +83,28 @@ def why_untrusted(folder: Path) -> str | None:
     In a folder that everybody may write to, files can be exchanged for others, unless it is sticky.
     """
     try:
-        found, named = os.stat(folder), os.lstat(folder)
+        status, link_status = os.stat(folder), os.lstat(folder)
     except OSError:
         return None
-    if _foreign(found) or _foreign(named):  # the folder, or the link to it
+    if _foreign(status) or _foreign(link_status):  # the folder, or the link to it
         return "the folder belongs to another user"
-    if os.name == "posix" and found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+    if os.name == "posix" and status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
         return "everybody may write to the folder"
     return None
 
 
-def _why_not_ours(found: os.stat_result) -> str | None:
-    if not stat.S_ISREG(found.st_mode):
-        return f"it is {_kind(found.st_mode)}"
-    if _foreign(found):
+def _why_not_ours(status: os.stat_result) -> str | None:
+    if not stat.S_ISREG(status.st_mode):
+        return f"it is {_kind(status.st_mode)}"
+    if _foreign(status):
         return "it belongs to another user"
-    if found.st_nlink > 1:
+    if status.st_nlink > 1:
         return "it has a second name (a hard link)"
     return None
 
 
-def _foreign(found: os.stat_result) -> bool:
-    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+def _foreign(status: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and status.st_uid != os.geteuid()
 
 
 def _kind(mode: int) -> str:

@@ -1,4 +1,4 @@
-"""Plug-ins found through entry points: ours and third parties' alike."""
+"""Plug-ins from entry points, ours and third parties' alike."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["found"]
+__all__ = ["plugins"]
 
 _log = logging.getLogger(__name__)
 
 
-def found(group: str, prefix: str = "") -> dict[str, EntryPoint]:
+def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
     """Return the entry points of a group whose names begin with `prefix`, by name, unloaded.
 
     A name that two distributions claim goes to the first one found; the other is logged once.

@@ -1,4 +1,4 @@
-"""What is kept in the temporary folder for as long as a file is read."""
+"""Files in the temporary folder that last as long as a file is read."""
 
 from __future__ import annotations
 

@@ -23,47 +23,50 @@ _OWN = {"reasoning": {"content", "context_tokens"}, "memory_read": {"query", "re
 
 
 def members(value: object, required: Collection[str]) -> dict[str, Any] | None:
-    """Return the JSON members of such an object, or None when it is none.
+    """Return the JSON members of such an object, or None for any other value.
 
     Nested objects are left as they are. A dataclass that lacks a field named in `required` is
     something else: only its `to_dict()` counts.
     """
     if isinstance(value, type):
         return None
-    to_dict = getattr(value, "to_dict", None)
-    told: Any = to_dict() if callable(to_dict) else None
-    written = cast("dict[str, Any]", told) if isinstance(told, dict) else None
+    written = _written(value)
     if not dataclasses.is_dataclass(value):
         return written
     fields = {field.name: field for field in dataclasses.fields(value)}
     if written is not None and not fields.keys() >= set(required):
         return written
-
-    found: dict[str, Any] = dict(written or {})
+    json_members: dict[str, Any] = dict(written or {})
     own = _OWN.get(_plain(getattr(value, "type", None)), frozenset[str]())
     for field in fields.values():
         name, item = _JSON_NAMES.get(field.name, field.name), _plain(getattr(value, field.name))
         if field.name in ("extra", "memory_content") or item is None:
             continue
-        meant = written is None or name in written or name in own
-        if meant or item != _default(field):
-            found[name] = item
-    _add_memory_content(value, found)
+        if written is None or name in written or name in own or item != _default(field):
+            json_members[name] = item
+    _add_memory_content(value, json_members)
     extra = getattr(value, "extra", None) if "extra" in fields else None
-    return {**extra, **found} if isinstance(extra, dict) else found
+    return {**extra, **json_members} if isinstance(extra, dict) else json_members
 
 
-def _add_memory_content(value: object, found: dict[str, Any]) -> None:
+def _written(value: object) -> dict[str, Any] | None:
+    """Return what the `to_dict()` of an object gives, None if it has none."""
+    to_dict = getattr(value, "to_dict", None)
+    members: Any = to_dict() if callable(to_dict) else None
+    return cast("dict[str, Any]", members) if isinstance(members, dict) else None
+
+
+def _add_memory_content(value: object, json_members: dict[str, Any]) -> None:
     """Two fields share the JSON name `content`; the one the step is not about gets another name."""
     stored, content = getattr(value, "memory_content", None), getattr(value, "content", None)
     if stored is None:
         return
     if content in (None, ""):
-        found["content"] = stored
-    elif found.get("type") == "memory_write":
-        found["content"], found["step_content"] = stored, content
+        json_members["content"] = stored
+    elif json_members.get("type") == "memory_write":
+        json_members["content"], json_members["step_content"] = stored, content
     else:
-        found["memory_content"] = stored
+        json_members["memory_content"] = stored
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""ATIF trajectories to ReasoningTraces: what an agent harness wrote itself, no spans between.
+"""ATIF trajectories to ReasoningTraces: the record of an agent harness itself, without spans.
 
 Spec: Agent Trajectory Interchange Format v1.0 to v1.6 (harbor-framework, `rfcs/0001-trajectory-
 format.md`). A trajectory has steps of a user, the system or an agent; a step of an agent has text,
@@ -36,7 +36,7 @@ _NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def is_trajectory(value: Json) -> bool:
-    """Return whether a JSON value says that it is an ATIF trajectory."""
+    """Return whether a JSON value declares itself an ATIF trajectory."""
     if not isinstance(value, dict):
         return False
     version = value.get("schema_version")
@@ -44,7 +44,7 @@ def is_trajectory(value: Json) -> bool:
 
 
 def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
-    """Return the agents' names of trajectories, by what others refer to them by.
+    """Return the names of the agents of trajectories, by the ids that others refer to.
 
     A session that several agents share names none of them.
     """
@@ -52,14 +52,14 @@ def agents_of(trajectories: Iterable[Json]) -> dict[str, str]:
     by_session: dict[str, set[str]] = {}
     waiting = list(trajectories)
     while waiting:
-        said = _object(waiting.pop())
-        waiting += embedded_in(said)
-        name = _object(said.get("agent")).get("name")
+        trajectory = _object(waiting.pop())
+        waiting += embedded_in(trajectory)
+        name = _object(trajectory.get("agent")).get("name")
         if not isinstance(name, str):
             continue
-        if isinstance(own := said.get("trajectory_id"), str):
+        if isinstance(own := trajectory.get("trajectory_id"), str):
             by_id[own] = name
-        if isinstance(session := said.get("session_id"), str):
+        if isinstance(session := trajectory.get("session_id"), str):
             by_session.setdefault(session, set()).add(name)
     return {session: min(names) for session, names in by_session.items() if len(names) == 1} | by_id
 
@@ -72,7 +72,7 @@ def embedded_in(value: Json) -> list[dict[str, Any]]:
 def from_atif(
     value: Json, *, agents: Mapping[str, str] = _NOBODY, where: str | None = None
 ) -> ReasoningTrace:
-    """Return the trace a trajectory stands for.
+    """Return the trace of a trajectory.
 
     Args:
         value: the trajectory.
@@ -85,19 +85,19 @@ def from_atif(
     """
     steps = value.get("steps") if isinstance(value, dict) else None
     if not isinstance(steps, list):
-        found = f"{type(steps).__name__} as its steps"
-        raise DecodeError("an ATIF trajectory with a list of steps", found, "$.steps", where=where)
+        actual = f"{type(steps).__name__} as its steps"
+        raise DecodeError("an ATIF trajectory with a list of steps", actual, "$.steps", where=where)
     reading = _Reading(agents)
     for number, step in enumerate(steps):
         if not isinstance(step, dict):
-            found = type(step).__name__
-            raise DecodeError("an object", found, f"$.steps[{number}]", where=where)
+            actual = type(step).__name__
+            raise DecodeError("an object", actual, f"$.steps[{number}]", where=where)
         reading.step(cast("_Object", step))
     return decode(ReasoningTrace, _document(cast("_Object", value), reading), where=where)
 
 
 class _Reading:
-    """What the steps so far come to."""
+    """The trace that the steps so far add up to."""
 
     def __init__(self, agents: Mapping[str, str]) -> None:
         self._agents = agents
@@ -132,12 +132,12 @@ class _Reading:
         if message not in (None, ""):
             self.steps.append({"type": "reasoning", "content": message, **at})
         for call in calls:
-            made: _Object = {"name": str(call.get("function_name", ""))}
+            tool_call: _Object = {"name": str(call.get("function_name", ""))}
             if isinstance(call.get("tool_call_id"), str):
-                made["id"] = call["tool_call_id"]
+                tool_call["id"] = call["tool_call_id"]
             if "arguments" in call:
-                made["arguments"] = call["arguments"]
-            self.steps.append({"type": "tool_call", "tool_call": made, **at})
+                tool_call["arguments"] = call["arguments"]
+            self.steps.append({"type": "tool_call", "tool_call": tool_call, **at})
 
     def _results(self, step: _Object, at: _Object) -> None:
         observation = step.get("observation")
@@ -145,8 +145,8 @@ class _Reading:
         for result in _objects(results):
             call_id = result.get("source_call_id")
             if isinstance(call_id, str):
-                said = {"call_id": call_id, "output": _content(result.get("content"))}
-                self.steps.append({"type": "tool_result", "tool_result": said, **at})
+                tool_result = {"call_id": call_id, "output": _content(result.get("content"))}
+                self.steps.append({"type": "tool_result", "tool_result": tool_result, **at})
             for other in _objects(result.get("subagent_trajectory_ref")):
                 ids = [it for key in _REFERENCES if isinstance(it := other.get(key), str) and it]
                 if ids:

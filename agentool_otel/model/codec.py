@@ -83,7 +83,7 @@ def dumps(document: Document) -> str:
 
 
 class Field(NamedTuple):
-    """What a type annotation says about one member of a document."""
+    """One member of a document, as its type annotation describes it."""
 
     name: str
     kind: Kind
@@ -249,14 +249,14 @@ def _read_list(cls: type[Document], expected: str, value: Any) -> list[Document]
 def _list(read: Callable[[Any], T], expected: str, value: Any) -> list[T]:
     if not isinstance(value, (list, tuple)):
         raise _Mismatch(expected, value)
-    made: list[T] = []
+    items: list[T] = []
     try:
         for item in cast("Sequence[Any]", value):
-            made.append(read(item))
+            items.append(read(item))
     except _Mismatch as wrong:
-        wrong.path.append(f"[{len(made)}]")
+        wrong.path.append(f"[{len(items)}]")
         raise
-    return made
+    return items
 
 
 def _describe(value: Any) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -360,7 +361,7 @@ class ReasoningTrace(Document, frozen=True, kw_only=True):
         for call in self.tool_calls():
             answers = waiting.get(call.id) if isinstance(call.id, str) else None
             yield call, answers.popleft() if answers else None
-        for result in [*orphans, *(left for answers in waiting.values() for left in answers)]:
+        for result in [*orphans, *chain.from_iterable(waiting.values())]:
             yield None, result
 
     def call_of(self, result: ToolResult) -> ToolCall | None:

@@ -36,10 +36,10 @@ Message = dict[str, Any]
 
 def message(role: str, parts: Iterable[Part], finish_reason: str | None = None) -> Message:
     """Build a message; `finish_reason` belongs on output messages only."""
-    made: Message = {"role": role, "parts": list(parts)}
+    built: Message = {"role": role, "parts": list(parts)}
     if finish_reason is not None:
-        made["finish_reason"] = finish_reason
-    return made
+        built["finish_reason"] = finish_reason
+    return built
 
 
 def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
@@ -55,10 +55,10 @@ def finished(messages: Sequence[Message], failed: bool) -> list[Message]:
     ]
 
 
-def _reason(said: Message, failed: bool) -> str:
+def _reason(message: Message, failed: bool) -> str:
     if failed:
         return "error"
-    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_of(said)) else "stop"
+    return "tool_call" if any(it.get("type") == "tool_call" for it in parts_of(message)) else "stop"
 
 
 def text(content: str) -> Part:
@@ -73,22 +73,22 @@ def reasoning(content: str) -> Part:
 
 def tool_call(name: str, arguments: Any, call_id: str | None = None) -> Part:
     """Build the part by which a model asks for a tool; an id that is not known is left out."""
-    made: Part = {"type": "tool_call", "name": name, "arguments": arguments}
+    part: Part = {"type": "tool_call", "name": name, "arguments": arguments}
     if call_id is not None:
-        made["id"] = call_id
-    return made
+        part["id"] = call_id
+    return part
 
 
 def tool_response(response: Any, call_id: str | None = None) -> Part:
     """Build the part that answers a tool call."""
-    made: Part = {"type": "tool_call_response", "response": response}
+    part: Part = {"type": "tool_call_response", "response": response}
     if call_id is not None:
-        made["id"] = call_id
-    return made
+        part["id"] = call_id
+    return part
 
 
 def parts_of(message: Message) -> list[Part]:
-    """Return the parts of a message, without what is none: foreign data is not always tidy."""
+    """Return the valid parts of a message: foreign data is not always tidy."""
     parts = message.get("parts") if isinstance(message, dict) else None
     if not isinstance(parts, list):
         return []
@@ -120,14 +120,14 @@ def call_id_of(part: Part, place: int) -> str | None:
 
 
 def role_of(message: Message) -> Any:
-    """Return whose message it is, None where that is not said."""
+    """Return the role of a message, None where it has none."""
     return message.get("role") if isinstance(message, dict) else None
 
 
 def thoughts(message: Message) -> list[Part]:
     """Return the parts of an output message that are the agent's thinking rather than its answer.
 
-    Those are its reasoning parts and, where it asks for tools, the text it says before doing so.
+    Those are its reasoning parts and, where it asks for tools, the text before the calls.
     """
     parts = parts_of(message)
     asks = any(part.get("type") == "tool_call" for part in parts)

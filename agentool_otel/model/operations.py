@@ -1,8 +1,8 @@
 """What one span says, in no one's vocabulary.
 
 An operation is the neutral middle between live wrappers, dialects and the rebuild: dialects write
-it to span attributes and read it back. `None` and `UNSET` mean unknown or not said, never zero or
-empty. Content whose value may itself be JSON null (arguments, results) uses `UNSET` for "not said".
+it to span attributes and read it back. `None` and `UNSET` mean unknown or absent, never zero or
+empty. Content whose value may itself be JSON null (arguments, results) uses `UNSET` for "absent".
 
 The union `Operation` is closed, so that `match` is exhaustive; what a dialect cannot classify is
 `Unclassified` and keeps all its attributes in `extra`.
@@ -72,7 +72,7 @@ class Usage(Struct, frozen=True, kw_only=True):
 
 
 class _Common(Struct, frozen=True, kw_only=True):
-    """What every operation can carry."""
+    """The members of every operation."""
 
     error_type: str | None = None
     """Low-cardinality class of the failure; None means the operation did not fail."""

@@ -1,4 +1,4 @@
-"""What could not be read, said so that a person can mend it."""
+"""Problems in reading, worded so that a person can mend them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Problem(msgspec.Struct, frozen=True):
     where: str
     """The place, such as `traces.jsonl line 17`."""
     message: str
-    """What was found there and how to mend it."""
+    """What is wrong there and how to mend it."""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}"

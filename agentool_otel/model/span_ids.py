@@ -39,9 +39,9 @@ class Place(NamedTuple):
     """Where the spans of a trace are."""
 
     trace_id: str
-    """Of OpenTelemetry, in hex."""
+    """The id of the OTel trace, in hex."""
     span_id: str | None
-    """Of the span that stands for the run; None where the id does not tell."""
+    """The id of the span of the run; None where the document's id does not contain it."""
 
 
 def place_of(trace_id: str) -> Place:
@@ -50,8 +50,8 @@ def place_of(trace_id: str) -> Place:
     What was rebuilt has the id of its OTel trace, with that of the run's span where there are
     several runs in it. What has another id has spans only where it was replayed.
     """
-    found = _OF_SPANS.fullmatch(trace_id)
-    if found is not None and not _ZERO.fullmatch(found[1]):
-        return Place(found[1], found[2])
+    span_ids = _OF_SPANS.fullmatch(trace_id)
+    if span_ids is not None and not _ZERO.fullmatch(span_ids[1]):
+        return Place(span_ids[1], span_ids[2])
     ids = SpanIds(trace_id)
     return Place(f"{ids.generate_trace_id():032x}", f"{ids.generate_span_id():016x}")

@@ -1,4 +1,4 @@
-"""What a JSON object is, and what is wrong with it.
+"""Which document a JSON object is, and what is wrong with it.
 
 An error means it cannot be read as a document. A warning means it can, losing nothing, but it
 contradicts itself; nothing in this package refuses a document for that.
@@ -95,11 +95,11 @@ def _decode(data: object, cls: type[d.Document] | None) -> d.Document:
             raise DecodeError("JSON", f"text that is not ({error})") from None
     if isinstance(data, d.Document):
         return decode(cls, data) if cls else data
-    found = cls or (identify(cast("_Json", data)) if isinstance(data, Mapping) else None)
-    if found is None:
+    document_type = cls or (identify(cast("_Json", data)) if isinstance(data, Mapping) else None)
+    if document_type is None:
         known = ", ".join(signs[0].__name__ for signs in _SIGNS)
         raise DecodeError(f"an agentool document ({known})", "something else")
-    return decode(found, cast("Any", data))
+    return decode(document_type, cast("Any", data))
 
 
 def _warnings(document: d.Document, path: str) -> Iterator[Finding]:
@@ -127,9 +127,9 @@ def _trace_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
     if isinstance(trace.metrics, d.TraceMetrics):
         steps, calls = len(trace.steps), len(trace.tool_calls())
         for name, counted in (("step_count", steps), ("tool_call_count", calls)):
-            said = getattr(trace.metrics, name)
-            if isinstance(said, (int, float)) and said != counted:
-                yield _warn(f"{path}.metrics.{name}", f"says {said}, the steps hold {counted}")
+            metric = getattr(trace.metrics, name)
+            if isinstance(metric, (int, float)) and metric != counted:
+                yield _warn(f"{path}.metrics.{name}", f"says {metric}, the steps hold {counted}")
 
 
 def _step_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
@@ -144,8 +144,10 @@ def _step_warnings(trace: d.ReasoningTrace, path: str) -> Iterator[Finding]:
                 yield _warn(f"{here}.step_id", f"{step.step_id!r} is also the id of step {first}")
         result = step.tool_result
         if isinstance(result, d.ToolResult) and result.call_id not in calls:
-            said = f"{result.call_id!r}" if isinstance(result.call_id, str) else "no call_id"
-            yield _warn(f"{here}.tool_result.call_id", f"{said}: matches no tool call of the trace")
+            call_id = f"{result.call_id!r}" if isinstance(result.call_id, str) else "no call_id"
+            yield _warn(
+                f"{here}.tool_result.call_id", f"{call_id}: matches no tool call of the trace"
+            )
 
 
 def _not_a_time(text: object, path: str) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ def instrumentors() -> dict[str, AgentInstrumentor]:
     """Return our instrumentors by framework name; one that cannot be loaded is left out, logged."""
     loaded: dict[str, AgentInstrumentor] = {}
     # Several tracing packages have one called "openai"; those are none of our business.
-    for name, point in registry.found("opentelemetry_instrumentor", "agentool-").items():
+    for name, point in registry.plugins("opentelemetry_instrumentor", "agentool-").items():
         try:
             loaded[name.removeprefix("agentool-")] = point.load()()
         except Exception:  # a plug-in of a third party may break; the others still load

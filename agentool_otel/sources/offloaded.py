@@ -1,7 +1,7 @@
-"""Putting back what was stored apart from its span because it was too large for an attribute.
+"""Texts that were stored apart from their span because they were too large for an attribute.
 
-`emit.fitting` leaves the place and the sha256 on the span. A text that is gone, or is not what was
-stored, stays as short as it is on the span: the fidelity report says so.
+`emit.fitting` leaves the place and the sha256 on the span. A text that is gone, or has changed,
+stays shortened as it is on the span, and the fidelity report notes it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from agentool_otel.ground import environment
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv import agentool
 
@@ -20,10 +21,10 @@ __all__ = ["rehydrated"]
 
 
 def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return attributes with what was stored apart in its place; the same object if nothing was.
+    """Return attributes with their offloaded texts in place; the same object if there are none.
 
-    Looked for where the span says, then in `AGENTOOL_OFFLOAD`, where a copy may be. A URL is read
-    only below the one that `AGENTOOL_OFFLOAD` names.
+    A text is looked up at the place noted on the span, then in `AGENTOOL_OFFLOAD`, where a copy may
+    be. A URL is read only below the one that `AGENTOOL_OFFLOAD` names.
     """
     encoded = attributes.get(agentool.CONTENT_SHORTENED)
     if not isinstance(encoded, str):
@@ -54,7 +55,7 @@ def _text(note: dict[str, Any]) -> str | None:
     place, digest, size = note.get("stored"), note.get("sha256"), note.get("bytes")
     if not (isinstance(place, str) and isinstance(digest, str) and isinstance(size, int)):
         return None
-    ours = os.environ.get("AGENTOOL_OFFLOAD", "").rstrip("/")
+    ours = environment.value(environment.OFFLOAD).rstrip("/")
     for where in (place, f"{ours}/{Path(place).name}" if ours else ""):
         data = None
         if "://" not in where:
@@ -68,8 +69,8 @@ def _text(note: dict[str, Any]) -> str | None:
 
 def _of_file(where: str, size: int) -> bytes | None:
     try:
-        found = os.stat(where)
-        if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+        status = os.stat(where)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != size:
             return None
         return Path(where).read_bytes()
     except (OSError, ValueError):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
-from agentool_otel.ground.registry import found
+from agentool_otel.ground.registry import plugins
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.sources.files.span_files import SpanFiles
@@ -81,7 +81,7 @@ def _shown(place: str) -> str:
 def _remote(scheme: str, where: str) -> Source:
     """Return the source that an entry point is named for; what follows `+` in a scheme, such as
     `https`, is how the source gets there, and its own matter."""
-    known = found("agentool_otel.sources")
+    known = plugins("agentool_otel.sources")
     name = scheme.lower().partition("+")[0]
     if name in known:
         return completed(known[name].load()(where), without_credentials(where))

@@ -50,12 +50,12 @@ class SeveralSources:
 
     @property
     def loses(self) -> tuple[str, ...]:
-        """What the places read so far lose, each loss once."""
+        """The losses of the places read so far, each listed once."""
         return tuple(dict.fromkeys(loss for _, source in self._sources for loss in source.loses))
 
     @property
     def skipped(self) -> int:
-        """What was passed over in the places read so far."""
+        """How many documents and log lines were skipped in the places read so far."""
         return sum(source.skipped for _, source in self._sources)
 
     def census(self) -> Census | None:

@@ -1,4 +1,4 @@
-"""What every place that spans are read from offers.
+"""The interface of a place that spans are read from.
 
 Somebody who adds a source writes a `SpanReader`, which has one method; what else a `Source` offers
 is optional for it.
@@ -35,7 +35,7 @@ class Source(SpanReader, Protocol):
     """A reader, and what else commands want to know of it."""
 
     name: str
-    """What to call the place in messages."""
+    """The name of the place in messages."""
     problems: list[Problem]
     """What could not be read so far."""
 

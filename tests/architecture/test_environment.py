@@ -13,7 +13,7 @@ import agentool_otel
 from agentool_otel.ground import environment
 
 PACKAGE = Path(agentool_otel.__file__).parent
-FOLDERS = ("capture", "content", "emit", "export", "instrumentation", "setup")
+FOLDERS = ("capture", "content", "emit", "export", "formats", "instrumentation", "setup", "sources")
 """Whose modules spell no name of a variable, in code or in a message."""
 NAME = re.compile(
     r"\b(?:OTEL|AGENTOOL)_(?:[A-Z]|$)|\b(?:TRACEPARENT|TRACESTATE|[A-Z]+_CA_BUNDLE)\b"

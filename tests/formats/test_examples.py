@@ -26,7 +26,7 @@ def messages(*steps: dict[str, Any], **members: Any) -> list[dict[str, Any]]:
     return made
 
 
-def test_openai_messages() -> None:
+def test_a_trace_as_openai_messages() -> None:
     user, asks, first, second, answer = convert("openai-messages", RUN).value["messages"]
     assert user == {"role": "user", "content": "what is new?"}
     assert asks["reasoning_content"] == "look it up"
@@ -39,7 +39,7 @@ def test_openai_messages() -> None:
     assert answer == {"role": "assistant", "reasoning_content": "enough", "content": "nothing"}
 
 
-def test_atif() -> None:
+def test_a_trace_as_an_atif_trajectory() -> None:
     made = convert("atif", RUN).value
     assert [step["source"] for step in made["steps"]] == ["user", "agent", "agent"]
     _, asks, answer = made["steps"]
@@ -50,7 +50,7 @@ def test_atif() -> None:
     assert (answer["reasoning_content"], answer["message"]) == ("enough", "nothing")
 
 
-def test_adk_evalset() -> None:
+def test_a_trace_as_an_adk_evalset() -> None:
     (case,) = json.loads(file_of("adk-evalset", RUN))["eval_cases"]
     (invocation,) = case["conversation"]
     assert invocation["intermediate_data"] == {
@@ -69,7 +69,7 @@ def test_adk_evalset() -> None:
     }
 
 
-def test_inspect() -> None:
+def test_a_trace_as_an_inspect_log() -> None:
     (sample,) = json.loads(file_of("inspect", RUN))["samples"]
     assert [m["role"] for m in sample["messages"]] == [
         "user", "assistant", "tool", "tool", "assistant",
@@ -77,7 +77,7 @@ def test_inspect() -> None:
     assert sample["output"]["completion"] == "nothing"
 
 
-def test_an_event_of_inspect_has_the_time_of_the_step_before_it_if_none_of_its_own() -> None:
+def test_an_inspect_event_without_a_time_has_that_of_the_step_before_it() -> None:
     late = {"type": "memory_read", "query": "q"}
     known = {**late, "timestamp": "2026-03-01T10:00:01Z"}
     made, losses = convert("inspect", trace(late, known, late))
@@ -88,7 +88,7 @@ def test_an_event_of_inspect_has_the_time_of_the_step_before_it_if_none_of_its_o
     ]
 
 
-def test_a_handoff_of_atif_names_the_trajectory_it_leads_to_where_that_is_known() -> None:
+def test_an_atif_handoff_names_the_trajectory_it_leads_to_where_known() -> None:
     handoff = {"type": "handoff", "to_agent": "writer"}
     made = convert("atif", trace(handoff, metadata={"sub_traces": ["t2"]})).value
     (step,) = made["steps"]

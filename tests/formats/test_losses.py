@@ -55,7 +55,7 @@ def named(losses: list[Loss], member: str, step_id: str | None) -> bool:
 
 
 @pytest.mark.parametrize("name", formats())
-def test_every_member_is_in_the_value_or_among_the_losses(name: str) -> None:
+def test_every_member_is_written_or_listed_as_a_loss(name: str) -> None:
     made, losses = convert(name, EVERYTHING)
     said = texts(made)
     silently_lost = [
@@ -76,7 +76,7 @@ def test_every_trace_can_be_written(name: str, document: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("name", formats())
-def test_a_result_of_no_call_answers_no_call_whatever_that_is_called(name: str) -> None:
+def test_a_result_without_a_call_answers_no_call_of_any_id(name: str) -> None:
     asked = {"type": "tool_call", "step_id": "a", "tool_call": {"name": "x", "id": "None"}}
     document = {"trace_id": "t", "steps": [asked, {"type": "tool_result", "step_id": "b"}]}
     assert convert(name, document)
@@ -87,15 +87,15 @@ def test_the_trace_itself_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["atif", "inspect"])
-def test_formats_with_a_place_for_anything_lose_nothing(name: str) -> None:
+def test_formats_with_room_for_any_member_lose_nothing(name: str) -> None:
     assert {loss.outcome for loss in convert(name, EVERYTHING).losses} == {"normalised"}
 
 
 @pytest.mark.parametrize("name", ["reasoning-trace", "atif", "openai-messages"])
-def test_no_traces_are_an_empty_file_of_lines(name: str) -> None:
+def test_no_traces_give_an_empty_file_of_lines(name: str) -> None:
     assert file_of(name) == ""
 
 
-def test_an_unknown_format_is_answered_with_those_there_are() -> None:
+def test_an_unknown_format_is_refused_with_the_list_of_known_ones() -> None:
     with pytest.raises(ConfigurationError, match=r"no format 'csv'; there are adk-evalset, atif"):
         format_named("csv")

@@ -39,17 +39,19 @@ def test_traces_make_one_document(name: str, times: int) -> None:
 @pytest.mark.parametrize("name", VALIDATORS)
 @given(document=strategies.traces)
 @settings(max_examples=30)
-def test_any_trace_has_the_shape_its_readers_validate(name: str, document: dict[str, Any]) -> None:
+def test_any_trace_has_the_shape_that_readers_of_the_format_validate(
+    name: str, document: dict[str, Any]
+) -> None:
     VALIDATORS[name].validate(json.loads(file_of(name, document)))
 
 
 @given(document=strategies.traces)
-def test_any_trace_is_messages_of_openai(document: dict[str, Any]) -> None:
+def test_any_trace_gives_valid_openai_messages(document: dict[str, Any]) -> None:
     messages.validate_python(convert("openai-messages", document).value["messages"])
 
 
 @given(document=strategies.traces)
-def test_atif_steps_are_numbered_and_results_stand_beside_their_calls(
+def test_atif_steps_are_numbered_and_results_stay_with_their_calls(
     document: dict[str, Any],
 ) -> None:
     """What Harbor checks beyond the schema."""
@@ -64,7 +66,9 @@ def test_atif_steps_are_numbered_and_results_stand_beside_their_calls(
 
 
 @given(document=strategies.traces)
-def test_every_tool_message_follows_the_message_that_asked(document: dict[str, Any]) -> None:
+def test_every_tool_message_follows_the_message_that_called_the_tool(
+    document: dict[str, Any],
+) -> None:
     asked: list[str] = []
     for message in convert("openai-messages", document).value["messages"]:
         if message["role"] == "assistant":

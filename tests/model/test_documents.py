@@ -96,7 +96,7 @@ def test_a_payload_keeps_its_value_and_its_type(value: object) -> None:
     assert exact(json.loads(ToolResult.from_dict(data).to_json())) == exact(data)
 
 
-def test_a_null_stands_where_a_nested_document_could() -> None:
+def test_a_nested_document_may_be_null() -> None:
     data = {"trace_id": "t", "steps": [{"type": "x", "tool_call": None}], "metrics": None}
     trace = ReasoningTrace.from_dict(data)
     assert trace.metrics is None
@@ -154,7 +154,7 @@ def test_a_payload_may_be_deeper_than_the_interpreter_recurses() -> None:
     assert encode(call)["arguments"] is deep
 
 
-def test_a_document_is_taken_as_it_is() -> None:
+def test_a_document_is_returned_unchanged() -> None:
     call = ToolCall(name="t")
     assert decode(ToolCall, call) is call
 
@@ -227,7 +227,7 @@ def test_an_error_shows_no_more_than_the_beginning_of_a_value() -> None:
         TraceMetrics.from_dict({"total_tokens": "x" * 5_000})
 
 
-def test_another_document_is_not_the_one_asked_for() -> None:
+def test_a_document_of_another_type_is_refused() -> None:
     with pytest.raises(DecodeError, match=r"expected object \(Step\), got ToolCall"):
         decode(Step, ToolCall(name="t"))
 
@@ -255,7 +255,7 @@ def test_among_equal_ids_the_first_result_answers_the_first_call() -> None:
     assert [result.output for result in results if result] == [1, 2]
 
 
-def test_a_call_without_result_and_a_result_without_call_stay_alone() -> None:
+def test_calls_without_results_and_results_without_calls_stay_unpaired() -> None:
     trace = trace_of(called("a"), answered("b"))
     assert list(trace.pairs()) == [(trace.tool_calls()[0], None), (None, trace.tool_results()[0])]
 
@@ -303,7 +303,7 @@ def test_an_anthropic_tool_comes_back_with_what_only_anthropic_knows() -> None:
     assert ToolSpec.from_anthropic(tool).to_anthropic() == tool
 
 
-def test_what_one_provider_knows_is_not_sent_to_another() -> None:
+def test_members_of_one_provider_are_not_sent_to_another() -> None:
     tool: Json = {"name": "t", "description": "d", "input_schema": {}, "cache_control": {}}
     assert ToolSpec.from_anthropic(tool).to_openai()["function"].keys() == {
         "name",
@@ -323,6 +323,6 @@ def test_a_provider_tool_without_description_or_parameters_has_empty_ones() -> N
     assert spec == ToolSpec(name="t", description="", parameters={})
 
 
-def test_a_provider_tool_without_a_name_is_no_function_tool() -> None:
+def test_a_provider_tool_without_a_name_is_not_a_function_tool() -> None:
     with pytest.raises(DecodeError, match="member 'name'"):
         ToolSpec.from_openai({"type": "web_search"})

@@ -106,7 +106,7 @@ def with_wrong(cls: type[Document]) -> st.SearchStrategy[tuple[dict[str, Any], s
 @pytest.mark.parametrize("cls", ALL)
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
-def test_a_wrong_member_is_named(cls: type[Document], data: st.DataObject) -> None:
+def test_an_error_names_the_wrong_member(cls: type[Document], data: st.DataObject) -> None:
     value, name = data.draw(with_wrong(cls))
     with pytest.raises(DecodeError) as raised:
         decode(cls, value)

@@ -160,11 +160,11 @@ def test_a_trace_becomes_the_document_it_stands_for() -> None:
     }
 
 
-def test_an_empty_returns_is_not_dropped() -> None:
+def test_an_empty_returns_schema_is_not_dropped() -> None:
     assert decode(ToolSpec, Spec("t", "d", {}, returns={})).returns == {}
 
 
-def test_what_was_never_set_is_absent() -> None:
+def test_members_that_were_never_set_are_absent() -> None:
     spec = decode(ToolSpec, Spec("t", "d", {}))
     assert (spec.returns, spec.metadata) == (UNSET, UNSET)
 
@@ -216,7 +216,7 @@ def test_extra_members_are_flattened_and_overwrite_nothing() -> None:
         (START.astimezone(timezone(timedelta(hours=2))), "2026-03-01T12:00:00+02:00"),
     ],
 )
-def test_a_time_keeps_its_offset_or_its_lack_of_one(moment: datetime, text: str) -> None:
+def test_a_time_keeps_its_offset_or_stays_without_one(moment: datetime, text: str) -> None:
     assert decode(ToolCall, Call("t", {}, timestamp=moment)).timestamp == text
 
 
@@ -249,7 +249,7 @@ def test_a_dataclass_with_other_fields_is_read_by_its_to_dict() -> None:
     assert decode(ToolCall, Wrapped(Call("t", {}))).name == "t"
 
 
-def test_an_object_is_given_where_its_step_stands() -> None:
+def test_an_error_inside_an_object_names_the_path_to_it() -> None:
     wrong = Call("t", {}, id=3)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # a bug of the user's
     trace = Trace("a", "hi", steps=[TraceStep(StepType.TOOL_CALL, tool_call=wrong)])
     with pytest.raises(DecodeError, match=r"\$\.steps\[0\]\.tool_call\.id"):

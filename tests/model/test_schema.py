@@ -34,7 +34,7 @@ def decodes(cls: type[Document], value: Any) -> bool:
 
 
 @each_document
-def test_the_shipped_file_is_what_the_type_gives(cls: type[Document]) -> None:
+def test_the_shipped_schema_is_what_the_type_generates(cls: type[Document]) -> None:
     """To mend it: python -m agentool_otel.model.schema"""
     assert shipped(cls) == generate(cls)
 

@@ -59,7 +59,7 @@ def test_a_fraction_counts_to_the_nanosecond(fraction: str, ns: int) -> None:
         "9999-12-31T23:59:59-01:00",
     ],
 )
-def test_what_is_not_a_time_is_none(text: str) -> None:
+def test_text_that_is_not_a_time_is_none(text: str) -> None:
     assert to_ns(text) is None
 
 

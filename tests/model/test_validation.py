@@ -73,14 +73,14 @@ def test_other_json_is_not_a_document(text: str) -> None:
     assert identify(json.loads(text)) is None
 
 
-def test_a_trace_that_lacks_its_id_is_still_told_what_it_lacks() -> None:
+def test_a_trace_without_its_id_still_gets_the_missing_member_named() -> None:
     assert findings({"agent_id": "a", "steps": []}) == [
         Finding("error", "$", "expected an object with member 'trace_id', got one without it")
     ]
 
 
 @pytest.mark.parametrize("data", [{}, 3, "[]", "{", None])
-def test_what_is_no_document_is_an_error(data: object) -> None:
+def test_a_value_that_is_no_document_is_an_error(data: object) -> None:
     assert [finding.level for finding in findings(data)] == ["error"]
 
 
@@ -90,7 +90,7 @@ def test_a_problem_reads_as_a_sentence() -> None:
     ]
 
 
-def test_a_document_may_be_held_to_a_type() -> None:
+def test_a_document_may_be_required_to_be_of_a_type() -> None:
     assert findings(example("tool-spec"), d.ToolSpec) == []
     assert findings(example("tool-spec"), d.EvalCase)[0].level == "error"
 

@@ -55,7 +55,7 @@ def test_ids_are_understood_in_every_spelling(spelled: Json, size: int, expected
         assert (span.trace_id if size == 16 else span.span_id) == expected
 
 
-def test_ids_of_another_system_stay_distinct_and_the_same_each_time() -> None:
+def test_foreign_ids_stay_distinct_and_stable() -> None:
     written = [{"trace_id": "trace_1", "span_id": f"span_{n}", "name": "x"} for n in (1, 2, 1)]
     one, two, again = read(written)
     assert one.span_id == again.span_id != two.span_id
@@ -63,7 +63,7 @@ def test_ids_of_another_system_stay_distinct_and_the_same_each_time() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", 0, "0000000000000000", "AAAAAAAAAAA=", []])
-def test_what_stands_for_no_parent_is_none(value: Json) -> None:
+def test_placeholders_for_no_parent_are_none(value: Json) -> None:
     (span,) = read({"traceId": TRACE, "spanId": SPAN, "name": "x", "parentSpanId": value})
     assert span.parent_id is None
 
@@ -104,7 +104,7 @@ def test_the_magnitude_of_a_time_tells_its_unit(value: Json, ns: int | None) -> 
     assert span.start_ns == ns
 
 
-def test_of_a_span_printed_open_and_finished_the_finished_one_is_kept() -> None:
+def test_a_span_printed_open_and_finished_is_kept_as_finished() -> None:
     span = SpanRecord(TRACE, SPAN, name="chat", start_ns=10**18, end_ns=2 * 10**18)
     printed = [python_json(span) | {"end_time": None}, python_json(span)]
     text = "\n".join(json.dumps(item, indent=4) for item in printed)
@@ -112,7 +112,7 @@ def test_of_a_span_printed_open_and_finished_the_finished_one_is_kept() -> None:
     assert found.end_ns == 2 * 10**18
 
 
-def test_names_taken_apart_into_objects_are_put_together() -> None:
+def test_attribute_names_split_into_objects_are_rejoined() -> None:
     nested = {
         "gen_ai": {"tool": {"name": "f", "call": {"arguments": {"city": "Rome"}}}},
         "llm": {"input_messages": [{"message": {"role": "user"}}, {"message": {"role": "x"}}]},
@@ -126,7 +126,7 @@ def test_names_taken_apart_into_objects_are_put_together() -> None:
     }
 
 
-def test_an_attribute_map_is_a_span_with_ids_of_its_content() -> None:
+def test_an_attribute_map_is_a_span_with_ids_derived_from_its_content() -> None:
     one, again, other = read(
         [{"gen_ai.operation.name": "chat", "n": 1}, {"n": 1, "gen_ai.operation.name": "chat"},
          {"spanName": "s", "scopeName": "gemini-cli", "attributes": {"gen_ai.system": "x"}}]
@@ -213,7 +213,7 @@ def test_langfuse_fields_get_the_names_of_its_sdk() -> None:
     assert "langfuse.trace.name" not in tool.attributes
 
 
-def test_what_older_langfuse_servers_counted_has_the_newer_names() -> None:
+def test_usage_of_older_langfuse_servers_gets_the_newer_names() -> None:
     (call,) = read({
         "id": "obs-1", "traceId": TRACE, "type": "GENERATION", "name": "llm",
         "startTime": "2026-01-01T00:00:00Z", "usage": {"input": 3, "unit": "TOKENS"},
@@ -241,7 +241,7 @@ def test_mlflow_metadata_goes_to_its_spans() -> None:
 
 
 @pytest.mark.parametrize("name", ["Jaeger UI", "Langfuse", "Zipkin", "JavaScript", "Phoenix"])
-def test_a_damaged_tail_costs_only_the_tail(name: str) -> None:
+def test_a_damaged_tail_loses_only_the_tail(name: str) -> None:
     (encoder,) = (encoder for encoder in ENCODERS if encoder.name == name)
     spans = [
         SpanRecord(TRACE, f"{n:016x}", name=f"s{n}", start_ns=10**18, attributes={"gen_ai.x": "y"})
@@ -252,7 +252,7 @@ def test_a_damaged_tail_costs_only_the_tail(name: str) -> None:
     assert len(source.problems) == 1
 
 
-def test_text_between_documents_is_named_and_passed_over() -> None:
+def test_text_between_documents_is_reported_and_skipped() -> None:
     span = {"traceId": TRACE, "spanId": SPAN, "name": "x"}
     text = f"Starting up...\n{json.dumps(span, indent=2)}\nwarning: {{odd\n{json.dumps(span)}\n"
     source = SpanFiles([io.BytesIO(text.encode())])
@@ -269,7 +269,7 @@ def test_text_between_documents_is_named_and_passed_over() -> None:
         ("text", "str"),
     ],
 )
-def test_what_is_not_recognised_is_described(value: Json, seen: str) -> None:
+def test_an_unrecognised_value_is_described(value: Json, seen: str) -> None:
     with pytest.raises(DecodeError, match=r"expected spans: OTLP .* Langfuse") as error:
         read(value)
     assert seen in str(error.value)
@@ -284,7 +284,7 @@ def test_what_is_not_recognised_is_described(value: Json, seen: str) -> None:
         (b"2026-01-01T00:00:00.000Z\tinfo\tResourceSpans #0\n", "its file exporter"),
     ],
 )
-def test_what_people_have_in_its_place_is_named_with_what_to_do(data: bytes, hint: str) -> None:
+def test_common_mistakes_are_named_with_what_to_do(data: bytes, hint: str) -> None:
     with pytest.raises(DecodeError, match=hint):
         list(SpanFiles([io.BytesIO(data)]).spans())
 
@@ -310,7 +310,7 @@ def test_a_zstd_file_in_a_folder_is_read(tmp_path: Path) -> None:
     assert len(list(open_source(tmp_path).spans())) == 1
 
 
-def test_a_source_says_what_its_store_loses() -> None:
+def test_a_source_declares_what_its_store_loses() -> None:
     source = SpanFiles([io.BytesIO(b'{"traceId":"1","id":"2","tags":{},"name":"x"}')])
     assert source.loses == ()
     list(source.spans())

@@ -111,7 +111,7 @@ PLAIN = [it for it in ENCODERS if not re.search("gzip|zstd", it.name)]
 @pytest.mark.parametrize("encoder", PLAIN, ids=lambda encoder: encoder.name)
 @settings(max_examples=40)
 @given(st.integers(0, 2), st.sampled_from(PLACES), damaged_texts)
-def test_a_damaged_value_of_any_container_costs_itself(
+def test_a_damaged_value_in_any_container_loses_only_itself(
     encoder: Encoder, number: int, place: Callable[[SpanRecord, str], None], text: bytes
 ) -> None:
     written = [a_span(n) for n in range(3)]
@@ -171,7 +171,7 @@ def left_undecoded(source: SpanFiles) -> list[SpanRecord]:
 @pytest.mark.parametrize("indent", [None, 1])
 @settings(max_examples=many(200))
 @given(st.integers(0, COUNT - 1), st.floats(0, 1), st.sampled_from(BAD))
-def test_a_bad_byte_anywhere_in_a_text_of_otlp_json_costs_that_text(
+def test_a_bad_byte_in_a_text_of_otlp_json_loses_only_that_text(
     read: Callable[[SpanFiles], list[SpanRecord]],
     indent: int | None,
     number: int,
@@ -203,7 +203,7 @@ def test_a_bad_byte_anywhere_in_a_text_of_otlp_json_costs_that_text(
 
 @settings(max_examples=many(200))
 @given(st.integers(0, COUNT - 1), st.floats(0, 1), st.sampled_from(BAD))
-def test_a_bad_byte_anywhere_in_a_text_of_otlp_protobuf_costs_that_text(
+def test_a_bad_byte_in_a_text_of_otlp_protobuf_loses_only_that_text(
     number: int, share: float, bad: bytes
 ) -> None:
     document = with_base64_ids(otlp([a_span(n) for n in range(3)]))
@@ -244,7 +244,7 @@ def differences(one: SpanRecord, other: SpanRecord) -> int:
     ("text", "cut"),
     [("né".encode()[:-1], True), (b"a\xffb", False), (b"\xff", True), (b"a\xffb\xff", True)],
 )
-def test_it_is_noted_whether_only_the_end_is_missing(text: bytes, cut: bool) -> None:
+def test_the_note_says_whether_only_the_end_is_missing(text: bytes, cut: bool) -> None:
     span = damaged_at(in_attribute, text)
     assert span.damaged == (Damage("attributes.llm.x", cut=cut),)
     assert span.attributes["llm.x"] == mended(text)
@@ -263,7 +263,7 @@ def test_it_is_noted_whether_only_the_end_is_missing(text: bytes, cut: bool) -> 
         (in_resource, "resource.service.name"),
     ],
 )
-def test_the_place_is_noted(place: Callable[[SpanRecord, str], None], where: str) -> None:
+def test_the_place_of_damage_is_noted(place: Callable[[SpanRecord, str], None], where: str) -> None:
     assert damaged_at(place, b"a\xffb").damaged == (Damage(where, cut=False),)
 
 
@@ -275,7 +275,7 @@ def damaged_at(place: Callable[[SpanRecord, str], None], text: bytes) -> SpanRec
     return found
 
 
-def test_a_damaged_name_of_an_attribute_does_not_take_the_place_of_another() -> None:
+def test_a_damaged_attribute_name_does_not_replace_another() -> None:
     span = a_span(0)
     span.attributes = {"a\ufffd": 1, token(40): 2}
     data = lines([otlp([span])]).replace(token(40).encode(), b"a\xff")
@@ -283,7 +283,7 @@ def test_a_damaged_name_of_an_attribute_does_not_take_the_place_of_another() -> 
     assert found.attributes == {"a\ufffd": 1, "a\ufffd\ufffd": 2}
 
 
-def test_replacement_characters_that_were_recorded_are_no_damage() -> None:
+def test_recorded_replacement_characters_are_not_damage() -> None:
     span = a_span(0)
     span.attributes = {"llm.x": "a\ufffdb"}
     (found,) = SpanFiles([io.BytesIO(lines([otlp([span])]))]).spans()
@@ -292,7 +292,7 @@ def test_replacement_characters_that_were_recorded_are_no_damage() -> None:
 
 @pytest.mark.parametrize("name", ["OTLP lines", "OTLP snake", "OTLP in a row", "Jaeger UI"])
 @pytest.mark.parametrize("half", ["\\ud83d", "\\ude00", "\\udcff"])
-def test_half_a_surrogate_pair_costs_its_value(name: str, half: str) -> None:
+def test_half_a_surrogate_pair_loses_only_its_value(name: str, half: str) -> None:
     (encoder,) = (it for it in ENCODERS if it.name == name)
     spans = [a_span(n) for n in range(3)]
     in_attribute(spans[1], f"a{token(40)}")
@@ -302,12 +302,12 @@ def test_half_a_surrogate_pair_costs_its_value(name: str, half: str) -> None:
     assert [span.damaged for span in found] == [(), (Damage("attributes.llm.x", cut=True),), ()]
 
 
-def test_a_surrogate_pair_is_a_character() -> None:
+def test_a_surrogate_pair_is_one_character() -> None:
     span = damaged_at(in_attribute, b"\\ud83d\\ude00 \\ud83d")
     assert span.attributes["llm.x"] == "😀 \ufffd"
 
 
-def test_an_id_that_is_damaged_costs_the_span_and_is_told_readably() -> None:
+def test_a_damaged_id_loses_its_span_and_is_reported_readably() -> None:
     document = json.dumps({"data": [{"traceID": "1" * 32, "spans": [], "processes": {}}]})
     span = {"traceID": "1" * 32, "spanID": token(40), "operationName": "x", "startTime": 1}
     document = document.replace('"spans": []', f'"spans": [{json.dumps(span)}]')
@@ -327,7 +327,7 @@ def test_a_cell_of_a_table_is_a_value() -> None:
     assert [len(span.damaged) for span in found] == [0, 1, 0]
 
 
-def test_a_document_is_read_and_the_damage_told() -> None:
+def test_a_damaged_document_is_read_and_the_damage_reported() -> None:
     documents: list[ReasoningTrace] = []
     data = b'{"trace_id":"t","steps":[{"type":"reasoning","content":"a\xff"}]}\n'
     source = SpanFiles([io.BytesIO(data)])
@@ -342,7 +342,7 @@ def test_a_document_is_read_and_the_damage_told() -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.integers(0, 99), damaged_texts, st.sampled_from([1, 1 << 26]))
-def test_it_is_noted_of_spans_that_are_sorted_on_disk_or_counted_first(
+def test_damage_is_noted_on_spans_sorted_on_disk_or_counted_first(
     tmp_path_factory: pytest.TempPathFactory, number: int, text: bytes, budget: int
 ) -> None:
     spans = [a_span(n) for n in range(100)]
@@ -366,7 +366,7 @@ def test_it_is_noted_of_spans_that_are_sorted_on_disk_or_counted_first(
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_it_is_noted_of_spans_that_are_saved_from_a_damaged_document(bad: bytes) -> None:
+def test_damage_is_noted_on_spans_saved_from_a_damaged_document(bad: bytes) -> None:
     spans = [a_span(n) for n in range(6)]
     in_attribute(spans[1], token(40))
     data = b'{"data": [' + b",".join(json.dumps(otlp([it])).encode() for it in spans)

@@ -54,7 +54,7 @@ def test_a_trace_document_comes_back_as_it_is(tmp_path: Path, indent: int | None
     assert [trace.to_dict() for trace in agentool_otel.load(file)] == [TRACE]
 
 
-def test_documents_and_spans_may_stand_in_one_folder(tmp_path: Path) -> None:
+def test_documents_and_spans_may_share_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines(TRACE, {**TRACE, "trace_id": "t2"}))
     (tmp_path / "b.jsonl").write_bytes(lines(document(full_span()), {**TRACE, "trace_id": "t3"}))
     (tmp_path / "c.json").write_text(json.dumps(TRAJECTORY))
@@ -63,14 +63,14 @@ def test_documents_and_spans_may_stand_in_one_folder(tmp_path: Path) -> None:
     assert sorted(found[2:]) == sorted([full_span()["traceId"], "t3", "s1"])
 
 
-def test_who_asks_for_spans_is_told_of_documents(tmp_path: Path) -> None:
+def test_documents_among_spans_are_reported_to_readers_of_spans(tmp_path: Path) -> None:
     (file := tmp_path / "t.json").write_text(json.dumps(TRACE))
     source = open_source(file)
     assert list(source.spans()) == []
     assert "trace 't1' is a document" in source.problems[0].message
 
 
-def test_a_trajectory_is_a_trace(tmp_path: Path) -> None:
+def test_a_trajectory_becomes_a_trace(tmp_path: Path) -> None:
     (file := tmp_path / "t.json").write_text(json.dumps({"parent": TRAJECTORY}))
     (found,) = agentool_otel.load(file)
     trace = found.to_dict()
@@ -118,7 +118,7 @@ def handoffs(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("parent_first", [True, False])
-def test_the_agent_of_a_trajectory_in_the_same_value_is_called_by_its_name(
+def test_the_agent_of_a_trajectory_in_the_same_value_goes_by_its_name(
     tmp_path: Path, parent_first: bool
 ) -> None:
     child = {**TRAJECTORY, "session_id": "s2", "agent": {"name": "helper"}}
@@ -127,7 +127,7 @@ def test_the_agent_of_a_trajectory_in_the_same_value_is_called_by_its_name(
     assert handoffs(file) == ["helper"]
 
 
-def test_the_agent_of_an_embedded_trajectory_is_called_by_its_name(tmp_path: Path) -> None:
+def test_the_agent_of_an_embedded_trajectory_goes_by_its_name(tmp_path: Path) -> None:
     child = {"trajectory_id": "t2", "session_id": "s1", "agent": {"name": "helper"}, "steps": []}
     parent = {**referring({"trajectory_id": "t2"}), "subagent_trajectories": [child]}
     (file := tmp_path / "t.json").write_text(json.dumps(parent))
@@ -143,7 +143,7 @@ def test_an_embedded_trajectory_is_a_trace_that_the_outer_one_leads_to(tmp_path:
     assert inner.to_dict()["output"] == "It is 2."
 
 
-def test_a_trajectory_in_another_file_is_called_by_its_name_once_it_was_read(
+def test_the_agent_of_a_trajectory_in_an_earlier_file_goes_by_its_name(
     tmp_path: Path,
 ) -> None:
     child = {**TRAJECTORY, "session_id": "s2", "agent": {"name": "helper"}}
@@ -152,7 +152,7 @@ def test_a_trajectory_in_another_file_is_called_by_its_name_once_it_was_read(
     assert handoffs(tmp_path) == ["helper"]
 
 
-def test_a_session_of_several_agents_names_none_of_them(tmp_path: Path) -> None:
+def test_a_session_shared_by_several_agents_names_none_of_them(tmp_path: Path) -> None:
     agents = [{**TRAJECTORY, "session_id": "s2", "agent": {"name": name}} for name in "ab"]
     (file := tmp_path / "t.json").write_text(json.dumps([referring({"session_id": "s2"}), *agents]))
     assert handoffs(file) == ["s2"]

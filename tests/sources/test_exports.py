@@ -26,12 +26,12 @@ _ERROR = {"Sentry": "internal_error"}
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_the_export_of_a_store_tells_the_run(name: str) -> None:
+def test_the_export_of_a_store_gives_the_run(name: str) -> None:
     told = rebuilt(json.dumps(EXPORTS[name]()).encode())
     assert told == RUN.replace("no station", _ERROR.get(name, "no station"))
 
 
-def test_a_csv_file_tells_the_run() -> None:
+def test_a_csv_file_gives_the_run() -> None:
     assert rebuilt(as_csv().encode()) == RUN
 
 
@@ -42,7 +42,7 @@ def test_a_csv_file_with_a_byte_order_mark_and_long_cells_is_read() -> None:
     assert len(span.attributes["gen_ai.x"]) == 200_000
 
 
-def test_the_limit_of_csv_cells_is_the_programs_while_rows_are_read_too() -> None:
+def test_the_programs_own_csv_cell_limit_stays_while_rows_are_read() -> None:
     before = csv.field_size_limit()
     spans = SpanFiles([io.BytesIO(as_csv().encode())]).spans()
     next(spans)
@@ -50,7 +50,7 @@ def test_the_limit_of_csv_cells_is_the_programs_while_rows_are_read_too() -> Non
     assert list(spans)
 
 
-def test_what_a_row_of_csv_is_does_not_depend_on_the_rows_before_it() -> None:
+def test_a_csv_row_is_recognised_independently_of_earlier_rows() -> None:
     """The value of few members has a say in it, which rows of the same columns differ in."""
     columns = ["id", "traceId", "type", "object", "span_kind", "spanId", "name", "startTime"]
     values: list[list[str]] = [
@@ -86,20 +86,20 @@ def test_what_pandas_prints_of_a_column_of_objects_is_read() -> None:
     assert span.attributes["ai.observability.span_type"] == "record_root"
 
 
-def test_of_a_damaged_row_of_csv_only_that_row_is_lost() -> None:
+def test_a_damaged_csv_row_loses_only_itself() -> None:
     text = "trace_id,span_id,name,start_time\n1,2,a,2025-01-01T00:00:00Z\n,,b\n1,3,c,\n"
     source = SpanFiles([io.BytesIO(text.encode())])
     assert [span.name for span in source.spans()] == ["a", "c"]
     assert len(source.problems) == 1
 
 
-def test_spans_of_opik_without_their_trace_are_one_run() -> None:
+def test_opik_spans_without_their_trace_are_one_run() -> None:
     spans = EXPORTS["Opik"]()["spans"]
     told = rebuilt(json.dumps({"content": spans}).encode())
     assert told.splitlines()[2:] == RUN.splitlines()[2:]
 
 
-def test_a_handoff_in_a_trace_of_the_openai_agents_sdk_is_one_step() -> None:
+def test_a_handoff_in_an_openai_agents_trace_is_one_step() -> None:
     document = EXPORTS["OpenAI Agents SDK"]()
     span = document["data"][3] | {"id": "span_5", "error": None}
     span["span_data"] = {"type": "handoff", "from_agent": "weather", "to_agent": "refunds"}
@@ -107,7 +107,7 @@ def test_a_handoff_in_a_trace_of_the_openai_agents_sdk_is_one_step() -> None:
     assert told.count("handoff refunds") == 1
 
 
-def test_the_openai_agents_sdk_of_javascript_has_responses_in_place_of_messages() -> None:
+def test_generations_of_the_javascript_openai_agents_sdk_are_read() -> None:
     document = EXPORTS["OpenAI Agents SDK"]()
     for span in document["data"][1:]:
         data = span["span_data"]
@@ -118,7 +118,7 @@ def test_the_openai_agents_sdk_of_javascript_has_responses_in_place_of_messages(
     assert rebuilt(json.dumps(document).encode()) == RUN
 
 
-def test_a_list_of_langfuse_traces_says_what_is_missing_in_it() -> None:
+def test_a_list_of_langfuse_traces_without_observations_is_reported() -> None:
     listed = {"data": [{"id": "t1", "name": "x", "observations": ["o1", "o2"]}]}
     source = SpanFiles([io.BytesIO(json.dumps(listed).encode())])
     assert list(source.spans()) == []

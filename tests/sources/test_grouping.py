@@ -43,21 +43,21 @@ def test_equal_starts_are_sorted_by_id_and_unknown_ones_come_first() -> None:
     assert names(by_trace(spans)) == [["a4", "a3"], ["b1", "b2"]]
 
 
-def test_of_two_copies_the_finished_one_is_kept() -> None:
+def test_the_finished_one_of_two_copies_is_kept() -> None:
     open_copy = span("a", 1, attributes={"x": 1, "y": 2})
     assert kept(open_copy, span("a", 1, end=5)).end_ns == 5
 
 
-def test_of_two_finished_copies_the_one_that_says_more_is_kept() -> None:
+def test_the_more_complete_of_two_finished_copies_is_kept() -> None:
     less, more = span("a", 1, end=9), span("a", 1, end=5, events=[SpanEvent("step")])
     assert kept(less, more) is more
 
 
-def test_of_two_equally_full_copies_the_later_one_is_kept() -> None:
+def test_the_later_of_two_equally_complete_copies_is_kept() -> None:
     assert kept(span("a", 1, end=5), span("a", 1, end=6)).end_ns == 6
 
 
-def test_copies_are_counted_and_joined_log_records_are_none() -> None:
+def test_copies_are_counted_and_merged_log_records_are_not() -> None:
     record = msgspec.structs.replace(span("a", 1, start=None, events=[SpanEvent("said")]), name="")
     [joined] = by_trace([span("a", 1), record])
     [copied] = by_trace([span("a", 1), record, span("a", 1), span("a", 2), span("a", 1)])
@@ -67,7 +67,7 @@ def test_copies_are_counted_and_joined_log_records_are_none() -> None:
     assert pickle.loads(pickle.dumps(copied)).copies == 2
 
 
-def test_no_spans_are_no_traces() -> None:
+def test_no_spans_give_no_traces() -> None:
     assert list(by_trace([])) == []
 
 
@@ -107,14 +107,14 @@ def test_order_copies_and_budget_do_not_matter(
 
 
 @given(spans=st.lists(records, max_size=12), budget=st.integers(0, 8000), seed=st.integers())
-def test_with_one_budget_the_traces_come_in_one_order(
+def test_the_same_budget_gives_the_same_order_of_traces(
     spans: list[SpanRecord], budget: int, seed: int
 ) -> None:
     shuffled = random.Random(seed).sample(spans, len(spans))
     assert shown(by_trace(shuffled, budget)) == shown(by_trace(spans, budget))
 
 
-def test_more_traces_than_files_are_grouped_on_disk() -> None:
+def test_more_traces_than_temporary_files_are_grouped_on_disk() -> None:
     spans = [span(f"{trace:032x}", number) for number in range(3) for trace in range(5000)]
     grouped = list(by_trace(spans, NOTHING))
     assert len(grouped) == 5000
@@ -128,7 +128,7 @@ def test_spans_from_disk_share_their_resource() -> None:
         assert trace[0].resource is trace[1].resource
 
 
-def test_what_is_on_disk_has_no_name_that_could_stay_behind(temporary: Path) -> None:
+def test_temporary_files_have_no_name_that_could_stay_behind(temporary: Path) -> None:
     traces = by_trace([span(trace, 1) for trace in "abcdef"], NOTHING)
     next(traces)
     assert open_files(temporary)
@@ -147,7 +147,7 @@ def test_nothing_stays_on_disk_when_the_spans_fail(temporary: Path) -> None:
     assert not open_files(temporary)
 
 
-def test_a_full_disk_is_named_with_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "TemporaryFile", partial(Path("/dev/full").open, "w+b"))
     with pytest.raises(SourceError, match="hint: set TMPDIR"):
         list(by_trace([span("a", 1), span("b", 1)], NOTHING))

@@ -42,49 +42,49 @@ def refusal(reply: Reply, more: str = "") -> SourceError:
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_a_server_that_is_busy_is_asked_again(status: int) -> None:
+def test_a_busy_server_is_retried(status: int) -> None:
     replies = [(status, {"retry-after": "0"}, b"busy")] * 3
     with Loopback(lambda request: replies.pop() if replies else tempo(request)) as server:
         assert read(server) == TRACE["0" * 31 + "1"]
     assert len(server.requests) == 4
 
 
-def test_one_that_stays_busy_is_given_up() -> None:
+def test_a_server_that_stays_busy_is_given_up() -> None:
     refused = refusal((503, {}, b"starting up"))
     assert isinstance(refused, SourceUnreachable)
     assert "gives no answer: it answers 503 (starting up); hint: " in str(refused)
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait_s"),
+    ("header", "wait_s"),
     [(None, 1.5), ("2", 2.0), ("-1", 0.0), ("nan", 0.0), ("86400", 30.0), ("soon", 1.5),
      ("Fri, 31 Dec 9999 23:59:59 GMT", 30.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )  # fmt: skip
-def test_a_server_says_how_long_to_wait_within_bounds(asked: str | None, wait_s: float) -> None:
-    assert http._wait_s(asked, 1.5) == wait_s
+def test_retry_after_is_honoured_within_bounds(header: str | None, wait_s: float) -> None:
+    assert http._wait_s(header, 1.5) == wait_s
 
 
-def test_what_a_server_refuses_for_good_is_not_asked_again() -> None:
+def test_a_final_refusal_is_not_retried() -> None:
     with Loopback(lambda _: (500, {}, b"broken")) as server, pytest.raises(SourceError):
         read(server)
     assert len(server.requests) == 1
 
 
-def test_where_nobody_listens_is_said_to_be_unreachable() -> None:
+def test_an_address_where_nobody_listens_is_unreachable() -> None:
     with Loopback(tempo) as server:
         place = server.place
     with pytest.raises(SourceUnreachable, match=r"gives no answer: .*refused"):
         list(open_source(f"tempo://{place}?trace=1").spans())
 
 
-def test_a_server_that_is_silent_is_given_up() -> None:
+def test_a_silent_server_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"tempo://127.0.0.1:{silent.getsockname()[1]}?trace=1&timeout=100ms"
         with pytest.raises(SourceUnreachable, match=r"is silent for 0\.1 s; hint: timeout=300s"):
             list(open_source(url).spans())
 
 
-def test_half_an_answer_is_asked_for_again_and_never_taken_for_whole() -> None:
+def test_an_incomplete_response_is_requested_again_and_never_used() -> None:
     half = [True, True]
 
     def reply(request: Request) -> Reply:
@@ -99,7 +99,7 @@ def test_half_an_answer_is_asked_for_again_and_never_taken_for_whole() -> None:
     assert len(server.requests) == 3
 
 
-def test_answers_may_be_packed() -> None:
+def test_responses_may_be_compressed() -> None:
     with Loopback(lambda request: gzipped(tempo(request))) as server:
         assert read(server) == TRACE["0" * 31 + "1"]
 
@@ -109,16 +109,16 @@ def test_answers_may_be_packed() -> None:
     [(b"no gzip", "its gzip is damaged"), (gzip.compress(b"x" * 999)[:-9], "ends in the middle")],
     ids=["no gzip", "half of it"],  # the time stands in its header
 )
-def test_a_packed_answer_that_is_damaged_is_given_up(body: bytes, words: str) -> None:
+def test_a_damaged_compressed_response_is_given_up(body: bytes, words: str) -> None:
     assert words in str(refusal((200, {"content-encoding": "gzip"}, body)))
 
 
-def test_another_packing_than_asked_for_is_refused() -> None:
+def test_an_unrequested_compression_is_refused() -> None:
     assert "answers in 'br', not gzip" in str(refusal((200, {"content-encoding": "br"}, b"x")))
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_an_answer_without_end_is_not_taken(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_response_is_refused(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer, "_LARGEST", 1 << 22)
     body = b"\n" * ((1 << 22) + 1)
     reply = (200, {"content-encoding": "gzip"}, gzip.compress(body, 1))
@@ -126,29 +126,29 @@ def test_an_answer_without_end_is_not_taken(packed: bool, monkeypatch: pytest.Mo
     assert "answers with more than 4 MiB; hint: ask for less" in str(refused)
 
 
-def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer, "_LONGEST_S", -1.0)
     assert "the answer is not there after" in str(refusal((200, {}, b"\n")))
 
 
-def test_a_packed_answer_inside_an_answer_is_not_unpacked() -> None:
+def test_a_compressed_body_inside_a_response_is_not_unpacked() -> None:
     refused = refusal((200, {}, gzip.compress(b'{"resourceSpans": []}')))
     assert "answers with something else than traces" in str(refused)
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refusal_names_the_variables_and_hides_what_the_server_repeats(status: int) -> None:
+def test_a_refusal_names_the_variables_and_hides_the_secrets_a_server_echoes(status: int) -> None:
     refused = refusal((status, {}, f"no such token: {TOKEN}".encode()))
     assert isinstance(refused, SourceDenied)
     assert f"refuses, {status} (no such token: ***); hint: set AGENTOOL_TEMPO_TOKEN" in str(refused)
 
 
-def test_the_page_of_a_log_in_is_told_from_traces() -> None:
+def test_a_login_page_is_not_mistaken_for_traces() -> None:
     page = b"<!DOCTYPE html><title>Grafana</title>"
     assert "answers with a web page, as of a log-in" in str(refusal((200, {}, page)))
 
 
-def test_another_server_is_told_nothing() -> None:
+def test_credentials_are_not_sent_to_another_server() -> None:
     with Loopback(tempo) as other:
         refused = refusal((302, {"location": f"http://{other.place}/login?next=1"}, b""))
     assert isinstance(refused, SourceDenied)
@@ -156,7 +156,7 @@ def test_another_server_is_told_nothing() -> None:
     assert other.requests == []
 
 
-def test_another_place_on_the_same_server_is_followed_but_not_for_ever() -> None:
+def test_redirects_on_the_same_server_are_followed_up_to_a_limit() -> None:
     def reply(request: Request) -> Reply:
         if request.path.startswith("/moved"):
             return tempo(request._replace(path=request.path.removeprefix("/moved")))
@@ -183,7 +183,7 @@ def test_another_place_on_the_same_server_is_followed_but_not_for_ever() -> None
         ("http://h/a", "file:///etc/passwd", False),
     ],
 )
-def test_the_same_server_is_the_same_host_and_no_less_protected(
+def test_the_same_server_means_the_same_host_and_no_weaker_transport(
     one: str, other: str, same: bool
 ) -> None:
     assert http._same_server(one, other) is same
@@ -202,7 +202,7 @@ def test_the_proxy_of_the_environment_is_used_and_not_shown(
     assert "s3cret" not in str(refused.value)
 
 
-def test_without_httpx_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_httpx_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'agentool-otel\[servers\]'"):
         open_source("tempo://h")

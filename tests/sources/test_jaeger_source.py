@@ -63,7 +63,7 @@ def test_a_service_is_searched_in_every_spelling(speaks: str) -> None:
 
 
 @pytest.mark.parametrize("speaks", SPELLINGS)
-def test_without_a_service_all_are_read_and_a_trace_of_several_once(speaks: str) -> None:
+def test_without_a_service_all_are_read_and_shared_traces_once(speaks: str) -> None:
     traces = stored(a_trace(1, PAST_NS, "bot", "tools"), a_trace(2, PAST_NS, "tools"))
     with Loopback(FakeJaeger(traces, speaks)) as server:
         spans, problems = read(f"jaeger://{server.place}?{WINDOW}")
@@ -71,7 +71,7 @@ def test_without_a_service_all_are_read_and_a_trace_of_several_once(speaks: str)
 
 
 @pytest.mark.parametrize("speaks", SPELLINGS)
-def test_attributes_are_searched_even_where_the_server_passes_over_them(speaks: str) -> None:
+def test_attributes_are_searched_even_where_the_server_ignores_them(speaks: str) -> None:
     traces = stored(a_trace(1, PAST_NS, model="a"), a_trace(2, PAST_NS, model="b"))
     with Loopback(FakeJaeger(traces, speaks)) as server:
         spans, _ = read(f"jaeger://{server.place}?service=bot&attribute=model=b&{WINDOW}")
@@ -97,7 +97,7 @@ def test_every_trace_is_read_once_or_its_microsecond_is_named(
     assert all("more traces in this microsecond than the 100" in it for it in problems)
 
 
-def test_answers_are_asked_for_as_they_were_sent() -> None:
+def test_traces_are_requested_as_they_were_sent() -> None:
     with Loopback(FakeJaeger(stored(a_trace(1, PAST_NS)))) as server:
         read(f"jaeger://{server.place}?service=bot&{WINDOW}")
         read(f"jaeger://{server.place}?trace=1")
@@ -111,7 +111,7 @@ def test_a_service_without_traces_is_no_problem() -> None:
         assert read(f"jaeger://{server.place}?service=other&{WINDOW}") == ([], [])
 
 
-def test_an_error_among_services_costs_that_service() -> None:
+def test_an_error_in_one_service_loses_only_that_service() -> None:
     jaeger = FakeJaeger(stored(a_trace(1, PAST_NS), a_trace(2, PAST_NS, "tools")))
 
     def reply(request: Request) -> Reply:
@@ -125,7 +125,7 @@ def test_an_error_among_services_costs_that_service() -> None:
     assert "service 'bot' 2026-01-01T00:00:00Z to 2026-01-01T02:00:00Z: " in problem
 
 
-def test_the_page_of_a_log_in_is_told_from_traces() -> None:
+def test_a_login_page_is_not_mistaken_for_traces() -> None:
     page = (200, {"content-type": "text/html"}, b"\n<!DOCTYPE html><title>Log in</title>")
     for query in ("trace=1", f"service=bot&{WINDOW}", WINDOW):
         with (
@@ -136,7 +136,7 @@ def test_the_page_of_a_log_in_is_told_from_traces() -> None:
 
 
 @pytest.mark.parametrize("query", ["trace=1", f"service=bot&{WINDOW}", WINDOW])
-def test_an_address_without_the_api_is_said_to_be_one(query: str) -> None:
+def test_an_address_without_the_api_is_reported(query: str) -> None:
     with (
         Loopback(lambda _: NO_PATH) as server,
         pytest.raises(SourceUnreachable, match="has no API of Jaeger; hint: its query service"),
@@ -144,7 +144,7 @@ def test_an_address_without_the_api_is_said_to_be_one(query: str) -> None:
         read(f"jaeger://{server.place}?{query}")
 
 
-def test_what_the_pages_lose_is_declared_when_they_were_read() -> None:
+def test_losses_of_the_pages_api_are_declared_once_it_was_read() -> None:
     with Loopback(FakeJaeger(stored(a_trace(1, PAST_NS)), "pages")) as server:
         source = open_source(f"jaeger://{server.place}?trace=1")
         assert "times are rounded to microseconds" not in source.loses

@@ -55,7 +55,7 @@ def by_pieces(text: str, window: int) -> Iterator[SpanRecord]:
     large = LargeJson(data[:7], io.BytesIO(data[7:]), window)
     for value in large.values():
         yield from AnyJson(unexpected, unexpected).spans(value, "")
-    assert large.left is None
+    assert large.rest is None
 
 
 def unexpected(*said: object) -> None:
@@ -70,7 +70,9 @@ def test_spans_keep_their_resource_and_scope(window: int, indent: int | None) ->
 
 
 @given(st.integers(200, 4000), st.lists(st.lists(st.integers(0, 900), min_size=1, max_size=6)))
-def test_lists_of_spans_of_any_length_are_read_wholly(window: int, sizes: list[list[int]]) -> None:
+def test_lists_of_spans_of_any_length_are_read_completely(
+    window: int, sizes: list[list[int]]
+) -> None:
     values = [{"data": [span(1 + n, "é" * size) for n, size in enumerate(one)]} for one in sizes]
     expected = [it for value in values for one in value["data"] for it in whole(one)]
     assert list(by_pieces(json.dumps(values, ensure_ascii=False), window)) == expected
@@ -81,13 +83,13 @@ def test_a_span_larger_than_the_window_is_one_value() -> None:
     assert found.attributes["k"] == "long" * 1000
 
 
-def test_a_text_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_text_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_json, "_LONGEST", 1000)
     stream = io.BytesIO(b'{"a":"' + b"a" * 100_000)
     large = LargeJson(b"", stream, 400)
     assert list(large.values()) == []
-    assert large.left is not None
-    assert len(large.left) < 10_000
+    assert large.rest is not None
+    assert len(large.rest) < 10_000
 
 
 def test_several_documents_may_follow_each_other() -> None:
@@ -95,16 +97,16 @@ def test_several_documents_may_follow_each_other() -> None:
     assert len(list(by_pieces(text, 500))) == 2 * len(whole(DOCUMENT))
 
 
-def test_a_damaged_tail_costs_only_the_tail() -> None:
+def test_a_damaged_tail_loses_only_the_tail() -> None:
     text = json.dumps([span(n) for n in range(1, 30)])[:-100]
     large = LargeJson(b"", io.BytesIO(text.encode()), 400)
     names = [value[0]["name"] for value in large.values()]
     assert names == [f"span {n}" for n in range(1, 29)]
-    assert large.left is not None
-    assert large.left.startswith(b'{"traceId"')
+    assert large.rest is not None
+    assert large.rest.startswith(b'{"traceId"')
 
 
-def test_a_file_above_the_limits_is_read_so(tmp_path: Any, monkeypatch: Any) -> None:
+def test_a_file_above_the_limits_is_read_in_windows(tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(otlp_json, "_LARGE_BLOCK", 1000)
     monkeypatch.setattr(otlp_json, "LARGE_LINE", 1000)
     for indent in (None, 1):
@@ -115,7 +117,7 @@ def test_a_file_above_the_limits_is_read_so(tmp_path: Any, monkeypatch: Any) -> 
         assert "cut short or damaged" in source.problems[-1].message
 
 
-def test_a_trace_of_jaegers_is_one_value_with_its_processes() -> None:
+def test_a_jaeger_trace_is_one_value_with_its_processes() -> None:
     spans = [
         {"traceID": TRACE, "spanID": f"{n:016x}", "operationName": "x", "processID": "p1"}
         for n in range(1, 20)

@@ -46,7 +46,7 @@ def test_a_record_that_was_written_twice_is_one_event() -> None:
     assert len(span_found.events) == 1
 
 
-def test_records_of_a_span_that_was_never_seen_are_kept_in_its_trace() -> None:
+def test_records_of_an_unseen_span_are_kept_in_its_trace() -> None:
     (found,) = joined(logs(record("e", time=7)), logs(record("e", time=5)))
     assert (found.trace_id, found.span_id, found.start_ns) == (TRACE, SPAN, None)
     assert [event.time_ns for event in found.events] == [5, 7]
@@ -78,7 +78,7 @@ def test_the_name_of_an_event_is_found(written: Json, name: str) -> None:
         ({"a": None, "b": [None, {"c": None}]}, None, {"a": None, "b": [None, {"c": None}]}),
     ],
 )
-def test_attributes_and_body_become_one(attributes: Json, body: Json, found: Json) -> None:
+def test_attributes_and_body_are_merged(attributes: Json, body: Json, found: Json) -> None:
     (span_found,) = joined(logs(record("e", attributes=attributes, body=body)))
     event = span_found.events[0].attributes
     assert {key: value for key, value in event.items() if key != "otel.scope.name"} == found
@@ -97,19 +97,19 @@ def test_an_event_without_a_span_is_a_span_in_the_session_it_names() -> None:
     assert first.attributes["conversation.id"] == "c1"
 
 
-def test_an_event_without_a_span_is_the_same_one_each_time_it_is_read() -> None:
+def test_an_event_without_a_span_becomes_the_same_span_on_every_reading() -> None:
     one = event("claude_code.user_prompt", {"session.id": "s", "prompt": "hi"})
     assert len(joined(logs(one), logs(one))) == 1
 
 
-def test_ordinary_log_lines_are_passed_over_and_counted() -> None:
+def test_ordinary_log_lines_are_skipped_and_counted() -> None:
     line = {"timeUnixNano": "5", "body": {"stringValue": "Started server"}}
     source = SpanFiles([io.BytesIO(lines([logs(line), spans_of(chat())]))])
     assert [found.name for found in source.spans()] == ["chat"]
     assert source.skipped == 1
 
 
-def test_a_record_by_itself_is_read_as_adot_writes_it() -> None:
+def test_a_single_record_is_read_as_adot_writes_it() -> None:
     written: dict[str, Json] = {
         "resource": {"attributes": {"service.name": "bot"}},
         "scope": {"name": "strands.telemetry.tracer"},
@@ -185,7 +185,7 @@ def test_protobuf_logs_give_the_same_as_json() -> None:
 
 
 @pytest.mark.parametrize("in_protobuf", [True, False])
-def test_damage_in_a_log_record_is_noted_of_the_event_it_becomes(in_protobuf: bool) -> None:
+def test_damage_in_a_log_record_is_noted_on_the_event_it_becomes(in_protobuf: bool) -> None:
     from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
     message = LogsData()
@@ -210,7 +210,7 @@ def test_damage_in_a_log_record_is_noted_of_the_event_it_becomes(in_protobuf: bo
     assert damage.where.startswith("events[1].attributes.")
 
 
-def test_a_file_whose_records_all_name_their_span_is_counted_beforehand(tmp_path: Path) -> None:
+def test_a_file_whose_records_all_name_their_span_is_counted_first(tmp_path: Path) -> None:
     """Any other may hold more of a trace than was counted."""
     from agentool_otel.sources.files import trace_counts
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import agentool_otel
-from agentool_otel.ground.registry import found
+from agentool_otel.ground.registry import plugins
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import opening
 from agentool_otel.sources.opening import open_source
@@ -33,8 +33,8 @@ class Attic:
 @pytest.fixture(autouse=True)
 def attic(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("attic", f"{__name__}:Attic", "agentool_otel.sources")
-    known = {**found("agentool_otel.sources"), "attic": entry}
-    monkeypatch.setattr(opening, "found", lambda group: known)
+    known = {**plugins("agentool_otel.sources"), "attic": entry}
+    monkeypatch.setattr(opening, "plugins", lambda group: known)
 
 
 def test_show_rebuild_and_load_read_it(invoke: Invoke, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (source.name, source.bytes_total) == ("standard input", None)
 
 
-def test_nothing_named_is_the_folder_programs_record_into(
+def test_without_a_name_the_folder_of_recordings_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -86,7 +86,7 @@ def test_a_file_that_may_not_be_read_is_refused(shared: Path) -> None:
 
 
 @needs_users
-def test_a_file_or_folder_that_may_not_be_read_is_a_problem_among_others(shared: Path) -> None:
+def test_an_unreadable_file_or_folder_among_others_is_a_problem(shared: Path) -> None:
     for name in ("a.jsonl", "b.jsonl", "inner/c.jsonl"):
         (shared / name).parent.mkdir(exist_ok=True)
         (shared / name).write_bytes(BOTH)

@@ -60,7 +60,7 @@ def traces(folder: Path, *events: dict[str, Any]) -> list[ReasoningTrace]:
     return list(agentool_otel.load(file))
 
 
-def test_a_turn_told_by_a_later_event_is_of_the_run_it_was_said_in(tmp_path: Path) -> None:
+def test_a_turn_repeated_by_a_later_event_belongs_to_its_own_run(tmp_path: Path) -> None:
     first, second = traces(tmp_path, *FIRST, AGAIN, {**AGAIN, "messages": HISTORY})
     trace = first.to_dict()
     assert shape(trace) == [
@@ -75,13 +75,13 @@ def test_a_turn_told_by_a_later_event_is_of_the_run_it_was_said_in(tmp_path: Pat
     assert trace["metrics"]["total_cost_usd"] == 1.0
 
 
-def test_a_turn_told_again_and_again_is_one(tmp_path: Path) -> None:
+def test_a_turn_repeated_many_times_is_read_once(tmp_path: Path) -> None:
     end = {"type": "agent.end", "sessionKey": MAIN, "success": True, "messages": HISTORY}
     (trace,) = traces(tmp_path, *FIRST[:5], end, end)
     assert trace.to_dict()["metrics"]["total_tokens"] == 124
 
 
-def test_a_subagent_is_a_run_of_its_own_that_its_tool_leads_to(tmp_path: Path) -> None:
+def test_a_subagent_is_a_run_of_its_own_below_the_tool_that_started_it(tmp_path: Path) -> None:
     spawn = {"sessionKey": CHAT, "toolName": "sessions_spawn"}
     main, sub = traces(
         tmp_path,
@@ -112,7 +112,7 @@ def test_without_contents_names_and_times_remain(tmp_path: Path) -> None:
     assert (made["status"], made["metrics"]["total_duration_ms"]) == ("timeout", 30)
 
 
-def test_the_order_of_the_lines_is_that_of_events_without_times(tmp_path: Path) -> None:
+def test_events_without_times_keep_the_order_of_their_lines(tmp_path: Path) -> None:
     tools: list[dict[str, Any]] = [
         {"type": kind, "sessionKey": MAIN, "toolName": name, "params": {}}
         for name in ("one", "two", "three", "four")

@@ -52,7 +52,7 @@ def test_jaeger_json_gives_the_spans_it_was_made_from() -> None:
     ]
 
 
-def test_rows_of_one_run_belong_together() -> None:
+def test_rows_of_one_run_form_one_trace() -> None:
     (root,), (child,) = read("trulens_otel/record_root_span"), read("trulens_otel/retrieval_span")
     assert (child.trace_id, child.parent_id) == (root.trace_id, root.span_id)
     assert root.span_id == f"{12203920175536650289:016x}"
@@ -74,13 +74,13 @@ def test_langfuse_gives_back_the_attributes_and_its_own_fields() -> None:
         ("phoenix_subagent_trajectories", ["orchestrator", "summarizer"]),
     ],
 )
-def test_trajectories_are_traces(file: str, agents: list[str]) -> None:
+def test_trajectories_become_traces(file: str, agents: list[str]) -> None:
     traces = list(agentool_otel.load(FOLDER / "atif" / f"{file}.json"))
     assert [trace.agent_id for trace in traces] == agents
     assert traces[0].steps
 
 
-def test_a_folder_of_all_of_them_is_read_at_once() -> None:
+def test_a_folder_of_all_exports_is_read_at_once() -> None:
     source = open_source(FOLDER)
     assert len(list(source.spans())) == 207
     assert {"times are rounded to milliseconds"} < set(source.loses)

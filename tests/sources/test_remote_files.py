@@ -52,7 +52,7 @@ def test_a_source_is_read_from_its_beginning_each_time(store: Any) -> None:
     assert source.bytes_total == source.bytes_read == len(RECORDING.read_bytes())
 
 
-def test_nothing_there_is_said_with_what_was_looked_for(store: Any) -> None:
+def test_an_error_names_what_was_looked_for_where_nothing_is_there(store: Any) -> None:
     with pytest.raises(SourceUnreachable, match=r"nothing to read in memory://none \(looked for"):
         open_source("memory://none")
 
@@ -72,7 +72,7 @@ def refuse(error: Exception) -> Any:
         (ImportError("Install s3fs"), MissingDependencyError, "not installed: Install s3fs"),
     ],
 )
-def test_what_a_file_system_raises_names_the_place_without_credentials(
+def test_file_system_errors_name_the_place_without_credentials(
     store: Any, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type, said: str
 ) -> None:
     monkeypatch.setattr(type(store), "isfile", refuse(error))
@@ -81,7 +81,7 @@ def test_what_a_file_system_raises_names_the_place_without_credentials(
     assert "secret" not in str(raised.value)
 
 
-def test_a_connection_that_breaks_leaves_what_was_read(
+def test_a_broken_connection_keeps_what_was_read(
     store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.pipe("/a.jsonl", RECORDING.read_bytes())

@@ -82,7 +82,7 @@ def test_a_damaged_document_is_never_held_as_a_whole() -> None:
 
 @pytest.mark.usefixtures("_size")
 @pytest.mark.parametrize("line", ["{'a': 1}", "{", "[", "[" + 300 * " ", "x {", '{"a": [}'])
-def test_lines_that_are_no_json_are_passed_over(line: str) -> None:
+def test_lines_that_are_not_json_are_skipped(line: str) -> None:
     source = read(f"{line}\n" * 5000 + text_of(None))
     assert len(list(source.spans())) == SPANS
 
@@ -114,7 +114,7 @@ def read(text: str) -> SpanFiles:
 @pytest.mark.usefixtures("_size")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, SPANS - 1), st.floats(0.01, 0.99), st.sampled_from([None, 1]))
-def test_a_damaged_span_costs_itself(number: int, share: float, indent: int | None) -> None:
+def test_a_damaged_span_loses_only_itself(number: int, share: float, indent: int | None) -> None:
     text = text_of(indent)
     whole = list(read(text).spans())
     start = text.index(f'"spanId": "{number + 1:016x}"')

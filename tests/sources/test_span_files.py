@@ -158,13 +158,13 @@ def test_the_spans_of_a_batch_share_one_resource() -> None:
     assert one.resource == {"service.name": "bot"}
 
 
-def test_metrics_are_passed_over_and_counted() -> None:
+def test_metrics_are_skipped_and_counted() -> None:
     source = of(lines({"resourceMetrics": [{}]}, document(*two), {"resourceMetrics": []}))
     assert len(list(source.spans())) == 2
     assert (source.skipped, source.problems) == (2, [])
 
 
-def test_a_damaged_line_is_named_and_costs_only_itself() -> None:
+def test_a_damaged_line_is_named_and_loses_only_itself() -> None:
     source = of(lines(document(two[0])) + b'{"resourceSpans":[{\n' + lines(document(two[1])))
     assert [span.name for span in source.spans()] == ["span 1", "span 2"]
     (problem,) = source.problems
@@ -172,7 +172,7 @@ def test_a_damaged_line_is_named_and_costs_only_itself() -> None:
     assert "cut short or damaged" in problem.message
 
 
-def test_of_a_line_that_was_cut_the_whole_spans_are_read() -> None:
+def test_complete_spans_of_a_truncated_line_are_read() -> None:
     whole = lines(document(*two, resource={"service.name": "bot"}))
     source = of(whole + whole[:-20])
     spans = list(source.spans())
@@ -186,13 +186,13 @@ def test_a_line_written_into_the_middle_of_another_is_read() -> None:
     assert [span.name for span in of(whole[:-20] + whole).spans()] == ["span 1", "span 1", "span 2"]
 
 
-def test_a_recording_that_was_cut_before_its_first_span_is_a_problem_only() -> None:
+def test_a_recording_truncated_before_its_first_span_is_only_a_problem() -> None:
     source = of(b'{"resourceSpans":[{"resource":{"attri')
     assert list(source.spans()) == []
     assert len(source.problems) == 1
 
 
-def test_one_bad_span_costs_only_itself() -> None:
+def test_a_bad_span_loses_only_itself() -> None:
     bad = {"traceId": "xyz", "spanId": "00f067aa0ba902b7", "name": "odd one"}
     source = of(lines(document(two[0], bad, two[1])))
     assert [span.name for span in source.spans()] == ["span 1", "span 2"]
@@ -220,7 +220,7 @@ def test_a_truncated_protobuf_is_read_as_far_as_it_goes() -> None:
     "data",
     [b"hello", b'{"a": 1}\n', b"\x00\x01\x02", b"\x0a\x05\x0a\x7fabc", b"[1, 2]", b"%PDF-1.7"],
 )
-def test_a_file_of_something_else_is_refused_with_what_was_seen(data: bytes) -> None:
+def test_a_file_of_something_else_is_refused_with_what_it_holds(data: bytes) -> None:
     with pytest.raises(DecodeError, match=r"expected spans: OTLP as JSON .* at its start"):
         read(data)
 
@@ -293,7 +293,7 @@ field_names = ["resourceSpans", "resource", "scopeSpans", "scope", "spans", "tra
 
 
 @given(st.sampled_from(field_names), json_values)
-def test_a_field_of_any_value_costs_at_most_its_line(field: str, value: Json) -> None:
+def test_a_field_of_any_value_loses_at_most_its_line(field: str, value: Json) -> None:
     def altered(node: Json) -> Json:
         if node.__class__ is dict:
             return {k: value if k == field else altered(v) for k, v in node.items()}
@@ -305,13 +305,13 @@ def test_a_field_of_any_value_costs_at_most_its_line(field: str, value: Json) ->
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda data: data.replace(b"\n", b"")), max_size=5))
-def test_whole_lines_among_garbage_are_read(garbage: list[bytes]) -> None:
+def test_intact_lines_among_garbage_are_read(garbage: list[bytes]) -> None:
     good = lines(document(*two))
     data = good + b"".join(line + b"\n" + good for line in garbage)
     assert [span.name for span in read(data)] == ["span 1", "span 2"] * (len(garbage) + 1)
 
 
-def test_deep_nesting_is_a_problem_only() -> None:
+def test_deep_nesting_is_only_a_problem() -> None:
     deep = b'{"resourceSpans":' + b"[" * 100_000 + b"\n"
     assert len(read(deep + lines(document(*two)))) == 2
 

@@ -37,7 +37,7 @@ def read(data: bytes) -> tuple[list[SpanRecord], list[str]]:
 
 
 @pytest.mark.parametrize("suffix", ["pb", "json"])
-def test_a_recorded_answer_is_read_with_its_value_that_was_cut(suffix: str) -> None:
+def test_a_recorded_answer_is_read_with_its_truncated_value(suffix: str) -> None:
     source = open_source(STORES / f"tempo-3.1-defaults.v2.{suffix}")
     run, tool = sorted(source.spans(), key=lambda span: span.parent_id or "")
     assert source.problems == []
@@ -62,19 +62,19 @@ def test_protobuf_and_json_give_the_same_spans() -> None:
 
 
 @pytest.mark.parametrize("trailing", [(), (METRICS,), (METRICS, b"\x18\x00")])
-def test_a_whole_answer_is_read(trailing: tuple[bytes, ...]) -> None:
+def test_a_complete_answer_is_read(trailing: tuple[bytes, ...]) -> None:
     spans, problems = read(answer(*trailing))
     assert [span.name for span in spans] == [span.name for span in SPANS]
     assert problems == []
 
 
-def test_of_a_partial_answer_it_is_said_and_why() -> None:
+def test_a_partial_answer_is_reported_with_the_reason() -> None:
     spans, (problem,) = read(answer(METRICS, PARTIAL))
     assert len(spans) == 3
     assert "Tempo gave a part of the trace only: too large; hint: " in problem
 
 
-def test_of_a_partial_answer_in_json_it_is_said_and_why() -> None:
+def test_a_partial_answer_in_json_is_reported_with_the_reason() -> None:
     whole: dict[str, Any] = {"trace": tempo(SPANS), "metrics": {}}
     for more in ({"status": "COMPLETE"}, {}):
         assert read(json.dumps({**whole, **more}).encode())[1] == []
@@ -85,7 +85,7 @@ def test_of_a_partial_answer_in_json_it_is_said_and_why() -> None:
 
 
 @pytest.mark.parametrize("more", [0, 20])
-def test_of_an_answer_that_is_cut_short_the_whole_parts_are_read(more: int) -> None:
+def test_complete_parts_of_a_truncated_answer_are_read(more: int) -> None:
     trace = proto(SPANS)
     missing = len(trace) // 3 - more
     spans, (problem,) = read(answer()[:-missing])
@@ -93,11 +93,11 @@ def test_of_an_answer_that_is_cut_short_the_whole_parts_are_read(more: int) -> N
     assert "cut short" in problem
 
 
-def test_an_answer_without_a_trace_is_no_damage() -> None:
+def test_an_answer_without_a_trace_is_not_damage() -> None:
     assert read(b"\n\x00" + METRICS) == ([], [])
 
 
-def test_what_comes_after_an_answer_is_a_problem() -> None:
+def test_data_after_an_answer_is_a_problem() -> None:
     spans, (problem,) = read(answer(b"\x07\x07"))
     assert len(spans) == 3
     assert "not readable as OTLP protobuf behind a trace" in problem
@@ -109,7 +109,7 @@ def test_a_trace_whose_parts_have_no_resource_is_read() -> None:
     assert read(b"\n" + varint(len(trace)) + trace)[0][0].name == "bare"
 
 
-def test_a_plain_message_is_not_taken_for_an_answer() -> None:
+def test_a_plain_message_is_not_mistaken_for_an_answer() -> None:
     resource = {f"key {n}": "value" for n in range(50)}
     spans, problems = read(proto([SpanRecord("6a" * 16, "6b" * 8, resource=resource)]))
     assert (spans[0].resource, problems) == (resource, [])

@@ -78,14 +78,14 @@ def test_with_raised_limits_what_was_sent_comes_back() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "pb"])
-def test_a_value_that_was_cut_is_said_to_be_and_not_taken_for_whole(suffix: str) -> None:
+def test_a_truncated_value_is_marked_as_such(suffix: str) -> None:
     with Loopback(lambda request: recorded(request, "v2", suffix, "defaults")) as server:
         (found,) = rebuild(open_source(f"tempo://{server.place}?trace={CUT}").spans())
     cut = {note.attribute for note in found.fidelity.notes if note.outcome == "truncated"}
     assert "gen_ai.tool.call.result" in cut
 
 
-def test_what_the_store_loses_is_declared_and_texts_that_may_be_cut_are_counted() -> None:
+def test_losses_of_the_store_are_declared_and_possibly_truncated_texts_counted() -> None:
     span = SpanRecord("6a" * 16, "6b" * 8, attributes={"a": "é" * 1024, "b": "x" * 2047})
     with Loopback(FakeTempo({"6a" * 16: [span]})) as server:
         source = open_source(f"tempo://{server.place}?trace={'6a' * 16}")
@@ -94,7 +94,7 @@ def test_what_the_store_loses_is_declared_and_texts_that_may_be_cut_are_counted(
     assert source.loses[-1] == "texts of exactly 2,048 bytes, which may be cut: 1"
 
 
-def test_the_ids_of_a_recorded_search_are_asked_for_with_their_leading_zeros() -> None:
+def test_ids_from_a_recorded_search_are_requested_with_leading_zeros() -> None:
     found = json.loads((FIXTURES / "search.json").read_bytes())["traces"]
 
     def reply(request: Request) -> Reply:
@@ -153,7 +153,7 @@ def test_a_busy_second_is_read_as_far_as_the_server_lets_it() -> None:
     assert (len(spans), problems) == (1500, [])
 
 
-def test_that_the_newest_are_hidden_is_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_hidden_newest_traces_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     now = time.time_ns()
     traces = dict(a_trace(n + 1, now - ago * SECOND_NS) for n, ago in enumerate((600, 0)))
     with Loopback(FakeTempo(traces, hidden_since_ns=now - 30 * SECOND_NS)) as server:
@@ -167,7 +167,7 @@ def test_that_the_newest_are_hidden_is_said(caplog: pytest.LogCaptureFixture) ->
     assert [span.trace_id for span in spans] == ["0" * 31 + "1"]
 
 
-def test_service_and_attributes_become_a_query_of_which_no_text_gets_out() -> None:
+def test_service_and_attributes_become_a_query_that_no_text_can_break_out_of() -> None:
     with Loopback(FakeTempo({})) as server:
         read(
             f"tempo://{server.place}?{PAST}&service=bot&service=a%22b"
@@ -184,7 +184,7 @@ def test_service_and_attributes_become_a_query_of_which_no_text_gets_out() -> No
     }
 
 
-def test_an_hour_is_read_where_nothing_is_said_and_that_is_said(
+def test_the_last_hour_is_read_by_default_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with Loopback(FakeTempo({})) as server:
@@ -194,7 +194,7 @@ def test_an_hour_is_read_where_nothing_is_said_and_that_is_said(
     assert int(asked["end"]) - int(asked["start"]) in (3600, 3601)
 
 
-def test_a_base_path_is_that_of_a_proxy() -> None:
+def test_a_base_path_leads_through_a_proxy() -> None:
     tempo = FakeTempo(dict([a_trace(1, PAST_NS)]))
     base = "/api/datasources/proxy/uid/abc"
     with Loopback(
@@ -236,7 +236,7 @@ def test_an_unknown_trace_is_refused(reply: Reply) -> None:
         read(f"tempo://{server.place}?trace=1")
 
 
-def test_a_trace_without_spans_is_there() -> None:
+def test_a_trace_without_spans_is_reported_as_existing() -> None:
     empty = as_json({"trace": {"resourceSpans": [{"scopeSpans": [{"spans": []}]}]}})
     with Loopback(lambda _: empty) as server:
         spans, (problem,) = read(f"tempo://{server.place}?trace=1")
@@ -244,14 +244,14 @@ def test_a_trace_without_spans_is_there() -> None:
     assert problem.endswith("it is there, and has no spans")
 
 
-def test_one_unknown_trace_costs_only_itself() -> None:
+def test_an_unknown_trace_does_not_affect_the_others() -> None:
     with Loopback(FakeTempo(dict([a_trace(1, PAST_NS)]))) as server:
         spans, (problem,) = read(f"tempo://{server.place}?trace=2&trace=1")
     assert len(spans) == 1
     assert "trace 00000000000000000000000000000002: is not there" in problem
 
 
-def test_a_trace_that_was_found_and_has_been_dropped_is_a_problem() -> None:
+def test_a_trace_dropped_after_the_search_is_a_problem() -> None:
     tempo = FakeTempo(dict([a_trace(1, PAST_NS), a_trace(2, PAST_NS)]))
 
     def reply(request: Request) -> Reply:
@@ -262,7 +262,7 @@ def test_a_trace_that_was_found_and_has_been_dropped_is_a_problem() -> None:
     assert (len(spans), "larger than it takes" in problem) == (1, True)
 
 
-def test_an_address_without_the_api_is_said_to_be_one() -> None:
+def test_an_address_without_the_api_is_reported() -> None:
     with (
         Loopback(lambda _: NO_PATH) as server,
         pytest.raises(SourceUnreachable, match="has no API of Tempo; hint: it listens at"),
@@ -270,7 +270,7 @@ def test_an_address_without_the_api_is_said_to_be_one() -> None:
         read(f"tempo://{server.place}?trace=1")
 
 
-def test_a_tenant_that_is_missing_is_asked_for() -> None:
+def test_the_error_for_a_missing_tenant_names_its_variable() -> None:
     with (
         Loopback(lambda _: (401, {}, b"no org id")) as server,
         pytest.raises(SourceDenied, match=r"refuses, 401 \(no org id\).*AGENTOOL_TEMPO_TENANT"),
@@ -278,7 +278,7 @@ def test_a_tenant_that_is_missing_is_asked_for() -> None:
         read(f"tempo://{server.place}?{PAST}")
 
 
-def test_a_server_that_fails_in_the_middle_costs_what_was_to_come() -> None:
+def test_a_server_that_fails_midway_loses_only_what_was_to_come() -> None:
     tempo = FakeTempo(dict(a_trace(n, PAST_NS) for n in (1, 2, 3)))
 
     def reply(request: Request) -> Reply:
@@ -291,7 +291,7 @@ def test_a_server_that_fails_in_the_middle_costs_what_was_to_come() -> None:
     assert "(enough)" in problem
 
 
-def test_one_trace_that_fails_costs_only_itself() -> None:
+def test_one_failing_trace_does_not_affect_the_others() -> None:
     tempo = FakeTempo(dict(a_trace(n, PAST_NS) for n in (1, 2, 3)))
 
     def reply(request: Request) -> Reply:
@@ -303,7 +303,7 @@ def test_one_trace_that_fails_costs_only_itself() -> None:
     assert "answers 500 (too  [1mlarge)" in problem
 
 
-def test_a_partial_trace_and_a_partial_search_are_said_to_be() -> None:
+def test_partial_traces_and_partial_searches_are_reported() -> None:
     tempo = FakeTempo(dict([a_trace(1, PAST_NS)]))
 
     def reply(request: Request) -> Reply:

@@ -42,7 +42,7 @@ def recording(folder: Path, *spans: object) -> Path:
 
 @pytest.mark.parametrize("budget", [64 << 20, 0], ids=["in memory", "through the disk"])
 @pytest.mark.parametrize("span", SPANS.values(), ids=SPANS)
-def test_an_undecoded_span_becomes_the_span_that_reading_gives(
+def test_an_undecoded_span_decodes_to_the_span_that_reading_gives(
     span: object, budget: int, tmp_path: Path
 ) -> None:
     other = {"traceId": "f" * 32, "spanId": "1" * 16}
@@ -67,6 +67,6 @@ def test_a_span_without_a_usable_id_is_reported_and_left_out(tmp_path: Path) -> 
     assert "line 1" in problem.where
 
 
-def test_a_trace_of_nothing_but_unusable_spans_is_no_trace(tmp_path: Path) -> None:
+def test_a_trace_of_unusable_spans_alone_is_no_trace(tmp_path: Path) -> None:
     source = open_source(recording(tmp_path, {"traceId": TRACE, "spanId": "nothing"}))
     assert list(by_trace(undecoded(source))) == []

@@ -18,9 +18,7 @@ STEP_NS = 1000
     times=st.lists(st.integers(0, 3 * DAY_NS) | st.integers(0, 9 * STEP_NS), max_size=40),
     cap=st.integers(1, 9),
 )
-def test_every_trace_is_found_or_the_instant_is_named_in_which_there_are_too_many(
-    times: list[int], cap: int
-) -> None:
+def test_every_trace_is_found_or_the_overfull_instant_is_named(times: list[int], cap: int) -> None:
     named: list[Window] = []
 
     def search(window: Window) -> Generator[int, None, bool]:
@@ -38,7 +36,7 @@ def test_every_trace_is_found_or_the_instant_is_named_in_which_there_are_too_man
         assert any(window.since_ns <= time <= window.until_ns for window in named)
 
 
-def test_a_quiet_window_is_asked_for_at_once_or_in_parts_that_are_allowed() -> None:
+def test_a_quiet_window_takes_one_request_or_as_many_as_the_server_requires() -> None:
     asked: list[Window] = []
 
     def search(window: Window) -> Generator[int, None, bool]:

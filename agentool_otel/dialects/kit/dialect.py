@@ -176,7 +176,7 @@ class Match(NamedTuple):
 @cache
 def dialects() -> tuple[Dialect, ...]:
     """Return every installed dialect, ours and third parties', sorted by name."""
-    points = registry.found("agentool_otel.dialects")
+    points = registry.plugins("agentool_otel.dialects")
     return tuple(cast("type[Dialect]", points[name].load())() for name in sorted(points))
 
 

@@ -1,4 +1,4 @@
-"""Shapes of JSON object that hold spans: one file per shape, told by its members.
+"""Shapes of JSON object that hold spans: one file per shape, recognised by its members.
 
 Each file says where a system keeps what a `SpanRecord` has. A system that keeps roles, inputs and
 outputs outside attributes gets them back into attributes under the names its own OTLP exporter

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say
+from agentool_otel.sources.containers.container import Container, Object, Report
 from agentool_otel.sources.containers.nested import flattened
 
 __all__ = ["CONTAINER"]
@@ -38,7 +38,7 @@ def _speaks(o: Object) -> bool:
     return any(map(_VOCABULARIES.match, o)) or any(map(_VOCABULARIES.match, flattened(o)))
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     inner = o.get("attributes")
     wrapped = isinstance(inner, dict)
     attributes = flattened(v.attributes(inner if wrapped else o))

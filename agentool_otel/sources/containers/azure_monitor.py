@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -79,8 +79,8 @@ def _event(o: Object, time: int | None, attributes: Attributes) -> SpanEvent:
     return SpanEvent(v.text(attributes.get("event.name")), time, attributes)
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report)
 
 
 CONTAINER = Container(

@@ -20,7 +20,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -52,18 +52,18 @@ def _record(o: Object) -> SpanRecord:
         v.time_ns(metrics.get("end")),
         attributes,
         status=STATUS_ERROR if o.get("error") else "UNSET",
-        status_message=_told(o.get("error")),
+        status_message=_error_text(o.get("error")),
     )
 
 
-def _told(error: Json) -> str | None:
+def _error_text(error: Json) -> str | None:
     if error is None or isinstance(error, str):
         return error or None
     return json_codec.dumps(v.settled(error))
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say, "span_id")
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report, "span_id")
 
 
 CONTAINER = Container(

@@ -3,8 +3,8 @@
     {"events": [{"timestamp", "message"}]}          filter-log-events, get-log-events
     [{"field": "@message", "value": ...}, ...]      a row of a Logs Insights query
 
-What is inside are span objects and log records; only the wrapping is undone here. The lines of an
-export to S3 (a time, a space, the message) are found by the reader of lines.
+The messages hold span objects and log records; only the wrapping is undone here. Lines of an export
+to S3 (a time, a space, the message) are left to the reader of lines.
 
 Source: AWS CloudWatch Logs API reference; aws-otel-python-instrumentation v0.12.
 """

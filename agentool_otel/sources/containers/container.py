@@ -1,4 +1,4 @@
-"""What a container is: a shape of JSON object that holds spans."""
+"""A container: a shape of JSON object that holds spans."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import NamedTuple
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
 
-__all__ = ["Container", "Object", "Say", "each"]
+__all__ = ["Container", "Object", "Report", "each"]
 
 Object = dict[str, Json]
-Say = Callable[[str], None]
-"""Takes what is wrong with a piece that was left out."""
+Report = Callable[[str], None]
+"""Takes the reason why a piece was left out."""
 
 
 class Container(NamedTuple):
-    """One shape of JSON object, told by its members alone."""
+    """One shape of JSON object, recognised by its members alone."""
 
     name: str
-    """What people call it."""
+    """Its usual name."""
     shape: str
     """Its members as a person would look for them."""
     recognises: Callable[[Object], bool]
-    spans: Callable[[Object, Say], Iterator[SpanRecord]]
+    spans: Callable[[Object, Report], Iterator[SpanRecord]]
     loses: tuple[str, ...] = ()
-    """What a span does not bring back from it, one line each."""
+    """What it loses of a span, one line each."""
 
 
 def each(
-    items: Json, record: Callable[[Object], SpanRecord], say: Say, name: str = "name"
+    items: Json, record: Callable[[Object], SpanRecord], report: Report, name: str = "name"
 ) -> Iterator[SpanRecord]:
     """Yield the record of each object of a list; one that is no span costs only itself."""
     for item in items if isinstance(items, list) else ():
         if not isinstance(item, dict):
-            say(f"expected a span as an object, got {type(item).__name__}")
+            report(f"expected a span as an object, got {type(item).__name__}")
             continue
         try:
             yield record(item)
         except (ValueError, RecursionError) as error:
-            say(f"span {item.get(name)!r} left out: {error}")
+            report(f"span {item.get(name)!r} left out: {error}")

@@ -21,7 +21,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.messages import Part, message, text, tool_call, tool_response
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -37,7 +37,7 @@ _METRICS = {
     "reasoning_output_tokens": "gen_ai.usage.reasoning.output_tokens",
 }
 _NONE = ("undefined", "0", "")
-"""What stands for no parent."""
+"""Placeholders for no parent."""
 _SESSION = "session_id:"
 
 
@@ -57,10 +57,10 @@ def _is_span(o: Object) -> bool:
     )
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if "spans" in o:
-        return each(o["spans"], lambda span: _record(span, o), say)
-    return each([o["attributes"]], lambda span: _record(span, {}), say)
+        return each(o["spans"], lambda span: _record(span, o), report)
+    return each([o["attributes"]], lambda span: _record(span, {}), report)
 
 
 def _record(o: Object, around: Object) -> SpanRecord:

@@ -1,4 +1,4 @@
-"""What Go's `stdouttrace` and `stdoutlog` print: a span or a record as one object of Go's names.
+"""Output of Go's `stdouttrace` and `stdoutlog`: a span or a record as one object with Go's names.
 
     {"Name", "SpanContext": {"TraceID", "SpanID"}, "Parent", "SpanKind", "StartTime",
      "Attributes": [{"Key", "Value": {"Type": "INT64", "Value": 12}}], "InstrumentationScope"}
@@ -17,7 +17,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import span_object
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER", "log_record"]
 
@@ -29,8 +29,8 @@ def _recognises(o: Object) -> bool:
     return isinstance(context, dict) and "SpanID" in context and "StartTime" in o
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report)
 
 
 def _record(o: Object) -> SpanRecord:
@@ -96,7 +96,7 @@ def _map(pairs: Json) -> Object:
 
 
 def _value(typed: Json) -> Json:
-    """A value that says its type: `{"Type": "STRINGSLICE", "Value": ["stop"]}`."""
+    """The value of an object that names its type: `{"Type": "STRINGSLICE", "Value": ["stop"]}`."""
     if not isinstance(typed, dict):
         return typed
     inner = typed.get("Value")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -35,10 +35,10 @@ def _is_span(o: Object) -> bool:
     )  # fmt: skip
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if _is_span(o):
-        return each([o], _second, say)
-    return each(o["spans"], lambda span: _first(span, o["traceId"]), say)
+        return each([o], _second, report)
+    return each(o["spans"], lambda span: _first(span, o["traceId"]), report)
 
 
 def _first(span: Object, trace_id: Json) -> SpanRecord:
@@ -73,11 +73,11 @@ def _second(span: Object) -> SpanRecord:
         v.time_ns(span.get("endTime")),
         attributes,
         [
-            SpanEvent(_words(said.get("description")), time, _attributes(said.get("attributes")))
+            SpanEvent(_words(note.get("description")), time, _attributes(note.get("attributes")))
             for event in v.array(v.obj(span.get("timeEvents")).get("timeEvent"))
-            for said in (v.obj(v.obj(event).get("annotation")),)
+            for note in (v.obj(v.obj(event).get("annotation")),)
             for time in (v.time_ns(v.obj(event).get("time")),)
-            if said
+            if note
         ],
         [
             SpanLink(v.identifier(link.get("traceId"), 16), v.identifier(link.get("spanId"), 8),

@@ -15,7 +15,7 @@ from typing import Any
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -29,10 +29,10 @@ def _recognises(o: Object) -> bool:
     return "traceID" in o and "spanID" in o and "operationName" in o
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if "spans" not in o:  # a span by itself, with its process in it
         process = _process(o.get("process"))
-        yield from each([o], lambda span: _record(span, process), say, "operationName")
+        yield from each([o], lambda span: _record(span, process), report, "operationName")
         return
     processes = {key: _process(value) for key, value in v.obj(o.get("processes")).items()}
 
@@ -41,7 +41,7 @@ def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
         named = processes.get(v.text(span.get("processID")), {})
         return _record(span, _process(inline) if isinstance(inline, dict) else named)
 
-    yield from each(o["spans"], record, say, "operationName")
+    yield from each(o["spans"], record, report, "operationName")
 
 
 def _record(span: Object, resource: Attributes) -> SpanRecord:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -44,7 +44,7 @@ _FIELDS = {
 _OLDER_USAGE = {"promptTokens": "input", "completionTokens": "output", "totalTokens": "total"}
 _OLDER_COSTS = {"calculatedInputCost": "input", "calculatedOutputCost": "output",
                 "calculatedTotalCost": "total"}  # fmt: skip
-"""Of observations before version 3 of its server, and beside the newer ones since."""
+"""Fields of observations before version 3 of its server, and beside the newer ones since."""
 _USERS = {"sessionId": "session.id", "userId": "user.id"}
 _ENVELOPE = ("attributes", "resourceAttributes", "scope")
 
@@ -57,12 +57,12 @@ def _is_observation(o: Object) -> bool:
     return "traceId" in o and "id" in o and str(o.get("type")).upper() in _TYPES
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if _is_observation(o):
-        yield from each([o], lambda item: _record(item, {}, {}), say)
+        yield from each([o], lambda item: _record(item, {}, {}), report)
         return
     if o["observations"] and all(isinstance(item, str) for item in o["observations"]):
-        say(
+        report(
             f"trace {o.get('id')!r} has only the ids of its observations; hint: export the trace "
             "by itself (GET /api/public/traces/<id>) or its observations"
         )
@@ -76,7 +76,7 @@ def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
         is_root = v.text(item.get("parentObservationId")) not in ids - {""}
         return _record(item, everywhere, roots if is_root else {})
 
-    yield from each(o["observations"], record, say)
+    yield from each(o["observations"], record, report)
 
 
 def _of_trace(trace: Object) -> tuple[Attributes, Attributes]:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -38,13 +38,13 @@ def _recognises(o: Object) -> bool:
     return "id" in o and "run_type" in o and ("inputs" in o or "start_time" in o)
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     """Yield a run and the runs nested in it."""
     runs = [o]
     for run in runs:  # grows while it is walked
         runs += [child for child in v.array(run.get("child_runs")) if isinstance(child, dict)]
         run.setdefault("trace_id", o.get("trace_id") or o["id"])
-    yield from each(runs, _record, say)
+    yield from each(runs, _record, report)
 
 
 def _record(o: Object) -> SpanRecord:

@@ -19,7 +19,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.containers import span_object
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -38,15 +38,15 @@ def _is_trace(o: Object) -> bool:
     return isinstance(o.get("info"), dict) and isinstance(data.get("spans"), list)
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if not _is_trace(o):
-        yield from each([o], lambda span: _record(span, {}), say)
+        yield from each([o], lambda span: _record(span, {}), report)
         return
     info = o["info"]
     metadata = v.json_object(v.first(info, "trace_metadata", "request_metadata"))
     of_trace = v.attributes({k: x for k, x in metadata.items() if k.startswith("mlflow.trace.")})
     yield from each(
-        v.json_object(o.get("data")).get("spans"), lambda span: _record(span, of_trace), say
+        v.json_object(o.get("data")).get("spans"), lambda span: _record(span, of_trace), report
     )
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -76,7 +76,7 @@ def _record(o: Object) -> SpanRecord:
         v.time_ns(o.get("ended_at")),
         attributes,
         status=STATUS_ERROR if error else "UNSET",
-        status_message=_told(error),
+        status_message=_error_text(error),
         scope="openai.agents",
     )
 
@@ -97,13 +97,13 @@ def _trace_id(value: Json) -> str:
     return v.identifier(v.text(value).removeprefix("trace_"), 16)
 
 
-def _told(error: Object) -> str | None:
+def _error_text(error: Object) -> str | None:
     raised = v.obj(error.get("data")).get("error")
     return v.text(raised) or v.text(error.get("message")) or None
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say, "id")
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report, "id")
 
 
 CONTAINER = Container(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import span_object
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER", "recognises", "record"]
 
@@ -31,13 +31,13 @@ def recognises(o: Object) -> bool:
 def record(o: Object) -> SpanRecord:
     span = span_object.record(o)
     lifted = v.text(v.first(o, "span_kind", "spanKind")).upper()
-    if lifted != "UNKNOWN":  # what Phoenix says when a span said nothing
+    if lifted != "UNKNOWN":  # Phoenix's default for a span without a kind
         span.attributes.setdefault("openinference.span.kind", lifted)
     return span
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], record, report)
 
 
 CONTAINER = Container(

@@ -26,7 +26,7 @@ from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import phoenix, span_object
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -80,6 +80,21 @@ def _span(row: Object, *, read: bool = True) -> Object:
         read: whether attributes are wanted that are in one cell; those have to be parsed.
     """
     row = _inner(row)
+    span, groups, loose = _members(row, read)
+    for name, members in groups.items():
+        _add_group(span, name, members)
+    if loose and not any(isinstance(span.get(name), (dict, str)) for name in _MAPS_OF_A_SPAN):
+        span["attributes"] = {k: value for k, value in loose.items() if value is not None}
+    if service := v.text(v.first(row, "ServiceName", "service_name", "serviceName")):
+        resource = span.setdefault("resource", {"attributes": {}})
+        if isinstance(resource, dict) and isinstance(resource.get("attributes"), dict):
+            resource["attributes"].setdefault("service.name", service)
+    return span
+
+
+def _members(row: Object, read: bool) -> tuple[Object, dict[str, Object], Object]:
+    """Return the cells of a row as members of a span object, as members of its groups, and those
+    that are attributes if it has no others."""
     span: Object = {}
     groups: dict[str, Object] = {}
     loose: Object = {}
@@ -98,22 +113,16 @@ def _span(row: Object, *, read: bool = True) -> Object:
             loose[target] = value
         elif value is not None or what == "attribute":  # a data frame has cells for other rows'
             groups.setdefault(target, {})[rest] = value
-    for name, members in groups.items():
-        if name in ("event", "link"):
-            span.setdefault(f"{name}s", _numbered(members))
-        elif isinstance(span.get(name), dict):
-            span[name] = {**span[name], **members}
-        elif name == "resource":
-            span[name] = {"attributes": members}
-        else:
-            span[name] = members
-    if loose and not any(isinstance(span.get(name), (dict, str)) for name in _MAPS_OF_A_SPAN):
-        span["attributes"] = {k: value for k, value in loose.items() if value is not None}
-    if service := v.text(v.first(row, "ServiceName", "service_name", "serviceName")):
-        resource = span.setdefault("resource", {"attributes": {}})
-        if isinstance(resource, dict) and isinstance(resource.get("attributes"), dict):
-            resource["attributes"].setdefault("service.name", service)
-    return span
+    return span, groups, loose
+
+
+def _add_group(span: Object, name: str, members: Object) -> None:
+    if name in ("event", "link"):
+        span.setdefault(f"{name}s", _numbered(members))
+    elif isinstance(span.get(name), dict):
+        span[name] = {**span[name], **members}
+    else:
+        span[name] = {"attributes": members} if name == "resource" else members
 
 
 _Place = tuple[Literal["named", "attribute", "map", "in group", "loose", "member"], str, str]
@@ -165,8 +174,8 @@ def _record(row: Object) -> SpanRecord:
     return phoenix.record(span) if phoenix.recognises(span) else span_object.record(span)
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report)
 
 
 CONTAINER = Container(

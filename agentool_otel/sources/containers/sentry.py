@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -36,12 +36,12 @@ def _is_span(o: Object) -> bool:
     return "span_id" in o and "start_timestamp" in o and ("op" in o or "description" in o)
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
     if not _is_event(o):
-        return each([o], _record, say, "description")
+        return each([o], _record, report, "description")
     root = {**o["contexts"]["trace"], "start_timestamp": o.get("start_timestamp"),
             "timestamp": o.get("timestamp"), "description": o.get("transaction")}  # fmt: skip
-    return each([root, *v.array(o.get("spans"))], _record, say, "description")
+    return each([root, *v.array(o.get("spans"))], _record, report, "description")
 
 
 def _record(o: Object) -> SpanRecord:

@@ -25,7 +25,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import Attributes, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 from agentool_otel.sources.containers.log_record import payload
 from agentool_otel.sources.containers.nested import flattened
 
@@ -79,7 +79,7 @@ def record(o: Object, *, strict: bool = False) -> SpanRecord:
         strict: refuse ids in no known spelling instead of taking them for another system's.
 
     Raises:
-        ValueError: its ids are none, or its attributes no attributes.
+        ValueError: its ids or its attributes are invalid.
     """
     trace_id, span_id = _ids(o)
     names = _names_among(tuple(o))
@@ -234,8 +234,8 @@ def _objects(value: Json, column: str) -> Iterator[Object]:
                 yield item
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], record, report)
 
 
 CONTAINER = Container(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -48,8 +48,8 @@ def _record(o: Object) -> SpanRecord:
     )
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say, "event_id")
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report, "event_id")
 
 
 CONTAINER = Container(

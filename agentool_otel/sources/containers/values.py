@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from math import isfinite
@@ -40,41 +40,41 @@ _HEX = re.compile(r"[0-9a-f]+")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DEEP = 64
 """Levels of an attribute value that are kept as structure. Deeper ones become JSON text, because
-whoever walks them later does so by recursion."""
+later readers walk them by recursion."""
 
 
 def identifier(value: Json, size: int, *, decimal: bool = False, strict: bool = False) -> str:
     """Return an id as lower-case hex of `size` bytes.
 
-    Understood are hex (with `0x`, `tr-`, or without its leading zeros), integers (as text too,
-    where they are too long for hex or `decimal` says so), base64 of either alphabet and UUIDs. Any
-    other text is an id of a system with ids of its own: it is hashed, so that equal ids stay equal.
+    Ids may be hex (with `0x`, `tr-`, or without leading zeros), integers (as text too, where they
+    are too long for hex or `decimal` is set), base64 of either alphabet, or UUIDs. Any other text
+    is the id of a system with ids of its own: it is hashed, so that equal ids stay equal.
 
     Raises:
-        ValueError: it is empty, zero, no id at all, or with `strict` none of the known spellings.
+        ValueError: it is empty, zero, no id at all, or with `strict` in an unknown spelling.
     """
     if not decimal and value.__class__ is str and len(value) == 2 * size and _HEX.fullmatch(value):
-        found: str | None = value  # as nearly all are
+        digits: str | None = value  # as nearly all are
     elif isinstance(value, bool) or not isinstance(value, (int, str)):
         raise ValueError(f"expected an id, got {type(value).__name__}")
     elif is_marked(value):
         raise ValueError(f"expected an id, got {value!r}, which is damaged")
     else:
-        found = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
-    if found is None:
+        digits = _number(value, size) if isinstance(value, int) else _spelled(value, size, decimal)
+    if digits is None:
         if strict or not value:
             raise ValueError(
                 f"expected an id of {2 * size} hexadecimal digits, not all zero, got {value!r}"
             )
         return blake2b(str(value).encode("utf-8", "replace"), digest_size=size).hexdigest()
-    if not found.strip("0"):
+    if not digits.strip("0"):
         raise ValueError(f"expected an id, got {value!r}, which stands for none")
-    return found
+    return digits
 
 
 def parent(value: Json, *, decimal: bool = False) -> str | None:
-    """Return a parent's span id; None for everything that stands for none. That of a damaged one is
-    no span's: whoever has it is no root, and its parent is missing."""
+    """Return a parent's span id; None for a placeholder. A damaged id becomes one that no span
+    has: the child is not a root, and its parent is missing."""
     if is_marked(value):
         return stand_in(str(value))
     try:
@@ -121,9 +121,9 @@ _END_NS = 1 << 63
 def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
     """Return a time as nanoseconds since the epoch; None where it is absent, zero or no time.
 
-    Read are ISO 8601 text, `[seconds, nanoseconds]` and numbers, as text too. Without `unit_ns` the
-    magnitude of a number tells its unit: seconds, milliseconds, microseconds and nanoseconds of any
-    date between 1973 and 5138 do not overlap.
+    A time may be ISO 8601 text, `[seconds, nanoseconds]` or a number, as text too. Without
+    `unit_ns` the magnitude of a number gives its unit: seconds, milliseconds, microseconds and
+    nanoseconds of any date between 1973 and 5138 do not overlap.
     """
     if isinstance(value, list):
         if len(value) != 2 or not all(type(part) is int for part in value):
@@ -140,8 +140,8 @@ def time_ns(value: Json, unit_ns: int | None = None) -> int | None:
 
 
 def named_time_ns(source: Mapping[str, Json], *names: str) -> int | None:
-    """Return the time under the first of several names that is there; a name that says
-    nanoseconds is believed whatever the magnitude."""
+    """Return the time under the first of several names that is there; a name that
+    ends in nanoseconds is trusted whatever the magnitude."""
     for name in names:
         if (value := source.get(name)) is not None:
             exact = name.lower().endswith(("nano", "_ns"))
@@ -179,7 +179,7 @@ _STATUSES = ("UNSET", "OK", "ERROR")
 
 
 def kind(value: Json, first_number: int = 1) -> str:
-    """Return a span kind; what is none is INTERNAL.
+    """Return a span kind, INTERNAL for anything unknown.
 
     Args:
         value: `CLIENT`, `client`, `SpanKind.CLIENT`, `SPAN_KIND_CLIENT`, or its number.
@@ -219,19 +219,15 @@ def attributes(value: Json) -> Attributes:
             else settled(_any_value(item))
             for key, item in value.items()
         }
-    found: Attributes = {}
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict) and isinstance(item.get("key"), str):
-                found[item["key"]] = settled(_stated(item.get("value")))
-            elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
-                found[item[0]] = settled(_any_value(item[1]))
-    return found
+    return dict(_pairs(value)) if isinstance(value, list) else {}
 
 
-_ARMS = {"stringValue", "intValue", "doubleValue", "boolValue", "arrayValue", "kvlistValue",
-         "bytesValue", "string_value", "int_value", "double_value", "bool_value", "array_value",
-         "kvlist_value", "bytes_value"}  # fmt: skip
+def _pairs(items: list[Json]) -> Iterator[tuple[str, Json]]:
+    for item in items:
+        if isinstance(item, dict) and isinstance(item.get("key"), str):
+            yield item["key"], settled(_stated(item.get("value")))
+        elif isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
+            yield item[0], settled(_any_value(item[1]))
 
 
 def _stated(value: Json) -> Json:
@@ -241,34 +237,65 @@ def _stated(value: Json) -> Json:
 
 def _any_value(value: Json) -> Json:
     """Return the plain value of an OTLP AnyValue; anything else as it is."""
-    if not isinstance(value, dict) or not value or not value.keys() <= _ARMS:
+    if not isinstance(value, dict) or not value or not value.keys() <= _ARMS.keys():
         return value
     for arm, inner in value.items():
-        if inner is None:
-            continue
-        sort = arm.removesuffix("Value").removesuffix("_value")
-        if sort == "int" and isinstance(inner, str):
-            return int(inner) if re.fullmatch(r"-?[0-9]{1,40}", inner) else inner
-        if sort == "double" and isinstance(inner, (int, str)) and not isinstance(inner, bool):
-            try:
-                return float(inner)
-            except (ValueError, OverflowError):
-                return inner
-        if sort == "bytes" and isinstance(inner, str):
-            try:
-                return _base64(inner)
-            except ValueError:
-                return inner
-        if sort == "array":
-            return [_stated(item) for item in array(obj(inner).get("values"))]
-        if sort == "kvlist":
-            return {
-                str(pair.get("key")): _stated(pair.get("value"))
-                for pair in array(obj(inner).get("values"))
-                if isinstance(pair, dict)
-            }
-        return inner
+        if inner is not None:
+            return _ARMS[arm](inner)
     return None
+
+
+def _as_it_is(inner: Json) -> Json:
+    return inner
+
+
+def _int(inner: Json) -> Json:
+    is_int = isinstance(inner, str) and re.fullmatch(r"-?[0-9]{1,40}", inner)
+    return int(inner) if is_int else inner
+
+
+def _double(inner: Json) -> Json:
+    if isinstance(inner, bool) or not isinstance(inner, (int, str)):
+        return inner
+    try:
+        return float(inner)
+    except (ValueError, OverflowError):
+        return inner
+
+
+def _bytes(inner: Json) -> Json:
+    try:
+        return _base64(inner) if isinstance(inner, str) else inner
+    except ValueError:
+        return inner
+
+
+def _array(inner: Json) -> Json:
+    return [_stated(item) for item in array(obj(inner).get("values"))]
+
+
+def _kvlist(inner: Json) -> Json:
+    return {
+        str(pair.get("key")): _stated(pair.get("value"))
+        for pair in array(obj(inner).get("values"))
+        if isinstance(pair, dict)
+    }
+
+
+_ARMS: dict[str, Callable[[Json], Json]] = {
+    f"{arm}{suffix}": read
+    for arm, read in (
+        ("string", _as_it_is),
+        ("bool", _as_it_is),
+        ("int", _int),
+        ("double", _double),
+        ("bytes", _bytes),
+        ("array", _array),
+        ("kvlist", _kvlist),
+    )
+    for suffix in ("Value", "_value")
+}
+"""The members of an AnyValue in both spellings, with the function that reads them."""
 
 
 def settled(value: Json) -> Json:

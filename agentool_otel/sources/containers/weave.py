@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -58,8 +58,8 @@ def _record(o: Object) -> SpanRecord:
     )
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say, "op_name")
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report, "op_name")
 
 
 CONTAINER = Container(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.spans import STATUS_ERROR, SpanEvent, SpanRecord
 from agentool_otel.sources.containers import values as v
-from agentool_otel.sources.containers.container import Container, Object, Say, each
+from agentool_otel.sources.containers.container import Container, Object, Report, each
 
 __all__ = ["CONTAINER"]
 
@@ -82,8 +82,8 @@ def _events(value: Json) -> list[SpanEvent]:
     return events
 
 
-def _spans(o: Object, say: Say) -> Iterator[SpanRecord]:
-    return each([o], _record, say)
+def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
+    return each([o], _record, report)
 
 
 CONTAINER = Container(

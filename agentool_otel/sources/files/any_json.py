@@ -36,11 +36,11 @@ EXPECTED = (
     "Monitor, Google Cloud Trace or a column store; tables as CSV too; OpenClaw's telemetry; or "
     "trace documents; plain, gzip or zstd"
 )
-"""What can be read, for whoever gave something else."""
+"""What can be read, for the error about anything else."""
 
 
 class AnyJson:
-    """Reads JSON values of one file, and remembers what they were."""
+    """Reads the JSON values of one file, and notes what kinds they were."""
 
     def __init__(
         self,
@@ -51,20 +51,20 @@ class AnyJson:
         """
         Args:
             report: takes what could not be read.
-            document: takes traces that were in the file as such, not as spans.
-            agents: the agents of trajectories in other files, by what those are referred to by;
-                the ones of this file are added.
+            document: takes traces that the file holds as documents, not as spans.
+            agents: the agents of trajectories in other files, by the ids that refer to them;
+                those of this file are added.
         """
         self.recognised = False
-        """Whether anything so far was known."""
+        """Whether anything so far was recognised."""
         self.seen = ""
-        """What the first value was that is not known."""
+        """A description of the first value that was not recognised."""
         self.refusal: DecodeError | None = None
-        """Why the first document was not read that is not as it should be."""
+        """Why the first malformed document could not be read."""
         self.skipped = 0
-        """Documents of metrics and ordinary log lines that were passed over."""
+        """Documents of metrics and ordinary log lines that were skipped."""
         self.loses: dict[str, None] = {}
-        """What the containers so far lose, one line each, in order."""
+        """The losses of the containers so far, one line each, in order."""
         self._report = report
         self._document = document
         self._resource: Attributes = {}
@@ -77,12 +77,12 @@ class AnyJson:
         """Yield the spans of a value, reporting pieces that are broken.
 
         Args:
-            value: what was read.
-            where: the place of it.
-            parts: its pieces, where they are known.
+            value: the JSON value.
+            where: its place in the file.
+            parts: its pieces, where they are known already.
 
         Raises:
-            Foreign: nothing in it is known.
+            Foreign: nothing in it is recognised.
         """
         known = value == []
         named = False
@@ -93,8 +93,8 @@ class AnyJson:
                 known = True
                 if piece.what == "trajectory" and not named:
                     named = True
-                    found = (it for it, what in pieces(value) if what == "trajectory")
-                    self._agents.update(agents_of(found))
+                    trajectories = (it for it, what in pieces(value) if what == "trajectory")
+                    self._agents.update(agents_of(trajectories))
                 if piece.what in ("trace", "trajectory"):
                     self._read_document(piece, where)
                     continue
@@ -111,7 +111,7 @@ class AnyJson:
         self.recognised = self.recognised or value == []
 
     def rest(self) -> Iterator[SpanRecord]:
-        """Yield the spans that more of the file might have completed."""
+        """Yield the spans that were still open at the end of the file."""
         yield from map(self._mended, self._openclaw.rest())
 
     def _mended(self, span: SpanRecord) -> SpanRecord:
@@ -137,8 +137,8 @@ class AnyJson:
             yield from what.spans(value, lambda message: self._report(where, message))
 
     def _read_document(self, piece: Piece, where: str) -> None:
-        """Pass on the trace of a document, and those of the trajectories inside it. One that is
-        not as it should be costs no other."""
+        """Pass on the trace of a document, and those of the trajectories inside it. A malformed one
+        does not affect the others."""
         waiting = [piece.value]
         try:
             while waiting:
@@ -158,7 +158,7 @@ class AnyJson:
             self._report(where, f"{which}{error}")
 
     def _whole(self, document: Json, where: str) -> Json:
-        """Return a document without marks of damage, which it has no place to tell of."""
+        """Return a document without marks of damage, since it has no place to note them."""
         whole, damaged = mended(document)
         if damaged:
             self._report(where, "bytes of it that are no UTF-8 were replaced by U+FFFD")
@@ -207,11 +207,11 @@ class AnyJson:
         try:
             return _resource(resource)
         except (ValueError, RecursionError) as error:
-            found = span_object.resource(resource)
+            attributes = span_object.resource(resource)
             inner = resource.get("attributes") if isinstance(resource, dict) else resource
-            if not found and inner:
+            if not attributes and inner:
                 self._report(where, f"resource attributes left out: {error}")
-            return found
+            return attributes
 
     def _logs(
         self, records: Json, scope: str, resource: Attributes, where: str
@@ -243,7 +243,7 @@ def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecor
     """Return the record of a span of OTLP/JSON with normal keys, without what is damaged in it.
 
     Raises:
-        ValueError: a field, an id or a number of it is none.
+        ValueError: a field, an id or a number of it is invalid.
     """
     if not has_damaged_names(span):
         try:
@@ -252,6 +252,6 @@ def _record(span: dict[str, Any], scope: str, resource: Attributes) -> SpanRecor
             if not is_damaged(span):
                 raise
     whole, lost = without_damaged(span)
-    found = span_record(whole, scope, resource)
-    found.damaged = lost
-    return found
+    record = span_record(whole, scope, resource)
+    record.damaged = lost
+    return record

@@ -1,4 +1,4 @@
-"""What was made of some bytes, for when they come again."""
+"""A cache of values decoded from bytes, bounded in number and size."""
 
 from __future__ import annotations
 

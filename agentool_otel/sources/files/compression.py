@@ -17,7 +17,7 @@ BUFFER = 1 << 21  # more than a line: piecing one together costs as much as read
 HEAD = 64
 _GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
-_LAYERS = 4  # of compression inside each other; more is nobody's file
+_LAYERS = 4  # of compression inside each other; nobody writes more
 
 
 class Feed(io.RawIOBase):

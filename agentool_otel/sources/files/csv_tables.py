@@ -89,7 +89,7 @@ def _rows(text: TextIO, values: AnyJson, report: Report) -> Iterator[list[SpanRe
 
 
 def _printed(cell: str) -> Json:
-    """Return the object or list that a cell is Python's literal of; the text, if it is none."""
+    """Return the object or list of a cell that is a Python literal; the text of any other."""
     try:
         value: Json = literal(cell, _LONGEST_PRINTED)
         dumps(value)

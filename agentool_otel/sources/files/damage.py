@@ -1,4 +1,4 @@
-"""Bytes that are no UTF-8: they cost the value they are in, and it is told which.
+"""Bytes that are not UTF-8: the value around them is lost, and its place is noted.
 
     bytes ── decode(…, MARKING) ──▶ text with marks in it ── any reader ──▶ record ── mend ──▶
 
@@ -112,8 +112,8 @@ def mend(span: SpanRecord) -> SpanRecord:
     for number, link in enumerate(span.links):
         _mend_part(link, mending, f"links[{number}]")
     span.resource = mending.attributes(span.resource, "resource")
-    if mending.found:
-        span.damaged = (*span.damaged, *mending.found)
+    if mending.damages:
+        span.damaged = (*span.damaged, *mending.damages)
     return span
 
 
@@ -123,11 +123,11 @@ def mended(value: Any) -> tuple[Any, bool]:
     Halves of surrogate pairs stay: JSON can say them, and a document is kept as it is.
     """
     mending = _Mending(_MARKS)
-    return mending.value(value, ""), bool(mending.found)
+    return mending.value(value, ""), bool(mending.damages)
 
 
 def _is_sound(span: SpanRecord) -> bool:
-    """Whether there is no damage, as in nearly all spans, found out as fast as can be."""
+    """Whether there is no damage, as in nearly all spans; as fast as possible."""
     for text in (span.name, span.scope, span.status_message or ""):
         if not (text.isascii() or _is_sound_text(text)):
             return False
@@ -171,37 +171,37 @@ def _mend_part(part: SpanEvent | SpanLink, mending: _Mending, where: str) -> Non
 
 
 class _Mending:
-    """Of one span: values without damage are left as they are, and shared."""
+    """Mends one span: values without damage are kept as they are, and shared."""
 
     def __init__(self, damaged: re.Pattern[str]):
-        self.found: list[Damage] = []
+        self.damages: list[Damage] = []
         self._damaged = damaged
 
     def text(self, text: str, where: str) -> str:
         if text.isascii() or not self._damaged.search(text):
             return text
         whole = self._damaged.sub(_REPLACEMENT, text)
-        self.found.append(Damage(where, cut=whole.endswith(_REPLACEMENT)))
+        self.damages.append(Damage(where, cut=whole.endswith(_REPLACEMENT)))
         return whole
 
     def attributes(self, attributes: Attributes, where: str) -> Attributes:
         """Return attributes without marks; of each of them the first damage is noted."""
         whole: Attributes = {}
-        at_first = len(self.found)
+        at_first = len(self.damages)
         for key, value in attributes.items():
-            before = len(self.found)
+            before = len(self.damages)
             name = self.text(key, f"{where}.{_plain(key)}")
             whole_value = self.value(value, f"{where}.{name}")
             while name is not key and name in attributes:
                 name += _REPLACEMENT  # that name is another's
             whole[name] = whole_value
-            del self.found[before + 1 :]
-        return whole if len(self.found) > at_first else attributes
+            del self.damages[before + 1 :]
+        return whole if len(self.damages) > at_first else attributes
 
     def value(self, value: Any, where: str) -> Any:
         if isinstance(value, str):
             return self.text(value, where)
-        before = len(self.found)
+        before = len(self.damages)
         whole: Any = value
         if isinstance(value, list):
             whole = [self.value(item, where) for item in value]
@@ -209,7 +209,7 @@ class _Mending:
             whole = {
                 self.text(key, where): self.value(inner, where) for key, inner in value.items()
             }
-        return whole if len(self.found) > before else value
+        return whole if len(self.damages) > before else value
 
 
 def _plain(key: str) -> str:

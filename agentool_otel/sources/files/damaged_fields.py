@@ -1,6 +1,6 @@
 """Fields of OTLP/JSON that are no text: times, numbers, links. A damaged one is not known any more.
 
-The ids of a span are not among them: without one, it cannot be told where it belongs.
+The ids of a span are not among them: without one, its place in the trace is unknown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NUMBERS = ("intValue", "doubleValue", "bytesValue")
 
 
 class Whole(NamedTuple):
-    """What is left of a span, and the fields that are not."""
+    """A span without its damaged fields, and what those were."""
 
     span: _Object
     lost: tuple[Damage, ...]
@@ -45,7 +45,7 @@ def without_damaged(span: _Object) -> Whole:
             del whole[name]
             lost.append(Damage(field, cut=False))
     if is_marked(parent := whole.get("parentSpanId")):
-        whole["parentSpanId"] = stand_in(str(parent))  # without one it would be taken for a run
+        whole["parentSpanId"] = stand_in(str(parent))  # without one it would pass for a run
         lost.append(Damage("parent_id", cut=False))
     status = _object(span.get("status"))
     if is_marked(status.get("code")):

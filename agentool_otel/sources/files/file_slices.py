@@ -18,7 +18,7 @@ from typing import IO
 __all__ = ["Reread", "fits_in_memory"]
 
 _PART = 1 / 2
-"""Of the available memory: the rest is left to what else is held or needed."""
+"""The share of the available memory that files may take; the rest is for everything else."""
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -67,8 +67,8 @@ def _available() -> int:
     """
     available = 0
     with suppress(OSError):
-        if found := _AVAILABLE.search(Path("/proc/meminfo").read_bytes()):
-            available = int(found[1]) << 10
+        if kibibytes := _AVAILABLE.search(Path("/proc/meminfo").read_bytes()):
+            available = int(kibibytes[1]) << 10
     for limit in _LIMITS:
         with suppress(OSError, ValueError):  # "max" is no limit
             available = min(available, int(limit.read_bytes()))

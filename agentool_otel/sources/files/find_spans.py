@@ -1,18 +1,18 @@
 """From any JSON value to the pieces of it that hold spans or traces.
 
-Answers of APIs, exports and test fixtures put them into objects and lists of their own; what is
-around a piece needs no name here, because a piece is told by its own members.
+API responses, exports and test fixtures wrap them in objects and lists of their own. The wrapping
+needs no name here, because a piece is recognised by its own members.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.atif import is_trajectory
 from agentool_otel.sources.containers import attribute_map, cloudwatch, go_stdout, log_record
-from agentool_otel.sources.containers.container import Container
+from agentool_otel.sources.containers.container import Container, Object
 from agentool_otel.sources.containers.known import recognise as recognise_container
 from agentool_otel.sources.files.damage import with_marks
 from agentool_otel.sources.files.openclaw import is_event
@@ -31,6 +31,9 @@ _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans",
            "instrumentation_library_spans", "ilSpans")  # fmt: skip
 
 
+Kind = Literal["otlp", "log record", "openclaw event", "trace", "trajectory"]
+
+
 class Foreign(ValueError):
     """JSON, but nothing that is known here."""
 
@@ -38,8 +41,8 @@ class Foreign(ValueError):
 class Piece(NamedTuple):
     """An object, and what it is."""
 
-    value: dict[str, Json]
-    what: Container | Literal["otlp", "log record", "openclaw event", "trace", "trajectory"]
+    value: Object
+    what: Container | Kind
 
 
 def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
@@ -49,41 +52,39 @@ def pieces(value: Json, levels: int = _LEVELS) -> Iterator[Piece]:
         RecursionError: the value is nested more deeply than the interpreter's stack allows.
         ValueError: a piece holds text that cannot be read.
     """
-    if isinstance(value, list):
-        if (row := cloudwatch.inside(value)) is not None:
-            yield from pieces(row, levels)
+    if isinstance(value, dict):
+        members = _piece_or_members(value, levels)
+        if isinstance(members, Piece):
+            yield members
             return
-        for item in value:
-            if isinstance(item, (dict, list)):
-                yield from pieces(item, levels)
+        levels -= 1
+    elif isinstance(value, list):
+        row = cloudwatch.inside(value)
+        members = value if row is None else (row,)
+    else:
         return
-    if not isinstance(value, dict):
-        return
+    for member in members:
+        if isinstance(member, (dict, list)):
+            yield from pieces(member, levels)
+
+
+def _piece_or_members(value: Object, levels: int) -> Piece | Iterable[Json]:
+    """Return the piece that an object is; where it is none, the values to look for pieces in."""
     if (otlp := _otlp(value)) is not None:
-        yield Piece(otlp, "otlp")
-    elif is_trajectory(value):
-        yield Piece(value, "trajectory")
-    elif _is_trace(value):
-        yield Piece(value, "trace")
-    elif log_record.recognises(value):
-        yield Piece(value, "log record")
-    elif (printed := go_stdout.log_record(value)) is not None:
-        yield Piece(printed, "log record")
-    elif is_event(value):
-        yield Piece(value, "openclaw event")
-    elif levels and (rows := rows_of(value)) is not None:
-        for row in rows:
-            yield from pieces(row, levels - 1)
-    elif (container := recognise_container(value)) is not None and (
-        container is not attribute_map.CONTAINER or levels == _LEVELS
-    ):
-        yield Piece(value, container)
-    elif (message := cloudwatch.inside(value)) is not None:
-        yield from pieces(message, levels - 1)
-    elif levels:
-        for member in value.values():
-            if isinstance(member, (dict, list)):
-                yield from pieces(member, levels - 1)
+        return Piece(otlp, "otlp")
+    for recognises, kind in _KINDS:
+        if recognises(value):
+            return Piece(value, kind)
+    if (printed := go_stdout.log_record(value)) is not None:
+        return Piece(printed, "log record")
+    if levels and (rows := rows_of(value)) is not None:
+        return rows
+    container = recognise_container(value)
+    if container is not None and (container is not attribute_map.CONTAINER or levels == _LEVELS):
+        return Piece(value, container)
+    if (message := cloudwatch.inside(value)) is not None:
+        return (message,)
+    return value.values() if levels else ()
 
 
 TELLING = ("schema_version", "type", "object", "span_kind", "spanKind")
@@ -94,15 +95,15 @@ def container_of(row: dict[str, str]) -> Container | None:
     """Return the container that an object of texts is; None where it is something else. So are all
     that have the same members, and the same values of those that are `TELLING`."""
     try:
-        found = [*pieces(row)]
+        inside = [*pieces(row)]
     except (RecursionError, ValueError):
         return None
-    if len(found) == 1 and found[0].value is row and isinstance(found[0].what, Container):
-        return found[0].what
+    if len(inside) == 1 and inside[0].value is row and isinstance(inside[0].what, Container):
+        return inside[0].what
     return None
 
 
-def _otlp(value: dict[str, Json]) -> dict[str, Json] | None:
+def _otlp(value: Object) -> Object | None:
     """Return an OTLP document: as it is, as Tempo spells it, or a part of one by itself."""
     if not _OTLP.isdisjoint(value):
         return value
@@ -120,7 +121,7 @@ def _holds_scopes(value: Json) -> bool:
     return isinstance(value, dict) and any(isinstance(value.get(name), list) for name in _SCOPES)
 
 
-def _is_trace(value: dict[str, Json]) -> bool:
+def _is_trace(value: Object) -> bool:
     """A ReasoningTrace: a trace id and steps with types, even if some are not as they should be."""
     steps = value.get("steps")
     return (
@@ -128,6 +129,15 @@ def _is_trace(value: dict[str, Json]) -> bool:
         and isinstance(steps, list)
         and (not steps or any(isinstance(step, dict) and "type" in step for step in steps))
     )
+
+
+_KINDS: tuple[tuple[Callable[[Object], bool], Kind], ...] = (
+    (is_trajectory, "trajectory"),
+    (_is_trace, "trace"),
+    (log_record.recognises, "log record"),
+    (is_event, "openclaw event"),
+)
+"""In order of decision, before tables and containers."""
 
 
 def normal(value: Json) -> Json:

@@ -26,9 +26,9 @@ __all__ = ["LargeJson"]
 _WINDOW = 4 << 20
 """Characters that are looked at together; their values take some ten times as much memory."""
 _LONGEST = 64 << 20
-"""Characters of a text: a longer one is taken for damage."""
+"""Characters of a text: a longer one counts as damage."""
 _DEEPEST = 100
-"""Objects and arrays around a value: what is in more of them is taken for damage. Python up to 3.13
+"""Objects and arrays around a value: anything deeper counts as damage. Python up to 3.13
 cannot decode a thousand, and newer ones any number."""
 _BETWEEN = re.compile(r"[\s,:\ufeff]*")
 _OF_A_SPAN = re.compile(
@@ -47,8 +47,8 @@ class _Frame:
         self.members: dict[str, Json] = {}
         self.size = 0
         self.key = ""
-        """Of the member that is being read."""
-        self.told = not is_object
+        """The name of the member that is being read."""
+        self.delivered = not is_object
         """Whether its members have been part of a value."""
 
 
@@ -73,12 +73,12 @@ class LargeJson:
         self._size = 0
         """Characters of the last value."""
         self._key = ""
-        """Of the value that could not be read, as it stood before it."""
+        """The name and colon before the value that could not be read."""
         self._frames: list[_Frame] = []
         self._damaged = False
 
     @property
-    def left(self) -> bytes | None:
+    def rest(self) -> bytes | None:
         """What has been taken from the stream and could not be read, as much as was looked at
         together; None unless the document is damaged."""
         if not self._damaged:
@@ -99,7 +99,7 @@ class LargeJson:
             if frame is not None and first == ("}" if frame.is_object else "]"):
                 self._at += 1
                 self._frames.pop()
-                if not frame.told:
+                if not frame.delivered:
                     yield self._within(frame.members)
                 continue
             self._key = ""
@@ -134,7 +134,7 @@ class LargeJson:
 
         Raises:
             _TooLarge: it is an object or array that does not fit into the window.
-            ValueError: it is none.
+            ValueError: there is no value.
         """
         wanted = self._window
         while True:
@@ -179,7 +179,7 @@ class LargeJson:
     def _within(self, value: Json) -> Json:
         """Return a value inside what has been entered."""
         for frame in reversed(self._frames):
-            frame.told = True
+            frame.delivered = True
             value = {**frame.members, frame.key: value} if frame.is_object else [value]
         return value
 

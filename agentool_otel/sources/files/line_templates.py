@@ -23,7 +23,7 @@ class _Frame(NamedTuple):
 
 
 class Framed(NamedTuple):
-    """The span of a line, and what the line says of it."""
+    """The span of a line, with the scope and resource around it."""
 
     begin: int
     trace_id: str
@@ -33,7 +33,7 @@ class Framed(NamedTuple):
 
 
 class Frames:
-    """Known by what stands before the span, some thousand of them."""
+    """Templates of lines by the text before the span, some thousand of them."""
 
     def __init__(self) -> None:
         self._frames = Remembered[_Frame]()

@@ -1,4 +1,4 @@
-"""What JavaScript prints of an object: `util.inspect`, which `ConsoleSpanExporter` prints spans by.
+"""Objects as JavaScript prints them: `util.inspect`, used by `ConsoleSpanExporter` for spans.
 
     {
       resource: { attributes: { 'service.name': 'bot' } },
@@ -55,19 +55,19 @@ class Inspected(NamedTuple):
     end: int
     """Where in the text it ends."""
     left_out: int
-    """How many values the printer did not print, or cut."""
+    """How many values the printer left out or cut."""
 
 
 def looks_inspected(text: str, at: int) -> bool:
-    """True where an object begins as a printed one does: JSON has its keys in double quotes."""
+    """Return whether a printed object begins here; JSON has its keys in double quotes."""
     return _BEGINS.match(text, at) is not None
 
 
 def inspected(text: str, at: int) -> Inspected:
-    """Return the object that was printed at a place of a text.
+    """Return the printed object at a place in a text.
 
     Raises:
-        ValueError: it is none, or not all of it is there.
+        ValueError: there is no object, or it is incomplete.
     """
     printed = _Printed(text)
     value, end = printed.read(at, 0)
@@ -106,11 +106,11 @@ class _Printed:
         raise ValueError(f"no value at character {at}")
 
     def _object(self, at: int, level: int) -> tuple[dict[str, Any], int]:
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         while True:
             at = self._next(at)
             if self._text[at : at + 1] == "}":
-                return made, at + 1
+                return members, at + 1
             if left_out := _LEFT_OUT.match(self._text, at):  # a member named by a symbol
                 key, at = "", left_out.end()
             elif (word := _KEY.match(self._text, at)) is None:
@@ -123,17 +123,17 @@ class _Printed:
                 raise ValueError(f"no colon at character {at}")
             value, at = self.read(colon.end(), level + 1)
             if value is not _ABSENT and key:
-                made[key] = value
+                members[key] = value
 
     def _array(self, at: int, level: int) -> tuple[list[Any], int]:
-        made: list[Any] = []
+        items: list[Any] = []
         while True:
             at = self._next(at)
             if self._text[at : at + 1] == "]":
-                return made, at + 1
+                return items, at + 1
             value, at = self.read(at, level + 1)
             if value is not _ABSENT:
-                made.append(value)
+                items.append(value)
 
     def _string(self, at: int) -> tuple[str, int]:
         """Long text is printed in lines with a plus between, and cut where it is very long."""
@@ -157,9 +157,9 @@ class _Printed:
             at = more.end()
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    code = found[1] or found[2]
+def _unescaped(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2]
     if code is None:
-        return _LETTERS.get(found[3], found[3])
+        return _LETTERS.get(escape[3], escape[3])
     number = int(code, 16)
     return chr(number) if number < 0x110000 else "\N{REPLACEMENT CHARACTER}"

@@ -5,8 +5,8 @@
     {"type": "message.in", "content", "timestamp"} {"type": "agent.end", "success", "messages"}
 
 - A run is from one `agent.start` of a session to its `agent.end`, or to the next start.
-- `messages` is the whole history so far, so a turn is told again by every later event; its span id
-  is made of what it says, and the copies are one. A model call is an assistant's turn.
+- `messages` is the whole history so far, so every later event repeats a turn; its span id is a
+  hash of its content, so the copies are one. A model call is an assistant's turn.
 - `tool.start` and `tool.end` have no id: they belong together by name, in order. A call that a turn
   asks for has the same name and arguments. A subagent's prompt holds the task its tool was given.
 - An event without a time takes that of the last one that had any: the order of the lines counts.
@@ -48,7 +48,7 @@ _USAGE = {
     "cacheWrite": gen_ai.USAGE_CACHE_WRITE_INPUT_TOKENS,
 }
 _IN = ("input", "cacheRead", "cacheWrite")
-"""Parts of the input, which is counted without what was cached."""
+"""Parts of the input, whose count excludes cached tokens."""
 
 
 def is_event(o: Object) -> bool:
@@ -58,7 +58,7 @@ def is_event(o: Object) -> bool:
 
 
 class OpenClaw:
-    """Makes spans of the events of one file, in their order."""
+    """Turns the events of one file into spans, in their order."""
 
     def __init__(self) -> None:
         self._runs: dict[str, SpanRecord] = {}
@@ -68,7 +68,7 @@ class OpenClaw:
         self._tools: dict[tuple[str, str], deque[SpanRecord]] = defaultdict(deque)
         self._spawned: dict[str, SpanRecord] = {}
         """By its task, the tool that started a subagent."""
-        self._told: set[str] = set()
+        self._read_turns: set[str] = set()
         """Span ids of turns that have been read."""
         self._now_ns: int | None = None
         self._count = 0
@@ -90,7 +90,7 @@ class OpenClaw:
             yield self._end_tool(session, event)
 
     def rest(self) -> Iterator[SpanRecord]:
-        """Yield what had no end when the file had."""
+        """Yield the spans that were still open at the end of the file."""
         for waiting in self._tools.values():
             yield from waiting
         yield from self._runs.values()
@@ -98,17 +98,17 @@ class OpenClaw:
         self._runs.clear()
 
     def _start(self, session: str, event: Object) -> Iterator[SpanRecord]:
-        """Begin a run. What its history tells was said in the one before."""
+        """Begin a run. Its history belongs to the run before."""
         prompt = v.text(event.get("prompt"))
-        asked = [message("user", [text(prompt)])] if prompt else None
+        input_messages = [message("user", [text(prompt)])] if prompt else None
         before = self._runs.get(session)
-        if before is not None and before.attributes.get(gen_ai.INPUT_MESSAGES) != asked:
+        if before is not None and before.attributes.get(gen_ai.INPUT_MESSAGES) != input_messages:
             before.end_ns = self._now_ns
             yield before
             self._before[session] = self._runs.pop(session)
         yield from self._turns(session, event, self._before.get(session))
         if session in self._runs:
-            return  # the same start, told once more with the history
+            return  # the same start, repeated with the history
         spawned = next((tool for task, tool in self._spawned.items() if task in prompt), None)
         run = self._span(
             "agent.start", session, event, spawned if ":subagent:" in session else None
@@ -120,7 +120,7 @@ class OpenClaw:
             )
         run.attributes |= {gen_ai.OPERATION_NAME: "invoke_agent", gen_ai.CONVERSATION_ID: session}
         _put(run.attributes, gen_ai.AGENT_NAME, name)
-        _put(run.attributes, gen_ai.INPUT_MESSAGES, asked)
+        _put(run.attributes, gen_ai.INPUT_MESSAGES, input_messages)
         self._runs[session] = run
 
     def _end(self, session: str, event: Object) -> Iterator[SpanRecord]:
@@ -154,7 +154,7 @@ class OpenClaw:
 
     def _run_of(self, session: str) -> SpanRecord | None:
         """The run a tool is part of: of its session, else the last one of its agent, whose tools
-        are told under the channel that asked."""
+        are recorded under the channel of the request."""
         if session in self._runs or ":subagent:" in session:
             return self._runs.get(session)
         agent = session.split(":")[:2]
@@ -165,30 +165,30 @@ class OpenClaw:
     def _turns(self, session: str, event: Object, run: SpanRecord | None) -> Iterator[SpanRecord]:
         """Yield the model calls of a history that are new, each with what is new to it.
 
-        They are of a run, unless they are older: then it was not recorded how they came about.
+        They belong to a run unless they are older: then their own run was not recorded.
         """
         trace_id = run.trace_id if run is not None else _digest(session, 16)
         since: list[Message] = []
         before: Json = None
-        for said in map(v.obj, v.array(event.get("messages"))):
-            if said.get("role") != "assistant":
-                since.append(_message(said))
-                before = said.get("timestamp")
+        for turn in map(v.obj, v.array(event.get("messages"))):
+            if turn.get("role") != "assistant":
+                since.append(_message(turn))
+                before = turn.get("timestamp")
                 continue
-            key = said.get("responseId") or [said.get("timestamp"), said.get("content")]
+            key = turn.get("responseId") or [turn.get("timestamp"), turn.get("content")]
             span = SpanRecord(
                 trace_id, _digest([session, key], 8), None, "assistant", "CLIENT",
-                v.time_ns(v.first({"at": before, "or": said.get("timestamp")}, "at", "or")),
-                v.time_ns(said.get("timestamp")), _call(said, since), scope=_SCOPE,
+                v.time_ns(v.first({"at": before, "or": turn.get("timestamp")}, "at", "or")),
+                v.time_ns(turn.get("timestamp")), _call(turn, since), scope=_SCOPE,
             )  # fmt: skip
-            if said.get("stopReason") == "error":
-                span.status, span.status_message = STATUS_ERROR, v.text(said.get("errorMessage"))
+            if turn.get("stopReason") == "error":
+                span.status, span.status_message = STATUS_ERROR, v.text(turn.get("errorMessage"))
             if span.end_ns is not None and span.end_ns > (self._now_ns or 0):
                 self._now_ns = span.end_ns
             if run is not None and (span.end_ns or _LATE) >= (run.start_ns or 0):
                 span.parent_id = run.span_id
-            if span.span_id not in self._told:
-                self._told.add(span.span_id)
+            if span.span_id not in self._read_turns:
+                self._read_turns.add(span.span_id)
                 yield span
             since = []
 
@@ -209,32 +209,36 @@ def _settle(span: SpanRecord, event: Object) -> None:
         span.status, span.status_message = STATUS_ERROR, v.text(event.get("error")) or None
 
 
-def _call(said: Object, asked: list[Message]) -> Attributes:
+def _call(turn: Object, input_messages: list[Message]) -> Attributes:
     """Return the attributes of a model call from the assistant's message."""
-    usage = v.obj(said.get("usage"))
-    found: Attributes = {gen_ai.OPERATION_NAME: "chat", gen_ai.OUTPUT_MESSAGES: [_message(said)]}
-    _put(found, gen_ai.INPUT_MESSAGES, asked or None)
-    _put(found, gen_ai.PROVIDER_NAME, said.get("provider"))
-    _put(found, gen_ai.REQUEST_MODEL, said.get("model"))
-    _put(found, gen_ai.RESPONSE_MODEL, said.get("responseModel"))
-    _put(found, gen_ai.RESPONSE_ID, said.get("responseId"))
+    usage = v.obj(turn.get("usage"))
+    attributes: Attributes = {
+        gen_ai.OPERATION_NAME: "chat",
+        gen_ai.OUTPUT_MESSAGES: [_message(turn)],
+    }
+    _put(attributes, gen_ai.INPUT_MESSAGES, input_messages or None)
+    _put(attributes, gen_ai.PROVIDER_NAME, turn.get("provider"))
+    _put(attributes, gen_ai.REQUEST_MODEL, turn.get("model"))
+    _put(attributes, gen_ai.RESPONSE_MODEL, turn.get("responseModel"))
+    _put(attributes, gen_ai.RESPONSE_ID, turn.get("responseId"))
     for name, attribute in _USAGE.items():
-        _put(found, attribute, usage.get(name))
+        _put(attributes, attribute, usage.get(name))
     counted = [count for name in _IN if type(count := usage.get(name)) is int]
-    _put(found, gen_ai.USAGE_INPUT_TOKENS, sum(counted) if counted else None)
-    _put(found, agentool.COST_USD, v.obj(usage.get("cost")).get("total") or None)  # 0: not priced
-    return found
+    _put(attributes, gen_ai.USAGE_INPUT_TOKENS, sum(counted) if counted else None)
+    cost = v.obj(usage.get("cost")).get("total")
+    _put(attributes, agentool.COST_USD, cost or None)  # 0: not priced
+    return attributes
 
 
-def _message(said: Object) -> Message:
-    role, content = v.text(said.get("role")), said.get("content")
+def _message(turn: Object) -> Message:
+    role, content = v.text(turn.get("role")), turn.get("content")
     if role == "toolResult":
         texts = [v.text(v.obj(block).get("text")) for block in v.array(content)]
-        given = "\n".join(texts) if texts and all(texts) else content
-        return message("tool", [response_part(given, v.text(said.get("toolCallId")) or None)])
+        response = "\n".join(texts) if texts and all(texts) else content
+        return message("tool", [response_part(response, v.text(turn.get("toolCallId")) or None)])
     blocks: list[Json] = content if isinstance(content, list) else [content]
     parts = [part for block in blocks if (part := _part(block)) is not None]
-    return message(role or "user", parts, _STOPPED.get(v.text(said.get("stopReason"))))
+    return message(role or "user", parts, _STOPPED.get(v.text(turn.get("stopReason"))))
 
 
 def _part(block: Json) -> Part | None:

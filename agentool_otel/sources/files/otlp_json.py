@@ -1,9 +1,9 @@
 """OTLP/JSON bytes to spans.
 
 Spec: opentelemetry-proto 1.9, docs/specification.md#json-protobuf-encoding.
-What exporters write goes through typed structs and costs little more than parsing. Any other JSON
-is handed to `AnyJson`: other spellings of OTLP, and what is not OTLP at all. What is not JSON is
-searched for whole spans.
+Documents as exporters write them go through typed structs and cost little more than parsing. Any
+other JSON is handed to `AnyJson`: other spellings of OTLP, and JSON that is not OTLP at all. Text
+that is not JSON is searched for complete spans.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from agentool_otel.sources.files.damage import MARKING, encoded
 from agentool_otel.sources.files.file_slices import Reread
 from agentool_otel.sources.files.find_spans import Foreign, normal
 from agentool_otel.sources.files.large_json import LargeJson
+from agentool_otel.sources.files.line_block import LineBlock, line_numbers
 from agentool_otel.sources.files.line_templates import Frames
 from agentool_otel.sources.files.node_inspect import inspected, looks_inspected
 from agentool_otel.sources.files.otlp_span import (
@@ -93,19 +94,24 @@ _LARGE_BLOCK = 8 << 20
 """Bytes of a document of many lines above which it is read piece by piece, in bounded memory; of
 one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
 _FAR = 1 << 16
-"""Characters: an error behind many is dear, because the lines before it are counted."""
+"""Characters: an error after many is expensive, because the lines before it are counted."""
 _BETWEEN_DOCUMENTS = re.compile(r"[\s,\[\]]*")
 _PREFIX = re.compile(r'[^\n{\["]*')
-"""What may stand before a document on its line: the time of a log."""
+"""Text before a document on its line: the time of a log."""
 _RESUME = re.compile(r'\n(?=[{\[])|(?<=\n)(?=[^\s{\["][^\n{\["]*\{)')
 """A line that begins as a document, or as a log; indented ones are inside a document."""
 
 
+_Read = Callable[[bytes, int, int, int], Sequence[SpanRecord | UndecodedSpan]]
+"""Reads one document; see `JsonReader._decoded`."""
+
+
 class JsonReader:
-    """Reads the OTLP/JSON documents of one file: a line each, pretty-printed, in a row, listed."""
+    """Reads the OTLP/JSON documents of one file: one per line, pretty-printed, in a row or
+    in a list."""
 
     recognised = False
-    """Whether anything so far was an OTLP document that took the fast way."""
+    """Whether any document so far took the fast path for OTLP."""
 
     def __init__(self, report: Report, values: AnyJson):
         self.report = report
@@ -127,51 +133,73 @@ class JsonReader:
         With `undecoded`, those of documents as exporters write them are not decoded yet.
         """
         read = self._undecoded if undecoded else self._decoded
-        block: list[bytes] = []  # lines which are no documents by themselves
-        start = size = tried = at = passed = 0
-        taken = Pushback(stream)
-        for number, line in enumerate(iter(lambda: taken.readline(LARGE_LINE), b""), 1):
-            at, passed = passed, passed + len(line)
-            if len(line) == LARGE_LINE or (block and size > _LARGE_BLOCK):
-                begun, block, size = b"".join([*block, line]), [], 0
-                yield from self._large(begun, taken, f"line {start or number} and on")
+        block = LineBlock()
+        ahead = Pushback(stream)
+        number = following = 0
+        for number, line in enumerate(ahead.lines(LARGE_LINE), 1):
+            size = len(line)
+            at = following
+            following += size
+            if size == LARGE_LINE or at - block.at > _LARGE_BLOCK:
+                where = f"line {number - len(block)} and on"
+                block.append(line)
+                block.at = following
+                yield from self._large(block.take(), ahead, where)
                 continue
+            spans = None
             if not block or line.startswith(b"{"):
-                try:
-                    batch = read(line, number, number, at)
-                except Foreign as error:
-                    if not block:
-                        self.report(f"line {number}", str(error))
-                        continue
-                except ValueError:
-                    if not block and not line.lstrip(b"\xef\xbb\xbf \t,").startswith((b"{", b"[")):
-                        yield self._pieces(line, f"line {number}")
-                        continue
-                else:
-                    if block:
-                        yield self._pieces(b"".join(block), _numbers(start, number - 1))
-                        block = []
-                    yield batch
-                    continue
-            if not block:
-                start, size, tried = number, 0, 0
-            block.append(line)
-            size += len(line)
-            # Each try is twice as long as the one before, so all tries together stay linear.
-            if line.startswith((b"}", b"]")) and size >= 2 * tried:
-                try:
-                    yield read(b"".join(block), start, number, passed - size)
-                    block = []
-                except Foreign as error:
-                    self.report(_numbers(start, number), str(error))
-                    block = []
-                except ValueError:
-                    tried = size
-                    if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
-                        yield self._pieces(b"".join(block), _numbers(start, number))
-                        block = []
-        if block:
-            yield self._pieces(b"".join(block), _numbers(start, start + len(block) - 1))
+                spans = self._of_line(read, line, number, at, block)
+            if spans is None:
+                block.append(line)
+                if line.startswith((b"}", b"]")):
+                    spans = self._of_block(read, block, number, following - block.at)
+            if spans is not None:
+                block.at = following
+                yield spans
+        yield self._left_over(block, number)
+
+    def _of_line(
+        self, read: _Read, line: bytes, number: int, at: int, block: LineBlock
+    ) -> Sequence[SpanRecord | UndecodedSpan] | None:
+        """Return the spans of a line, after those of the block that it ends; None where the line
+        is part of a block."""
+        try:
+            spans = read(line, number, number, at)
+        except Foreign as error:
+            if block:
+                return None
+            self.report(f"line {number}", str(error))
+            return ()
+        except ValueError:
+            if block or line.lstrip(b"\xef\xbb\xbf \t,").startswith((b"{", b"[")):
+                return None
+            return self._pieces(line, f"line {number}")
+        return [*self._left_over(block, number - 1), *spans] if block else spans
+
+    def _of_block(
+        self, read: _Read, block: LineBlock, last: int, size: int
+    ) -> Sequence[SpanRecord | UndecodedSpan] | None:
+        """Return the spans of a block whose last line may end it; None where it goes on."""
+        # Each try is twice as long as the one before, so all tries together stay linear.
+        if size < 2 * block.tried:
+            return None
+        spans: Sequence[SpanRecord | UndecodedSpan] = ()
+        try:
+            spans = read(b"".join(block), last - len(block) + 1, last, block.at)
+        except Foreign as error:
+            self.report(block.where(last), str(error))
+        except ValueError:
+            block.tried = size
+            if looks_inspected(b"".join(block[:2]).decode("utf-8", "replace"), 0):
+                return self._left_over(block, last)
+            return None
+        block.take()
+        return spans
+
+    def _left_over(self, block: LineBlock, last: int) -> list[SpanRecord]:
+        """Return what can be read of the lines of a block that are no document together."""
+        where = block.where(last)
+        return self._pieces(block.take(), where)
 
     def _large(self, begun: bytes, stream: Pushback, where: str) -> Batches:
         """Yield the spans of a document that is too large to be held in memory."""
@@ -182,18 +210,18 @@ class JsonReader:
             except Foreign as error:
                 self.report(where, str(error))
         self._again = False  # where the rest lies is not known: it was read in windows
-        if (left := large.left) is not None:
+        if (rest := large.rest) is not None:
             salvage = Salvage(self._values, where)
             salvage.around(large.around)
-            yield from self._salvaged(left, stream, salvage, where)
+            yield from self._salvaged(rest, stream, salvage, where)
             self.recognised = self.recognised or salvage.count > 0
             self.report(where, f"cut short or damaged: {_saved(salvage.count)}")
 
-    def _salvaged(self, left: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
+    def _salvaged(self, rest: bytes, stream: Pushback, salvage: Salvage, where: str) -> Batches:
         """Yield what can be read of the rest of a damaged document, and of those behind it that
         have been taken from the stream with it."""
         decoder = codecs.getincrementaldecoder("utf-8")(MARKING)
-        text = decoder.decode(left)
+        text = decoder.decode(rest)
         while True:
             if resume := _RESUME.search(text, 1):
                 next_one = resume.end()
@@ -227,8 +255,8 @@ class JsonReader:
                 continue
             spans: list[SpanRecord | UndecodedSpan] = []
             try:
-                for found, scope, ends in groups:
-                    resource = self._resource(found)
+                for encoded, scope, ends in groups:
+                    resource = self._resource(encoded)
                     bounds = iter(ends)
                     for start, end in zip(bounds, bounds, strict=True):
                         span = line[start:end]
@@ -295,12 +323,12 @@ class JsonReader:
 
     def _resource(self, encoded: bytes) -> Attributes:
         """Return the attributes of a resource, which is the same for most of a file."""
-        found = self._resources.known.get(encoded)
-        if found is None:
+        attributes = self._resources.known.get(encoded)
+        if attributes is None:
             attributed = _decode_attributed(encoded)
-            found = plain(attributed.attributes) if attributed is not None else {}
-            self._resources.put(encoded, found)
-        return found
+            attributes = plain(attributed.attributes) if attributed is not None else {}
+            self._resources.put(encoded, attributes)
+        return attributes
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
         data = span.data or self.read(span.at, span.length)
@@ -316,18 +344,18 @@ class JsonReader:
         except (ValueError, RecursionError) as error:
             self.report(where, f"a span left out: {error if span.data else _CHANGED}")
             return None
-        found = next(self._values.otlp_spans([loose], span.scope, span.resource, where), None)
-        if found is not None and found.trace_id != span.trace_id:
+        repaired = next(self._values.otlp_spans([loose], span.scope, span.resource, where), None)
+        if repaired is not None and repaired.trace_id != span.trace_id:
             self.report(where, f"a span left out: {_CHANGED}")
             return None
-        return found
+        return repaired
 
     def start_of(self, span: UndecodedSpan) -> int:
         try:
             return int(_decode_started(span.json()).start_time_unix_nano)
         except ValueError:
-            found = self.decode(span)
-            return (found.start_ns or 0) if found is not None else 0
+            decoded = self.decode(span)
+            return (decoded.start_ns or 0) if decoded is not None else 0
 
     def _decoded(self, data: bytes, first: int, last: int, at: int) -> list[SpanRecord]:
         """Return the spans of one document.
@@ -340,7 +368,7 @@ class JsonReader:
 
         Raises: as `_document`.
         """
-        return self._document(data, _numbers(first, last))
+        return self._document(data, line_numbers(first, last))
 
     def _document(self, data: bytes, where: str) -> list[SpanRecord]:
         """Return the spans of one document.
@@ -399,19 +427,19 @@ class JsonReader:
         if not looks_inspected(text, at):
             document, end = _raw_decode(text, at)
             return document, end
-        found = inspected(text, at)
-        if found.left_out:
+        printed = inspected(text, at)
+        if printed.left_out:
             self.report(
                 where,
-                f"{found.left_out} values were not printed, only marks such as [Object]; hint: "
+                f"{printed.left_out} values were not printed, only marks such as [Object]; hint: "
                 "export with OTLP, or print JSON.stringify(span) instead of the span",
             )
-        return found.value, found.end
+        return printed.value, printed.end
 
     def _damaged(
         self, text: str, where: str, at: int, error: ValueError | RecursionError
     ) -> list[SpanRecord]:
-        """Return the spans of text that is no JSON, and say what became of it."""
+        """Return the spans of text that is not JSON, and report what became of it."""
         if isinstance(error, RecursionError):
             self.report(where, f"nested too deeply to be read, after character {at}")
             return []
@@ -425,7 +453,7 @@ class JsonReader:
 
 
 def _value(data: bytes) -> Json:
-    """Return the value of JSON; what is no UTF-8 in it is marked, for `AnyJson` to mend.
+    """Return the value of JSON; bytes that are not UTF-8 are marked, for `AnyJson` to mend.
 
     Raises:
         ValueError: it is no JSON.
@@ -447,10 +475,6 @@ def _saved(count: int) -> str:
     )
 
 
-def _numbers(first: int, last: int) -> str:
-    return f"line {first}" if first == last else f"lines {first} to {last}"
-
-
 def _resume(text: str, at: int) -> int:
     """Return where reading goes on after damage: at a line that begins as a document, or at the
     first brace of this or a later line that begins as a log."""
@@ -458,10 +482,10 @@ def _resume(text: str, at: int) -> int:
         end = brace.end()
         if end > at and text[end : end + 1] == "{":
             return end
-    found = _RESUME.search(text, at + 1)
-    return found.end() if found else len(text)
+    line_start = _RESUME.search(text, at + 1)
+    return line_start.end() if line_start else len(text)
 
 
 def _next(between: re.Pattern[str], text: str, at: int) -> int:
-    found = between.match(text, at)
-    return found.end() if found else at
+    gap = between.match(text, at)
+    return gap.end() if gap else at

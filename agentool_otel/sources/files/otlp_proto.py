@@ -129,12 +129,12 @@ class ProtoReader:
         Args:
             stream: the message.
             where: the place of it.
-            cut: whether it is known, and said, that the end is missing.
+            cut: whether the missing end has been reported already.
         """
         in_answer = False
         while tag := stream.read(1):
             if in_answer and tag != _RESOURCE_SPANS:
-                self._say_if_partial(tag + stream.read(_CHUNK), where)
+                self._report_partial(tag + stream.read(_CHUNK), where)
                 return
             size = _varint(stream) if tag == _RESOURCE_SPANS else None
             if size is None:
@@ -154,8 +154,8 @@ class ProtoReader:
             else:
                 return
 
-    def _say_if_partial(self, fields: bytes, where: str) -> None:
-        """Report what Tempo says after a trace, if it is that the trace is not whole."""
+    def _report_partial(self, fields: bytes, where: str) -> None:
+        """Report what follows a trace of Tempo, if it marks the trace as partial."""
         try:
             partial = partial_in_protobuf(fields)
         except ValueError as error:

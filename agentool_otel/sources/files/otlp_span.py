@@ -114,7 +114,7 @@ def span_record(span: Json, scope: str, resource: Attributes) -> SpanRecord:
     """Return the record of a span of OTLP/JSON with normal keys.
 
     Raises:
-        ValueError: a field, an id or a number of it is none.
+        ValueError: a field, an id or a number of it is invalid.
     """
     return record(msgspec.convert(span, Span), scope, resource)
 
@@ -132,7 +132,7 @@ def record(span: Span, scope: str, resource: Attributes, trace_id: str | None = 
     """Return a span as what it is read to be, with its trace id where that is known already.
 
     Raises:
-        ValueError: an id or a number is none.
+        ValueError: an id or a number is invalid.
     """
     status = span.status
     return SpanRecord(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 __all__ = ["Pushback"]
@@ -19,6 +19,11 @@ class Pushback:
         """As `io.BufferedReader.read` of so many bytes."""
         self.readline: Callable[[int], bytes] = stream.readline
         """As `io.BufferedReader.readline` of at most so many bytes."""
+
+    def lines(self, size: int) -> Iterator[bytes]:
+        """Yield lines of at most so many bytes."""
+        while line := self.readline(size):
+            yield line
 
     def push(self, data: bytes) -> None:
         """Put bytes before what comes next."""

@@ -38,7 +38,7 @@ _raw_decode = json.JSONDecoder().raw_decode
 
 
 def is_cut(error: ValueError, text: str) -> bool:
-    """Whether JSON is in error because the text ends in the middle of it."""
+    """Whether JSON is invalid because the text ends in the middle of it."""
     if not isinstance(error, JSONDecodeError):
         return False
     return error.msg.startswith("Unterminated string") or error.pos >= len(text) - _NEAR
@@ -49,9 +49,9 @@ class Salvage:
 
     def __init__(self, values: AnyJson, where: str):
         self.count = 0
-        """How many spans have been found."""
+        """How many spans have been read."""
         self.rest = ""
-        """What ends in the middle of a value: it belongs before the next part."""
+        """Text that ends in the middle of a value, to be put before the next part."""
         self._values = values
         self._where = where
         self._resource: Attributes = {}
@@ -97,15 +97,15 @@ class Salvage:
                 return at
             try:
                 value, end = self._decoded(text, at)
-                found = self._found(value)
+                spans = self._spans_of(value)
             except _Damaged as damage:
                 if more and damage.cut:
                     self.rest = text[at:]
                 else:
                     self._in_list = False
                 return at + 1
-            self.count += len(found)
-            yield from found
+            self.count += len(spans)
+            yield from spans
             at = end
 
     def _decoded(self, text: str, at: int) -> tuple[Json, int]:
@@ -127,7 +127,7 @@ class Salvage:
             elif name == "scope":
                 self._scope = scope_name(normal(value))
 
-    def _found(self, value: Json) -> list[SpanRecord]:
+    def _spans_of(self, value: Json) -> list[SpanRecord]:
         with suppress(Foreign, RecursionError):
             if value.__class__ is not dict or "traceId" not in value or "resource" in value:
                 return list(self._values.spans(value, self._where))
@@ -143,4 +143,4 @@ class _Damaged(Exception):
     def __init__(self, cut: bool):
         super().__init__(cut)
         self.cut = cut
-        """Whether there might be, if there were more text."""
+        """Whether there might be one, if there were more text."""

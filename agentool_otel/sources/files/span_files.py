@@ -1,4 +1,4 @@
-"""Files of spans, told by their content: recordings, exports of any store, printed spans.
+"""Files of spans, recognised by their content: recordings, exports of any store, printed spans.
 
 Spec: opentelemetry-specification, protocol/file-exporter.md; opentelemetry-collector-contrib,
 exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
@@ -11,7 +11,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
                                may be a zstd frame of its own
     TraceId,SpanId,...         CSV with a header
 
-Another framing is one more entry in `_reader`, another compression one more in `_packed.py`.
+Another framing is one more entry in `_reader`, another compression one more in `compression.py`.
 """
 
 from __future__ import annotations
@@ -74,16 +74,16 @@ class SpanFiles:
         self.bytes_read = 0
         self.bytes_total = _size(files)
         self.skipped = 0
-        """Documents of metrics and ordinary log lines that were passed over."""
+        """Documents of metrics and ordinary log lines that were skipped."""
         self.loses: tuple[str, ...] = ()
-        """What the containers read so far do not bring back, one line each."""
+        """What the containers read so far lose, one line each."""
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.files = files
         self._documents: deque[ReasoningTrace] = deque()
         self._agents: dict[str, str] = {}
-        """Of the trajectories in the files read so far, by what others refer to those by."""
+        """Names of the agents of trajectories read so far, by the ids that others refer to."""
         self._layouts: dict[Path, Layout] = {}
-        """Of files that were counted, for the next reading."""
+        """Where the spans of counted files lie, for the next reading."""
 
     def census(self) -> Census | None:
         """Count spans per trace, where the files are so large that it pays."""
@@ -189,9 +189,7 @@ class SpanFiles:
                 if again is not None:
                     json.read_again(again)
                 lines = io.BufferedReader(cast("io.FileIO", raw), BUFFER)
-                for batch in json.laid_out(lines, self._layouts.pop(file).lines()):
-                    self.bytes_read = before + lines.tell()
-                    yield batch
+                yield from self._counted(lines, self._layouts.pop(file), json)
                 return
             packed = Feed(getattr(raw, "read1", raw.read))
             feeds, stream = unpacked(packed)
@@ -212,13 +210,17 @@ class SpanFiles:
         for feed in feeds:
             if feed.error:
                 self._report(label, "", f"could not be read to its end: {feed.error}")
-        damaged = any(feed.error for feed in feeds)
-        if (start.strip() or damaged) and not (
-            json.recognised or values.recognised or proto.recognised
-        ):
-            raise values.refusal or DecodeError(
-                EXPECTED, _seen(start, readable(values.seen)), where=label
-            )
+        is_empty = not start.strip() and not any(feed.error for feed in feeds)
+        if not (is_empty or json.recognised or values.recognised or proto.recognised):
+            seen = _seen(start, readable(values.seen))
+            raise values.refusal or DecodeError(EXPECTED, seen, where=label)
+
+    def _counted(self, lines: BinaryIO, layout: Layout, json: JsonReader) -> Batches:
+        """Yield the batches of a file that was counted, from where its spans lie."""
+        before = self.bytes_read
+        for batch in json.laid_out(lines, layout.lines()):
+            self.bytes_read = before + lines.tell()
+            yield batch
 
     def _pass_on(self, document: ReasoningTrace) -> None:
         if self.document is not None:
@@ -234,12 +236,12 @@ class SpanFiles:
 
 
 def holds_spans(file: SpanFile) -> bool:
-    """True for a file, or standard input, that begins as spans do, not as a document of this
+    """Return whether a file, or standard input, begins as spans do and not as a document of this
     package.
 
     Raises:
         SourceError: it cannot be opened.
-        MissingDependencyError: it is packed in a way that cannot be read here.
+        MissingDependencyError: no library for its compression is installed.
     """
     beginning = head(file, _BEGINNING).removeprefix(b"\xef\xbb\xbf")
     text = beginning.lstrip()  # protobuf begins with a line feed
@@ -250,7 +252,7 @@ def holds_spans(file: SpanFile) -> bool:
 
 
 def span_decoder(report: Report) -> Decoder:
-    """Return what decodes the spans that were left undecoded in another process."""
+    """Return a decoder for spans that another process left undecoded."""
     return JsonReader(report, AnyJson(report, lambda _: None))
 
 
@@ -269,7 +271,7 @@ def _reader(
 
 
 def _varint_fits(head: bytes) -> bool:
-    """Tell the length of a message from a character: the length inside it is a bit shorter."""
+    """Whether a byte is the length of a message rather than a character: the length inside fits."""
     outer, at = _varint(head, 0)
     inner, after = _varint(head, at + 1)
     return inner + (after - at) <= outer
@@ -307,7 +309,7 @@ _NOT_READ = {
     b"ResourceSpans #": "what the Collector's debug exporter prints for people; hint: send the "
     "spans to its file exporter as well",
 }
-"""What people have in its place, by what it begins with, and what to do with it."""
+"""Files that are often tried instead, by how they begin, and what to do with them."""
 
 
 def _seen(head: bytes, value: str) -> str:

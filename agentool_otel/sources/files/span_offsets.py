@@ -40,13 +40,13 @@ def located(spans: list[msgspec.Raw], line: bytes, at: int) -> tuple[list[int], 
         at += 1
         # What follows a span and one byte, a comma then, is the next one; the first is sought.
         if not starts or line[at] != _BRACE:
-            at = _found(span, line, at)
+            at = _start_of(span, line, at)
         starts.append(at)
         at += len(span)
     return starts, at
 
 
-def _found(span: msgspec.Raw, line: bytes, at: int) -> int:
+def _start_of(span: msgspec.Raw, line: bytes, at: int) -> int:
     """Return where a span lies, from a place on. Its beginning is sought, since preparing to seek
     all of it takes longer than that."""
     beginning = bytes(span)[: 2 * HEAD]
@@ -72,12 +72,12 @@ class Line(NamedTuple):
 
 
 class Layout:
-    """Of one file, line by line. Takes 16 bytes a span, on disk where it is much."""
+    """Where the spans of one file lie, line by line: 16 bytes a span, on disk if many."""
 
     def __init__(self) -> None:
         self._file: Any = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115
         self.close = weakref.finalize(self, self._file.close)
-        """Lets go of what was noted; called when nobody reads it."""
+        """Release the notes; called when they will not be read."""
         self._resources: dict[bytes, int] = {}
         self._scopes: dict[str, int] = {}
         self._held = 0
@@ -101,7 +101,7 @@ class Layout:
         """Add spans of the line, in their order, and return their trace ids in lower case.
 
         Raises:
-            ValueError: there are too many resources or scopes, or an id is none.
+            ValueError: there are too many resources or scopes, or an id is invalid.
         """
         resources, scopes = self._resources, self._scopes
         if resource not in resources:

@@ -1,4 +1,4 @@
-"""What is read byte by byte: files on disk, files elsewhere, standard input, any other stream."""
+"""Streams of bytes: files on disk, files elsewhere, standard input, any other stream."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@
     {"columns": ["a", …], "data": [[…], …]}           pandas `to_json(orient="split")`
     {"a": {"0": …}, "b": {"0": …}}                    pandas `to_json()`
 
-Which rows are spans is not known here: each becomes an object, and objects are told by their
-members.
+Which rows are spans is not known here: each becomes an object, and objects are recognised by
+their members.
 
 Source: Azure Monitor query API v1; ClickHouse formats; BigQuery `jobs.getQueryResults`; Pydantic
 Logfire query API v1; Axiom query API v1; pandas 2.3 `DataFrame.to_json`.
@@ -42,14 +42,16 @@ def rows_of(value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
     if columns is None and isinstance(schema := value.get("schema"), dict):
         columns = schema.get("fields")
     if isinstance(columns, list) and columns:
-        if all(isinstance(it, dict) and isinstance(it.get("values"), list) for it in columns):
-            return _rows_by_column({_named(it): it["values"] for it in columns})
-        names = list(map(_named, columns))
-        for rows in (value.get("rows"), value.get("data")):
-            if isinstance(rows, list) and rows and _cells(rows[0]) is not None:
-                return _rows(names, rows)
-    elif _is_frame(value):
-        return _rows_by_index(value)
+        return _rows_under(columns, value)
+    return _rows_by_index(value) if _is_frame(value) else None
+
+
+def _rows_under(columns: list[Json], value: dict[str, Json]) -> Iterator[dict[str, Json]] | None:
+    if all(isinstance(it, dict) and isinstance(it.get("values"), list) for it in columns):
+        return _rows_by_column({_named(it): it["values"] for it in columns})
+    for rows in (value.get("rows"), value.get("data")):
+        if isinstance(rows, list) and rows and _cells(rows[0]) is not None:
+            return _rows(list(map(_named, columns)), rows)
     return None
 
 

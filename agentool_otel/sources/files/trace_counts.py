@@ -93,7 +93,7 @@ def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
     try:
         for path in files:
             layout = layouts[path] = Layout()
-            if not _taken(path, census, layout):
+            if not _count(path, census, layout):
                 break
         else:
             return census, layouts
@@ -104,7 +104,7 @@ def take(files: Iterable[Path]) -> tuple[Census, dict[Path, Layout]] | None:
     return None
 
 
-def _taken(path: Path, census: Census, layout: Layout) -> bool:
+def _count(path: Path, census: Census, layout: Layout) -> bool:
     """Count the spans of a file; False where it is not plainly spans, or does not help."""
     parents = 0
     sampling = True

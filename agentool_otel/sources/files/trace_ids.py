@@ -32,7 +32,7 @@ def traced(span: bytes | msgspec.Raw) -> str:
 
 
 class TraceIds:
-    """Known by how a span begins, some thousand of them."""
+    """Trace ids by the first bytes of a span, some thousand of them."""
 
     def __init__(self) -> None:
         self._by_head = Remembered[str]()
@@ -50,14 +50,14 @@ class TraceIds:
         Raises:
             ValueError: it has none.
         """
-        found = self._by_head.known.get(head)
-        if found is not None:
-            return found
+        trace_id = self._by_head.known.get(head)
+        if trace_id is not None:
+            return trace_id
         if not (head.startswith(FIRST) and head.endswith(b'"')):
             return traced(span)
         try:
-            found = hex_id(head[len(FIRST) : -1].decode("ascii"), 16)
+            trace_id = hex_id(head[len(FIRST) : -1].decode("ascii"), 16)
         except ValueError:  # escaped, or in base64 that happens to be as long
             return traced(span)
-        self._by_head.put(head, found)
-        return found
+        self._by_head.put(head, trace_id)
+        return trace_id

@@ -22,15 +22,15 @@ Report = Callable[[str, str], None]
 
 
 class Decoder(Protocol):
-    """Knows how to decode the spans it left undecoded."""
+    """Decodes the spans that it yielded undecoded."""
 
     report: Report
-    """Takes what turns out unreadable."""
+    """Takes the reasons why spans turn out to be unreadable."""
     read: Callable[[int, int], bytes]
-    """Reads data of a span again, from a place on, so many bytes; fewer where that fails."""
+    """Reads the data of a span again, by offset and length; fewer bytes where that fails."""
 
     def decode(self, span: UndecodedSpan) -> SpanRecord | None:
-        """Return the span; None, and a report, if it turns out to be none."""
+        """Return the span; None, with a report, if it turns out to be invalid."""
         ...
 
     def start_of(self, span: UndecodedSpan) -> int:
@@ -47,7 +47,7 @@ class UndecodedSpan(msgspec.Struct, gc=False):
     scope: str
     resource: Attributes
     line: int
-    """Of its file, where it was found, or the document that it is in begins."""
+    """The line of the file that it is on, or that its document begins on."""
     decoder: Decoder
     at: int = -1
     """Where its data begin in the file, in bytes, if the decoder can read them again. Then `data`

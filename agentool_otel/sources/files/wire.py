@@ -23,7 +23,7 @@ class Field(NamedTuple):
     number: int
     wire_type: int
     value: bytes
-    """What it holds, without its length; of a number, as it is encoded."""
+    """The content without its length; a number as it is encoded."""
     encoded: bytes
     """All of it."""
 

@@ -40,9 +40,9 @@ def by_trace(
 
     The outcome does not depend on the order or the repetition of `spans`; of several copies of a
     span the most complete one is kept, and a trace that had some is a `Deduplicated`. Traces come
-    sorted by start as long as all of them fit into `budget_bytes`; above it in an order that says
-    nothing. One trace has to fit into memory. What is in the temporary folder has no name, and
-    is gone when the iterator is exhausted or closed, or the process ends.
+    sorted by start as long as all of them fit into `budget_bytes`; above it in no particular
+    order. One trace has to fit into memory. Temporary files have no name, and are gone when the
+    iterator is exhausted or closed, or the process ends.
 
     With a `census` of the same spans, traces come as they complete.
 
@@ -50,8 +50,8 @@ def by_trace(
         SourceError: the temporary folder is full.
     """
     for trace in grouped(spans, budget_bytes, census):
-        if found := whole(trace):
-            yield found
+        if decoded := whole(trace):
+            yield decoded
 
 
 def grouped(
@@ -229,14 +229,14 @@ def _with_events(span: SpanRecord, fragments: list[SpanRecord]) -> SpanRecord:
 def _damage_among(record: SpanRecord, events: list[SpanEvent]) -> Iterator[Damage]:
     """Yield what is damaged in a record, by where its events are among all of them now."""
     for damage in record.damaged:
-        found = _OF_EVENT.match(damage.where)
-        if found is None:
+        of_event = _OF_EVENT.match(damage.where)
+        if of_event is None:
             yield damage
             continue
-        event = record.events[int(found[1])]
+        event = record.events[int(of_event[1])]
         for place, other in enumerate(events):
             if other is event:  # else it is a copy, of which one is enough
-                yield Damage(f"events[{place}]{damage.where[found.end() :]}", damage.cut)
+                yield Damage(f"events[{place}]{damage.where[of_event.end() :]}", damage.cut)
 
 
 def _settled_text(value: SpanRecord | SpanEvent) -> str:

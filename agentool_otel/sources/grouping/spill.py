@@ -133,11 +133,11 @@ class Spill:
             pickled: list[_Span] = pickle.loads(data[len(_PICKLED) :])  # by ourselves, for us
             return pickled
         raws, undecoded, rows = _decode(data[:at])
-        found: list[Attributes] = []
+        by_number: list[Attributes] = []
         for raw in map(bytes, raws):
             if raw not in resources:
                 resources[raw] = _decode_resource(raw)
-            found.append(resources[raw])
+            by_number.append(resources[raw])
         decoders = list(self._decoders)
         spans: list[_Span] = []
         for trace_id, length, scope, number, line, known, place in undecoded:
@@ -147,12 +147,12 @@ class Spill:
                 at += length
             spans.append(
                 UndecodedSpan(
-                    trace_id, span, scope, found[number], line, decoders[known], place, length
+                    trace_id, span, scope, by_number[number], line, decoders[known], place, length
                 )
             )
         for row in rows:
             fields: list[Any] = list(row)
-            fields[_RESOURCE] = found[fields[_RESOURCE]]
+            fields[_RESOURCE] = by_number[fields[_RESOURCE]]
             spans.append(SpanRecord(*fields))
         return spans
 

@@ -1,4 +1,4 @@
-"""An answer of a server, taken whole: unpacked, counted, in the temporary folder if it is large."""
+"""A complete response of a server: decompressed, counted, in the temporary folder if large."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentool_otel.ground import json_codec
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.temporary import room
 
-__all__ = ["Answer", "AnswerTooLarge", "Cut", "taken"]
+__all__ = ["Answer", "AnswerTooLarge", "Cut", "whole_answer"]
 
 _LONGEST_S = 900.0
 """From the first byte to the last: a server may drip."""
@@ -31,15 +31,15 @@ _AROUND_TRACES = ("trace", "result", "resourceSpans", "batches", "data")
 
 
 class AnswerTooLarge(SourceError):
-    """An answer is larger than is taken."""
+    """An answer exceeds the limit."""
 
 
 class Cut(Exception):
-    """An answer ended before its end."""
+    """An answer is incomplete."""
 
 
 class Answer:
-    """What a server said, whole.
+    """A complete response of a server.
 
     Attributes:
         name: where it comes from, for messages.
@@ -64,7 +64,7 @@ class Answer:
         return data
 
     def json(self) -> Json:
-        """Return the body as JSON; None if it is none, or large for what is read at once."""
+        """Return the body as JSON; None if it is not JSON, or too large to be read at once."""
         if self.size > _LARGEST_JSON:
             return None
         try:
@@ -73,17 +73,17 @@ class Answer:
             return None
 
     def is_page(self) -> bool:
-        """Whether it is for people to look at, such as a form to log in."""
+        """Whether it is a page for people, such as a login form."""
         return self.head(256).lstrip().startswith(b"<")
 
     def may_hold_spans(self) -> bool:
-        """Whether it begins as JSON or protobuf does: a page is neither, and what is packed once
-        more would be unpacked without an end."""
+        """Whether it begins as JSON or protobuf does: a page does neither, and a body that is
+        compressed twice might never end."""
         head = self.head(_HEAD)
         return not head or head[:1] == b"\n" or head.lstrip()[:1] in (b"{", b"[")
 
     def holds_nothing(self) -> bool:
-        """Whether it says that there is no trace, rather than a trace without spans."""
+        """Whether it reports that there is no trace, rather than a trace without spans."""
         head = self.head(2)
         if head in _EMPTY_MESSAGES or head.startswith(_MEASURED):
             return True
@@ -96,12 +96,12 @@ class Answer:
         self._file.close()
 
 
-def taken(name: str, status: int, chunks: Iterable[bytes], gzipped: bool) -> Answer:
+def whole_answer(name: str, status: int, chunks: Iterable[bytes], gzipped: bool) -> Answer:
     """Return all of an answer.
 
     Raises:
-        AnswerTooLarge: there is more of it than is taken.
-        Cut: it ends in the middle, or takes for ever.
+        AnswerTooLarge: it exceeds the limit.
+        Cut: it ends in the middle, or takes too long.
         SourceError: the temporary folder is full.
     """
     deadline = time.monotonic() + _LONGEST_S
@@ -126,10 +126,10 @@ def taken(name: str, status: int, chunks: Iterable[bytes], gzipped: bool) -> Ans
 
 
 def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield what chunks hold, in parts of bounded size.
+    """Yield the decompressed content of chunks, in parts of bounded size.
 
     Raises:
-        Cut: they are no gzip, or not all of it.
+        Cut: they are damaged, or incomplete.
     """
     unpack = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:

@@ -1,29 +1,29 @@
-"""Who we are to a server: said to it, and to nobody else.
+"""The credentials for a server, which are sent to it and shown to nobody.
 
 User and password of the URL are sent as Basic, `AGENTOOL_TEMPO_TOKEN` as Bearer, and
 `AGENTOOL_TEMPO_TENANT` in the header by which the server tells its tenants apart; `JAEGER` in place
-of `TEMPO` for Jaeger. They stand in no message, and a server's words are searched for them.
+of `TEMPO` for Jaeger. No message holds them, and they are taken out of what a server answers.
 """
 
 from __future__ import annotations
 
 import base64
-import os
 from urllib.parse import unquote
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import environment
 
 __all__ = ["Credentials"]
 
 _SHORTEST = 4
-"""Characters of a secret that are looked for in the words of a server; fewer are in any text."""
+"""Characters of a secret that is looked for in a server's answers; a shorter one is in any text."""
 
 
 class Credentials:
-    """What a server asks for, kept out of whatever is shown.
+    """The headers by which a server knows us, with what keeps them out of messages.
 
     Args:
-        store: as in the names of the variables, such as `TEMPO`.
+        store: the kind of server, as in the names of its variables, such as `Tempo`.
         userinfo: `user:password` of a URL, percent-encoded; it goes before a token.
         tenant_header: the name of the server's header for a tenant.
 
@@ -34,9 +34,9 @@ class Credentials:
     def __init__(self, store: str, userinfo: str, tenant_header: str):
         self._secrets: list[str] = []
         self.headers: dict[str, str] = {}
-        self.variables = (f"AGENTOOL_{store}_TOKEN", f"AGENTOOL_{store}_TENANT")
+        self.variables = (environment.token_variable(store), environment.tenant_variable(store))
         """Names of the environment variables: of the token, and of the tenant."""
-        token, tenant = map(_set, self.variables)
+        token, tenant = map(_header_value, self.variables)
         if userinfo:
             user, _, password = userinfo.partition(":")
             plain = f"{unquote(user)}:{unquote(password)}"
@@ -61,8 +61,8 @@ class Credentials:
         return text
 
 
-def _set(variable: str) -> str:
-    value = os.environ.get(variable, "").strip()
+def _header_value(variable: str) -> str:
+    value = environment.value(variable)
     if not value.isascii() or not value.isprintable():
         raise ConfigurationError(
             f"{variable} holds characters that no HTTP header can; hint: set it again"

@@ -1,7 +1,7 @@
-"""Asking a server: bounded in time, in size and in patience, over `httpx` (extra `servers`).
+"""Requests to a server over `httpx` (extra `servers`), bounded in time, size and retries.
 
-An answer is taken whole before any of it is read, so that asking again after a connection broke
-gives nothing twice. Proxies and certificates are those of the environment, as httpx reads them.
+A response is complete before any of it is used, so that a retry after a broken connection repeats
+nothing. Proxies and certificates are those of the environment, as httpx reads them.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from agentool_otel.errors import (
     SourceError,
     SourceUnreachable,
 )
+from agentool_otel.ground.environment import CERTIFICATES, PROXIES
 from agentool_otel.ground.optional import library
 from agentool_otel.ground.urls import without_credentials
-from agentool_otel.sources.servers.answer import Answer, Cut, taken
+from agentool_otel.sources.servers.answer import Answer, Cut, whole_answer
 from agentool_otel.sources.servers.credentials import Credentials
 
 __all__ = ["Http"]
 
 _WAITS_S = (0.5, 1.0, 2.0)
-"""Before asking again, where the server does not say how long."""
+"""Waits before a retry, where the server does not name one."""
 _LONGEST_WAIT_S = 30.0
-"""However long the server says."""
+"""An upper bound for what the server asks for."""
 _CONNECT_S = 10.0
 _WORDS = 200
 _REDIRECTS = 5
@@ -44,7 +45,7 @@ class Http:
 
     Args:
         name: what to call the server in messages.
-        base: the URL that paths are put behind.
+        base: the URL that paths are appended to.
         credentials: sent to this server alone.
         timeout_s: how long it may be silent.
 
@@ -64,7 +65,7 @@ class Http:
         self._client: Any = self._new_client()
 
     def close(self) -> None:
-        """Let go of the connections; asking again opens new ones."""
+        """Close the connections; another request opens new ones."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -81,9 +82,9 @@ class Http:
             more: what the request is about, for messages.
 
         Raises:
-            SourceUnreachable: no answer came, or only that the server is busy.
-            SourceDenied: it wants to know who asks, or does not let them.
-            AnswerTooLarge: there is more of it than is taken.
+            SourceUnreachable: the server does not answer, or stays busy.
+            SourceDenied: it wants credentials, or refuses them.
+            AnswerTooLarge: the response exceeds the limit.
             SourceError: any other refusal.
         """
         name = f"{self.name} {more}".rstrip()
@@ -95,7 +96,7 @@ class Http:
         for wait in (*_WAITS_S, None):
             try:
                 with self._sent(url, headers, name) as response:
-                    answer = self._taken(response, name)
+                    answer = self._answer_of(response, name)
                     if answer.status not in _BUSY:
                         return self._accepted(answer)
                     why = f"it answers {answer.status}{self.words(answer)}"
@@ -117,7 +118,7 @@ class Http:
 
     @contextmanager
     def _sent(self, url: str, headers: dict[str, str], name: str) -> Generator[Any]:
-        """Send a request, and again where the same server says that it is elsewhere."""
+        """Send a request, following redirects on the same server."""
         for _ in range(_REDIRECTS):
             request = self._client.build_request("GET", url, headers=headers)
             response = self._client.send(request, stream=True)
@@ -137,12 +138,12 @@ class Http:
             url = there
         raise SourceError(f"{name} sends from one address to the next, without end")
 
-    def _taken(self, response: Any, name: str) -> Answer:
+    def _answer_of(self, response: Any, name: str) -> Answer:
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding not in ("identity", "gzip"):
             raise SourceError(f"{name} answers in {self._clean(encoding)!r}, not gzip as asked")
         chunks = self._counted(response)
-        return taken(name, response.status_code, chunks, encoding == "gzip")
+        return whole_answer(name, response.status_code, chunks, encoding == "gzip")
 
     def _counted(self, response: Any) -> Iterator[bytes]:
         for data in response.iter_raw():
@@ -160,7 +161,7 @@ class Http:
         raise SourceError(f"{answer.name} answers {status}{words}")
 
     def refusal(self, answer: Answer) -> SourceError:
-        """Return an error for an answer that is not what was asked for, and close it."""
+        """Return an error for an unexpected answer, and close it."""
         error: SourceError
         if answer.is_page():
             error = SourceDenied(
@@ -177,7 +178,7 @@ class Http:
         return f"set {token} where it asks for a token, {tenant} where it has tenants"
 
     def words(self, answer: Answer) -> str:
-        """Return the server's words for why, in one line and with nothing of ours in them."""
+        """Return the server's explanation, in one line and without our credentials."""
         if answer.is_page():
             return ""
         text = answer.head(4 * _WORDS).decode("utf-8", "replace")
@@ -194,8 +195,9 @@ class Http:
             return self._httpx.Client(timeout=timeout, follow_redirects=False)
         except (ImportError, OSError, ValueError, self._httpx.InvalidURL) as error:
             raise ConfigurationError(
-                f"{self.name} cannot be asked over HTTP ({type(error).__name__}); hint: HTTP_PROXY,"
-                " HTTPS_PROXY and ALL_PROXY name proxies, SSL_CERT_FILE a file of certificates"
+                f"{self.name} cannot be asked over HTTP ({type(error).__name__}); hint: "
+                f"{', '.join(PROXIES[:-1])} and {PROXIES[-1]} name proxies, {CERTIFICATES} a file "
+                "of certificates"
             ) from None
 
 

@@ -59,11 +59,11 @@ class Jaeger(ServerSource):
     def read(self) -> Iterator[SpanRecord]:
         """Yield the spans of the traces asked for."""
         self._spelling = "camelCase"
-        if self.asked.traces:
-            for trace_id in self.asked.traces:
+        if self.query.traces:
+            for trace_id in self.query.traces:
                 yield from self._trace(trace_id)
             return
-        for service in self.asked.services or self._services():
+        for service in self.query.services or self._services():
             search = partial(self._search, service)
             yield from searched(
                 self.window, self.step_ns, search, partial(self._not_whole, service)
@@ -73,14 +73,14 @@ class Jaeger(ServerSource):
         where = f"{self.name} trace {trace_id}"
         spans = 0
         try:
-            answer = self._asked_in_turn(f"traces/{trace_id}", f"trace {trace_id}")
+            answer = self._first_answer(f"traces/{trace_id}", f"trace {trace_id}")
             if answer.status == 404 or (answer.status == 200 and answer.holds_nothing()):
                 raise self.not_there(answer)
             for span in self.decoded(answer):
                 spans += 1
                 yield span
             if not spans:
-                self.say(where, "it is there, and has no spans")
+                self.report(where, "it is there, and has no spans")
         except SourceError as error:
             self.refused(where, error)
 
@@ -90,15 +90,15 @@ class Jaeger(ServerSource):
         Raises:
             SourceError: the server does not say them.
         """
-        answer = self._asked_in_turn("services", "services")
-        said = answer.json() if answer.status == 200 else None
-        names = (said.get("services") or said.get("data") or []) if isinstance(said, dict) else None
+        answer = self._first_answer("services", "services")
+        body = answer.json() if answer.status == 200 else None
+        names = (body.get("services") or body.get("data") or []) if isinstance(body, dict) else None
         if not isinstance(names, list):
             raise self.http.refusal(answer)
         answer.close()
         return [name for name in names if isinstance(name, str)]
 
-    def _asked_in_turn(self, what: str, more: str) -> Answer:
+    def _first_answer(self, what: str, more: str) -> Answer:
         """Return the answer of the third version, or where that is missing, of the pages'.
 
         Raises:
@@ -132,7 +132,7 @@ class Jaeger(ServerSource):
         trace_ids: set[str] = set()
         new: set[str] = set()
         try:
-            answer = self._found(service, window, more)
+            answer = self._search_answer(service, window, more)
             for span in self._wanted(answer, trace_ids) if answer is not None else ():
                 if span.trace_id in new or self.is_new(span.trace_id):
                     new.add(span.trace_id)
@@ -145,7 +145,7 @@ class Jaeger(ServerSource):
             self.refused(f"{self.name} {more}", error)
         return len(trace_ids) >= _DEPTH
 
-    def _found(self, service: str, window: Window, more: str) -> Answer | None:
+    def _search_answer(self, service: str, window: Window, more: str) -> Answer | None:
         """Return what a search finds, None for nothing, in the spelling that the server knows."""
         if self._spelling == "camelCase":
             query = [(_camel(key), value) for key, value in self._query(service, window)]
@@ -175,8 +175,8 @@ class Jaeger(ServerSource):
             ("query.num_traces", str(_DEPTH)),  # as the oldest call it
             ("query.raw_traces", "true"),
         ]
-        if self.asked.attributes:
-            query.append(("query.attributes", json_codec.dumps(dict(self.asked.attributes))))
+        if self.query.attributes:
+            query.append(("query.attributes", json_codec.dumps(dict(self.query.attributes))))
         return query
 
     def _old_query(self, service: str, window: Window) -> list[tuple[str, str]]:
@@ -187,13 +187,13 @@ class Jaeger(ServerSource):
             ("limit", str(_DEPTH)),
             ("raw", "true"),
         ]
-        if self.asked.attributes:
-            query.append(("tags", json_codec.dumps(dict(self.asked.attributes))))
+        if self.query.attributes:
+            query.append(("tags", json_codec.dumps(dict(self.query.attributes))))
         return query
 
     def _wanted(self, answer: Answer, trace_ids: set[str]) -> Iterator[SpanRecord]:
         """Yield the spans of traces that have the attributes, and note the ids of all."""
-        if not self.asked.attributes or self._spelling != "snake_case":
+        if not self.query.attributes or self._spelling != "snake_case":
             for span in self.decoded(answer):
                 trace_ids.add(span.trace_id)
                 yield span
@@ -209,10 +209,10 @@ class Jaeger(ServerSource):
     def _is_wanted(self, span: SpanRecord) -> bool:
         """Whether a span has all of the attributes, of its own, its events or its resource."""
         has = [span.attributes, span.resource, *(event.attributes for event in span.events)]
-        return all(any(_says(it, key, value) for it in has) for key, value in self.asked.attributes)
+        return all(any(_says(it, key, value) for it in has) for key, value in self.query.attributes)
 
     def _not_whole(self, service: str, window: Window) -> None:
-        self.say(
+        self.report(
             f"{self.name} service {service!r} {window_text(*window)}",
             f"there are more traces in this microsecond than the {_DEPTH} that a search gives; the "
             "others are missing; hint: ask for one attribute= at a time",

@@ -1,4 +1,4 @@
-"""What the URL of a server asks for.
+"""The query in the URL of a server.
 
     tempo+https://user:password@grafana.example/base/path?service=bot&since=2h
     scheme transport           host             base path  parameters
@@ -19,7 +19,7 @@ from agentool_otel.errors import SourceError
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.model.times import from_ns, parse_duration, parse_time
 
-__all__ = ["SECOND_NS", "Asked", "Attribute", "asked", "window_text"]
+__all__ = ["SECOND_NS", "Attribute", "ServerQuery", "parse_query", "window_text"]
 
 SECOND_NS = 1_000_000_000
 _HOUR_NS = 3600 * SECOND_NS
@@ -36,17 +36,17 @@ class Attribute(NamedTuple):
     value: str
 
 
-class Asked(NamedTuple):
+class ServerQuery(NamedTuple):
     """What to read, and where."""
 
     name: str
     """The URL as it may be shown: without credentials and parameters."""
     base: str
-    """Of the server's API: scheme, host, port and path, without a slash at its end."""
+    """The address of the API: scheme, host, port and path, without a trailing slash."""
     userinfo: str
     """User and password as in the URL; a secret."""
     traces: tuple[str, ...]
-    """Ids, 32 hex digits each; all else is open then."""
+    """Ids, 32 hex digits each; nothing else restricts the query then."""
     services: tuple[str, ...]
     """Any of them; none for all."""
     attributes: tuple[Attribute, ...]
@@ -54,9 +54,9 @@ class Asked(NamedTuple):
     since_ns: int
     until_ns: int
     usual: bool
-    """Whether nobody named the beginning: it is an hour before the end."""
+    """Whether the URL names no beginning, which is then an hour before the end."""
     until_now: bool
-    """Whether nobody named the end."""
+    """Whether the URL names no end."""
     timeout_s: float
     """How long the server may be silent."""
 
@@ -64,11 +64,11 @@ class Asked(NamedTuple):
         return f"<{self.name}>"
 
 
-def asked(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> Asked:
-    """Return what a URL asks for.
+def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> ServerQuery:
+    """Return the query of a URL.
 
     Args:
-        where: the URL, which may hold credentials. They are in no error.
+        where: the URL, which may hold credentials; no error repeats them.
         port: of the server's API over plain HTTP, where the URL names none.
         now_ns: the time that durations count from.
 
@@ -99,7 +99,7 @@ def asked(where: str, port: int, now_ns: Callable[[], int] = time.time_ns) -> As
         raise SourceError(
             f"{name}: since= ({from_ns(since)}) is not before until= ({from_ns(until)})"
         )
-    return Asked(
+    return ServerQuery(
         name,
         base,
         userinfo,

@@ -1,7 +1,7 @@
-"""What the sources that read a server have in common: each trace once, and what is missing said.
+"""The common part of sources that read a server: each trace once, with reports of what is missing.
 
-A refusal costs what was asked for. Where the server is gone, or lets nobody in, reading stops; what
-was read until then stays read. An error is raised only where nothing could be read at all.
+A refused request loses only what it was for. Where the server is gone, or denies access, reading
+stops, and what was read until then is kept. An error is raised only if nothing could be read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.servers.answer import Answer
 from agentool_otel.sources.servers.credentials import Credentials
 from agentool_otel.sources.servers.http import Http
-from agentool_otel.sources.servers.query import asked, window_text
+from agentool_otel.sources.servers.query import parse_query, window_text
 from agentool_otel.sources.servers.windows import Window
 
 __all__ = ["ServerSource"]
@@ -36,7 +36,7 @@ _PROBLEMS = 1000
 
 
 class ServerSource(ABC):
-    """A server that traces are read from, as its URL says.
+    """A server that traces are read from, by its URL.
 
     Args:
         where: the URL, such as `tempo://localhost:3200?service=bot&since=2h`.
@@ -48,20 +48,20 @@ class ServerSource(ABC):
     """
 
     store: ClassVar[str]
-    """What people call it, and in capitals its part of the names of environment variables."""
+    """Its usual name, which in capitals is part of the names of its environment variables."""
     port: ClassVar[int]
-    """Of its API, where the URL names none."""
+    """The port of its API, where the URL names none."""
     tenant_header: ClassVar[str]
     step_ns: ClassVar[int]
     """The shortest time that its search tells apart."""
     declared: ClassVar[tuple[str, ...]]
-    """What it does not bring back, one line each."""
+    """What it loses, one line each."""
 
     def __init__(self, where: str):
-        self.asked = asked(where, self.port)
-        self.name = self.asked.name
-        credentials = Credentials(self.store.upper(), self.asked.userinfo, self.tenant_header)
-        self.http = Http(self.name, self.asked.base, credentials, self.asked.timeout_s)
+        self.query = parse_query(where, self.port)
+        self.name = self.query.name
+        credentials = Credentials(self.store, self.query.userinfo, self.tenant_header)
+        self.http = Http(self.name, self.query.base, credentials, self.query.timeout_s)
         self.problems: list[Problem] = []
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.skipped = 0
@@ -78,7 +78,7 @@ class ServerSource(ABC):
 
     @property
     def loses(self) -> tuple[str, ...]:
-        """What the store does not bring back of a span, one line each."""
+        """What the store loses of a span, one line each."""
         return tuple(dict.fromkeys((*self.declared, *self._of_containers)))
 
     def census(self) -> Census | None:
@@ -90,16 +90,16 @@ class ServerSource(ABC):
 
         Raises:
             SourceUnreachable: the server gives no answer.
-            SourceDenied: it lets nobody in.
-            SourceError: it refused all that it was asked.
+            SourceDenied: it denies access.
+            SourceError: it refused every request.
         """
         self.problems.clear()
         self._refusals.clear()
         self._of_containers.clear()
         self.seen.clear()
         self.skipped = self.http.bytes_read = 0
-        if self.asked.usual:
-            window = window_text(self.asked.since_ns, self.asked.until_ns)
+        if self.query.usual:
+            window = window_text(self.query.since_ns, self.query.until_ns)
             _log.warning("%s: reading the last hour, %s; since=2h asks for more", self.name, window)
         delivered = False
         try:
@@ -109,7 +109,9 @@ class ServerSource(ABC):
         except AgentoolError as error:
             if not delivered:
                 raise
-            self.say(self.name, f"reading stopped here, and what was to come is missing: {error}")
+            self.report(
+                self.name, f"reading stopped here, and what was to come is missing: {error}"
+            )
         finally:
             self.http.close()
         if self._refusals and not delivered:
@@ -117,20 +119,20 @@ class ServerSource(ABC):
 
     @abstractmethod
     def read(self) -> Iterator[SpanRecord]:
-        """Yield the spans of what is asked for."""
+        """Yield the spans that the query selects."""
 
     @property
     def window(self) -> Window:
-        """What is asked for, in whole steps of the search."""
+        """The time window of the query, in whole steps of the search."""
         step = self.step_ns
-        until = -(-self.asked.until_ns // step) * step
-        return Window(self.asked.since_ns // step * step, until)
+        until = -(-self.query.until_ns // step) * step
+        return Window(self.query.since_ns // step * step, until)
 
     def decoded(self, answer: Answer) -> Iterator[SpanRecord]:
         """Yield the spans of an answer, and close it.
 
         Raises:
-            SourceError: there are none in it, because it is something else.
+            SourceError: it holds something else than traces.
         """
         if answer.status != 200 or answer.is_page():
             raise self.http.refusal(answer)
@@ -146,7 +148,7 @@ class ServerSource(ABC):
             self.skipped += files.skipped
             self._of_containers.update(dict.fromkeys(files.loses))
             for problem in files.problems:
-                self.say(problem.where, problem.message)
+                self.report(problem.where, problem.message)
 
     def not_there(self, answer: Answer) -> SourceError:
         """Return an error for the answer that there is no such trace, and close it."""
@@ -159,7 +161,7 @@ class ServerSource(ABC):
         return error
 
     def is_new(self, trace_id: str) -> bool:
-        """Return whether a trace was not read yet; from now on it was."""
+        """Return whether a trace was not read yet, and mark it as read."""
         key = bytes.fromhex(trace_id)
         if key in self.seen:
             return False
@@ -167,17 +169,17 @@ class ServerSource(ABC):
         return True
 
     def refused(self, where: str, error: AgentoolError) -> None:
-        """Note that one thing could not be read.
+        """Note that one request failed.
 
         Raises:
-            SourceUnreachable, SourceDenied: so it is with all others.
+            SourceUnreachable, SourceDenied: all other requests would fail as well.
         """
         if isinstance(error, (SourceUnreachable, SourceDenied)):
             raise error
         self._refusals.append(error)
-        self.say(where, str(error).removeprefix(where).lstrip(": "))
+        self.report(where, str(error).removeprefix(where).lstrip(": "))
 
-    def say(self, where: str, message: str) -> None:
+    def report(self, where: str, message: str) -> None:
         """Note a problem."""
         if len(self.problems) < _PROBLEMS:
             self.problems.append(Problem(where, message))

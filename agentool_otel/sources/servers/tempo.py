@@ -79,7 +79,7 @@ class Tempo(ServerSource):
     def read(self) -> Iterator[SpanRecord]:
         """Yield the spans of the traces asked for."""
         self._limit, self._paths, self._of_full_length = _LIMIT, list(_PATHS), 0
-        for trace_id in self.asked.traces or self._found():
+        for trace_id in self.query.traces or self._trace_ids():
             if self.is_new(trace_id):
                 yield from self._trace(trace_id)
 
@@ -92,7 +92,7 @@ class Tempo(ServerSource):
                 self._of_full_length += _of_full_length(span)
                 yield span
             if not spans:
-                self.say(where, "it is there, and has no spans")
+                self.report(where, "it is there, and has no spans")
         except SourceError as error:
             self.refused(where, error)
 
@@ -119,49 +119,51 @@ class Tempo(ServerSource):
 
     # ------------------------------------------------------------------------------- searching
 
-    def _found(self) -> Iterator[str]:
+    def _trace_ids(self) -> Iterator[str]:
         yield from searched(
             self.window, self.step_ns, self._search, self._not_whole, _LONGEST_WINDOW_NS
         )
         hidden = time.time_ns() - _HIDDEN_NS
-        if self.asked.until_ns > hidden:
+        if self.query.until_ns > hidden:
             message = (
                 f"traces since {from_ns(hidden // SECOND_NS * SECOND_NS)} are missing: Tempo's "
                 "search does not show the newest 30 s; hint: ask again in 30 s, ask for trace=ID, "
                 "or leave them out by until=30s"
             )
-            if self.asked.until_now:  # whoever asks for all there is gets all that can be had
+            if self.query.until_now:  # whoever asks for all there is gets all that can be had
                 _log.warning("%s: %s", self.name, message)
             else:
-                self.say(self.name, message)
+                self.report(self.name, message)
 
     def _search(self, window: Window) -> Generator[str, None, bool]:
         """Yield the ids of traces in a window, and return whether there may be more."""
         where = window_text(*window)
         try:
-            found, full = self._all_ids(window, where)
+            trace_ids, full = self._all_ids(window, where)
         except SourceError as error:
             self.refused(f"{self.name} {where}", error)
             return False
-        for trace_id in found:
+        for trace_id in trace_ids:
             if isinstance(trace_id, str) and _ID.fullmatch(trace_id):
                 yield trace_id.lower().zfill(32)
             else:
-                self.say(f"{self.name} {where}", f"a trace was found under no id: {trace_id!r:.80}")
+                self.report(
+                    f"{self.name} {where}", f"a trace was found under no id: {trace_id!r:.80}"
+                )
         return full
 
     def _all_ids(self, window: Window, where: str) -> tuple[list[object], bool]:
         """Return the ids in a window, and whether there may be more; of one that cannot be halved
         as many as the server gives."""
-        while (found := self._ids(window, where, self._limit)) is None:
+        while (trace_ids := self._ids(window, where, self._limit)) is None:
             self._limit = max(self._limit // 4, 1)
         limit = self._limit
-        while len(found) >= limit and limit < _MOST and len(window.halves(self.step_ns)) == 1:
+        while len(trace_ids) >= limit and limit < _MOST and len(window.halves(self.step_ns)) == 1:
             more = self._ids(window, where, 4 * limit)
             if more is None:
                 break
-            found, limit = more, 4 * limit
-        return found, len(found) >= limit
+            trace_ids, limit = more, 4 * limit
+        return trace_ids, len(trace_ids) >= limit
 
     def _ids(self, window: Window, where: str, limit: int) -> list[object] | None:
         """Return the ids that a search gives; None if it does not take the limit, as set by
@@ -175,25 +177,25 @@ class Tempo(ServerSource):
         if answer.status == 400 and b"limit" in answer.head() and limit > 1:
             answer.close()
             return None
-        said = answer.json() if answer.status == 200 else None
-        if not isinstance(said, dict) or not isinstance(found := said.get("traces", []), list):
+        body = answer.json() if answer.status == 200 else None
+        if not isinstance(body, dict) or not isinstance(traces := body.get("traces", []), list):
             raise self.http.refusal(answer)
         answer.close()
-        if said.get("status") == "PARTIAL":
-            message = f"only a part was searched: {said.get('message')!s:.200}"
-            self.say(f"{self.name} {where}", message)
-        return [it.get("traceID") if isinstance(it, dict) else it for it in found]
+        if body.get("status") == "PARTIAL":
+            message = f"only a part was searched: {body.get('message')!s:.200}"
+            self.report(f"{self.name} {where}", message)
+        return [it.get("traceID") if isinstance(it, dict) else it for it in traces]
 
     def _query(self, window: Window) -> list[tuple[str, str]]:
         return [
-            ("q", traceql(self.asked.services, self.asked.attributes)),
+            ("q", traceql(self.query.services, self.query.attributes)),
             ("start", str(window.since_ns // SECOND_NS)),
             ("end", str(window.until_ns // SECOND_NS)),
             ("spss", "1"),
         ]
 
     def _not_whole(self, window: Window) -> None:
-        self.say(
+        self.report(
             f"{self.name} {window_text(*window)}",
             "there are more traces in this second than a search gives; the others are missing; "
             "hint: ask for one service= or attribute= at a time",

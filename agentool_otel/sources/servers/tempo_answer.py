@@ -1,4 +1,4 @@
-"""What Grafana Tempo's second API says around a trace.
+"""The message around a trace in Grafana Tempo's second API.
 
 Spec: grafana/tempo v3.0, pkg/tempopb/tempo.proto: TraceByIDResponse has a `trace` under 1, in which
 the ResourceSpans are under 1, `metrics` under 2, a `status` under 3, where 1 is PARTIAL, and a
@@ -32,10 +32,10 @@ def holds_trace(data: bytes) -> bool:
         if data.startswith(_SCOPE_SPANS_FOLLOW, len(first.encoded)):
             return False  # a ResourceSpans, as nearly always
         inner = (it for it in fields(first.value, cut_short=True) if it.number != 1)
-        found = next(inner, None)
+        after = next(inner, None)
     except ValueError:
         return False
-    return found is not None and (found.number, found.wire_type) == (_SCOPE_SPANS, LENGTH_DELIMITED)
+    return after is not None and (after.number, after.wire_type) == (_SCOPE_SPANS, LENGTH_DELIMITED)
 
 
 def partial_in_protobuf(data: bytes) -> str | None:

@@ -1,7 +1,7 @@
-"""Reading all of a window of time from a search that gives the first so many.
+"""Reading all of a time window through a search that returns only the first so many.
 
-Neither Tempo nor Jaeger has a cursor. A window whose answer is as long as was asked for may have
-more in it: it is halved until its parts do not.
+Neither Tempo nor Jaeger has a cursor. A window whose answer reaches the limit may have more
+in it: it is halved until its parts do not.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def searched(
 ) -> Iterator[T]:
     """Yield all that `search` has for a window, oldest windows first.
 
-    What lies on a border, or in a window that is asked for again, is given again.
+    Results on a border, or in a window that is searched again, are repeated.
 
     Args:
         window: its ends are whole steps.
@@ -54,11 +54,11 @@ def searched(
     starts = range(since, until, longest_ns or until - since)
     waiting = [Window(a, min(a + starts.step, until)) for a in reversed(starts)]
     while waiting:
-        asked = waiting.pop()
-        if not (yield from search(asked)):
+        current = waiting.pop()
+        if not (yield from search(current)):
             continue
-        halves = asked.halves(step_ns)
+        halves = current.halves(step_ns)
         if len(halves) == 1:
-            not_whole(asked)
+            not_whole(current)
         else:
             waiting += reversed(halves)

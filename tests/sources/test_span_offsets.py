@@ -82,7 +82,7 @@ def test_counting_changes_nothing(
     assert not source.problems
 
 
-def test_every_span_that_was_counted_passes_once(tmp_path: Path) -> None:
+def test_every_counted_span_is_yielded_once(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     made = [span(number, number % 2 == 0, False, "") for number in range(1, 100)]
     file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]}))
@@ -94,14 +94,14 @@ def test_every_span_that_was_counted_passes_once(tmp_path: Path) -> None:
     assert passed == {slot: count for slot, count in enumerate(census.counts) if count}
 
 
-def test_what_is_not_plainly_spans_is_not_counted(tmp_path: Path) -> None:
+def test_only_files_of_plain_spans_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     for odd in ('{"resourceMetrics": []}', "[]", "{", '{"resourceSpans": [{"scopeSpans": 1}]}'):
         file.write_text(f'{{"resourceSpans": []}}\n{odd}\n')
         assert SpanFiles([file]).census() is None
 
 
-def test_a_file_that_shrank_after_it_was_counted_costs_what_is_missing(tmp_path: Path) -> None:
+def test_a_file_that_shrank_after_counting_loses_only_what_is_missing(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     made = [span(number, False, False, "") for number in range(1, 10)]
     text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": made}]}]})
@@ -118,7 +118,7 @@ def test_a_file_that_shrank_after_it_was_counted_costs_what_is_missing(tmp_path:
     ("traces", "parent", "counted"),
     [(3000, "00000000000000ff", False), (3000, "", True), (100, "00000000000000ff", True)],
 )
-def test_it_is_counted_only_where_a_traces_spans_lie_together(
+def test_files_are_counted_only_where_the_spans_of_a_trace_lie_together(
     tmp_path: Path, traces: int, parent: str, counted: bool
 ) -> None:
     file = tmp_path / "spans.jsonl"
@@ -157,7 +157,7 @@ def test_a_resource_may_be_null(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "resource", [{"attributes": {"service.name": "bot"}}, {"attributes": []}, {}, None]
 )
-def test_what_is_spelled_otherwise_is_read_as_without_counting(
+def test_other_spellings_are_read_as_without_counting(
     tmp_path: Path, odd: dict[str, Any], resource: Any
 ) -> None:
     file = tmp_path / "spans.jsonl"

@@ -115,7 +115,7 @@ def test_nothing_of_a_large_file_is_copied(tmp_path: Path, monkeypatch: pytest.M
     assert not any(b"a secret" in block for block in written)
 
 
-def test_a_file_that_was_cut_meanwhile_costs_what_is_missing(tmp_path: Path) -> None:
+def test_a_file_cut_short_since_it_was_read_loses_only_what_is_missing(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     text = "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
     file.write_text(text)
@@ -130,7 +130,7 @@ def test_a_file_that_was_cut_meanwhile_costs_what_is_missing(tmp_path: Path) -> 
     }
 
 
-def test_spans_of_a_file_that_was_written_anew_are_not_taken_for_those_before(
+def test_spans_of_a_rewritten_file_are_not_mistaken_for_the_earlier_ones(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "spans.jsonl"
@@ -146,7 +146,7 @@ def test_spans_of_a_file_that_was_written_anew_are_not_taken_for_those_before(
     }
 
 
-def test_a_file_is_read_on_when_another_has_taken_its_name(tmp_path: Path) -> None:
+def test_an_open_file_is_read_to_its_end_after_another_takes_its_name(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     file.write_text(
         "".join(line(FRAMES[0], [span(number, "a", False)]) for number in range(1, 100))
@@ -158,7 +158,7 @@ def test_a_file_is_read_on_when_another_has_taken_its_name(tmp_path: Path) -> No
     assert found + sum(map(len, traces)) == 99
 
 
-def test_behind_a_document_that_was_read_in_windows_no_span_is_lost(
+def test_no_span_is_lost_after_a_document_that_was_read_in_windows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(otlp_json, "LARGE_LINE", 100_000)
@@ -172,7 +172,7 @@ def test_behind_a_document_that_was_read_in_windows_no_span_is_lost(
     assert not [it for it in source.problems if "has changed" in it.message]
 
 
-def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
+def test_the_file_is_closed_once_its_spans_are_read(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     file.write_text("".join(line(FRAMES[0], [span(n, "a", False)]) for n in range(1, 20)))
     traces = by_trace(undecoded(SpanFiles([file])), NOTHING)
@@ -182,7 +182,7 @@ def test_the_file_is_closed_when_its_spans_are_read(tmp_path: Path) -> None:
     assert str(file) not in open_files()
 
 
-def test_a_file_is_read_from_any_place_and_a_pipe_is_not(tmp_path: Path) -> None:
+def test_files_are_read_at_any_offset_and_pipes_are_not(tmp_path: Path) -> None:
     (tmp_path / "spans.jsonl").write_bytes(b"0123456789")
     with (tmp_path / "spans.jsonl").open("rb") as file:
         found = Reread.of(file)
@@ -197,7 +197,7 @@ def test_a_file_is_read_from_any_place_and_a_pipe_is_not(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("limit", "again"), [(b"max\n", True), (b"40000\n", False)])
-def test_only_what_memory_can_hold_is_read_at_random(
+def test_only_files_that_fit_into_memory_are_read_out_of_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: bytes, again: bool
 ) -> None:
     (tmp_path / "memory.max").write_bytes(limit)
@@ -210,7 +210,9 @@ def test_only_what_memory_can_hold_is_read_at_random(
     assert {isinstance(it, UndecodedSpan) and it.at >= 0 for it in spans} == {again}
 
 
-def test_few_files_are_held_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_open_files_is_limited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(span_files, "_FEW", 2)
     files = [tmp_path / f"{n}.jsonl" for n in range(3)]
     for n, file in enumerate(files):

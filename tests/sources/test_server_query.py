@@ -7,14 +7,14 @@ import pytest
 from agentool_otel.errors import ConfigurationError, SourceError
 from agentool_otel.sources.opening import open_source
 from agentool_otel.sources.servers.credentials import Credentials
-from agentool_otel.sources.servers.query import Asked, asked
+from agentool_otel.sources.servers.query import ServerQuery, parse_query
 
 NOW_NS = 1_795_339_200 * 10**9  # 2026-11-22T09:20:00Z
 HOUR_NS = 3600 * 10**9
 
 
-def read(url: str) -> Asked:
-    return asked(url, 3200, lambda: NOW_NS)
+def read(url: str) -> ServerQuery:
+    return parse_query(url, 3200, lambda: NOW_NS)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def read(url: str) -> Asked:
         ("tempo://[::1]:3200", "http://[::1]:3200"),
     ],
 )
-def test_the_scheme_says_how_to_get_there(url: str, base: str) -> None:
+def test_the_scheme_names_the_transport(url: str, base: str) -> None:
     assert read(url).base == base
 
 
@@ -41,22 +41,22 @@ def test_the_scheme_says_how_to_get_there(url: str, base: str) -> None:
         ("2026-11-22", 9 * HOUR_NS + HOUR_NS // 3),
     ],
 )
-def test_the_beginning_is_how_long_ago_or_a_time(text: str, ago_ns: int) -> None:
+def test_since_is_a_duration_or_a_time(text: str, ago_ns: int) -> None:
     it = read(f"tempo://h?since={text}")
     assert (it.since_ns, it.until_ns, it.usual) == (NOW_NS - ago_ns, NOW_NS, False)
 
 
-def test_without_a_beginning_it_is_an_hour_before_the_end() -> None:
+def test_without_since_the_last_hour_before_until_is_read() -> None:
     it = read("tempo://h?until=1h")
     assert (it.since_ns, it.until_ns, it.usual) == (NOW_NS - 2 * HOUR_NS, NOW_NS - HOUR_NS, True)
 
 
-def test_what_can_be_asked_for_again_and_again_is() -> None:
+def test_parameters_that_may_be_repeated_are_all_read() -> None:
     it = read("tempo://h?service=a&service=b%26c&attribute=k=v=w&attribute=n=1")
     assert (it.services, it.attributes) == (("a", "b&c"), (("k", "v=w"), ("n", "1")))
 
 
-def test_the_id_of_a_trace_has_its_leading_zeros() -> None:
+def test_a_trace_id_is_padded_with_leading_zeros() -> None:
     assert read("tempo://h?trace=ABC&trace=0abc").traces == ("0" * 29 + "abc",)
 
 
@@ -78,14 +78,16 @@ def test_the_id_of_a_trace_has_its_leading_zeros() -> None:
         ("tempo://", "expected tempo://HOST:PORT/PATH"),
     ],
 )
-def test_what_cannot_be_understood_is_refused_by_name(url: str, words: str) -> None:
+def test_a_url_that_cannot_be_understood_is_refused_with_the_parameter_named(
+    url: str, words: str
+) -> None:
     with pytest.raises(SourceError, match=words):
         read(url)
 
 
 @pytest.mark.parametrize("password", ["s3cret", "s3/cret", "s3?cret", "s3#cret", "s3@cret", "%73"])
 @pytest.mark.parametrize("rest", ["h:1?x=1", "h:port", "h/path?trace=?", "[::1"])
-def test_no_refusal_has_a_password_in_it(password: str, rest: str) -> None:
+def test_no_error_contains_a_password(password: str, rest: str) -> None:
     with pytest.raises(SourceError) as refused:
         read(f"tempo://user:{password}@{rest}")
     words = f"{refused.value!r} {refused.value.__cause__!r}"
@@ -102,7 +104,7 @@ def test_all_four_schemes_are_sources() -> None:
     assert names == ["tempo://h", "tempo+https://h", "jaeger://h", "jaeger+https://h"]
 
 
-def test_credentials_are_of_the_url_or_else_of_the_environment(
+def test_credentials_come_from_the_url_or_else_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("AGENTOOL_TEMPO_TOKEN", "t0ken\n")

@@ -12,7 +12,7 @@ from agentool_otel.sources.files.bounded_cache import Remembered
 from agentool_otel.sources.files.span_files import SpanFiles
 
 
-def test_what_was_put_is_known() -> None:
+def test_stored_values_are_known() -> None:
     numbers = Remembered[int]()
     numbers.put(b"a", 1)
     numbers.put(b"b", 2)
@@ -20,7 +20,7 @@ def test_what_was_put_is_known() -> None:
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MANY", 3), ("MANY_BYTES", 30)])
-def test_all_is_forgotten_when_it_is_too_much(
+def test_a_full_cache_forgets_everything(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     monkeypatch.setattr(bounded_cache, limit, value)

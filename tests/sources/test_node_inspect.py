@@ -60,7 +60,7 @@ def test_a_printed_span_is_read(tmp_path: Path) -> None:
     assert span.end_ns == 1760000000103005500
 
 
-def test_what_was_not_printed_is_a_problem_with_a_hint(tmp_path: Path) -> None:
+def test_values_that_were_not_printed_are_a_problem_with_a_hint(tmp_path: Path) -> None:
     source = open_source(write(tmp_path, PRINTED))
     list(source.spans())
     *_, problem = source.problems
@@ -70,7 +70,7 @@ def test_what_was_not_printed_is_a_problem_with_a_hint(tmp_path: Path) -> None:
     )
 
 
-def test_a_span_that_was_cut_costs_only_itself(tmp_path: Path) -> None:
+def test_a_truncated_span_loses_only_itself(tmp_path: Path) -> None:
     source = open_source(write(tmp_path, PRINTED + PRINTED.partition("\n")[2][:400]))
     assert len(list(source.spans())) == 1
     assert "cut short or damaged" in source.problems[-1].message
@@ -92,7 +92,7 @@ def test_a_span_that_was_cut_costs_only_itself(tmp_path: Path) -> None:
         ("{ a: 2026-01-01T00:00:00.000Z, }", {"a": "2026-01-01T00:00:00.000Z"}),
     ],
 )  # fmt: skip
-def test_values_are_what_they_were(printed: str, value: object) -> None:
+def test_printed_values_come_back_as_they_were(printed: str, value: object) -> None:
     assert looks_inspected(printed, 0)
     assert inspected(printed, 0).value == value
 
@@ -103,7 +103,7 @@ def test_anything_else_is_a_value_error(text: str) -> None:
         assert isinstance(inspected(text, 0).value, dict)
 
 
-def test_json_is_no_printed_object() -> None:
+def test_json_is_not_a_printed_object() -> None:
     assert not looks_inspected('{"a": 1}', 0)
 
 
