@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading, say
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge
@@ -34,12 +34,13 @@ def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
     @click.option(
         "--judge-url",
         metavar="URL",
-        help="Its OpenAI-compatible endpoint.  [default: OPENAI_BASE_URL, else OpenAI's]",
+        help="Its OpenAI-compatible endpoint. "
+        f" [default: {environment.OPENAI_BASE_URL}, else OpenAI's]",
     )
     @click.option(
         "--judge-key-env",
         metavar="NAME",
-        help="Environment variable with its key.  [default: OPENAI_API_KEY]",
+        help=f"Environment variable with its key.  [default: {environment.OPENAI_API_KEY}]",
     )
     @click.option(
         "--no-judge-cache",
@@ -69,7 +70,7 @@ def _judge(
         return None
     key = None
     if key_variable is not None:
-        key = os.environ.get(key_variable)
+        key = environment.value(key_variable)
         if not key:
             raise ConfigurationError(
                 f"--judge-key-env: the environment variable {key_variable!r} is not set"

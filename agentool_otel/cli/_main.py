@@ -14,6 +14,7 @@ from typing import Any, cast
 import click
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.ground import environment
 from agentool_otel.ground.version import __version__
 
 __all__ = ["main"]
@@ -33,14 +34,17 @@ _COMMANDS = {
 }
 """Command to its line in `--help`, which is shown without importing any of them."""
 
+_TOKEN, _TENANT = (
+    " and ".join(environment.server_variable(store, setting) for store in ("TEMPO", "JAEGER"))
+    for setting in ("TOKEN", "TENANT")
+)
 _SOURCE = (
     "SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs record "
-    "into, .agentool/ or AGENTOOL_DIR. Or it is a server: tempo://HOST:3200, jaeger://HOST:16686, "
-    "over TLS tempo+https:// and jaeger+https://, with a base path and, after `?`, what to read: "
-    "trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, or a time; the "
-    "last hour by default), timeout=60s. AGENTOOL_TEMPO_TOKEN and AGENTOOL_JAEGER_TOKEN are sent "
-    "as Bearer, AGENTOOL_TEMPO_TENANT and AGENTOOL_JAEGER_TENANT as the tenant, user:password@ in "
-    "the URL as Basic. Servers need the extra `servers`."
+    f"into, .agentool/ or {environment.FOLDER}. Or it is a server: tempo://HOST:3200, "
+    "jaeger://HOST:16686, over TLS tempo+https:// and jaeger+https://, with a base path and, after "
+    "`?`, what to read: trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, "
+    f"or a time; the last hour by default), timeout=60s. {_TOKEN} are sent as Bearer, {_TENANT} as "
+    "the tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
 )
 _UNREADABLE = 3
 _USAGE = 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import click
 from rich.console import Console
 
 from agentool_otel.cli import _text
+from agentool_otel.ground import environment
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers.log_record import is_fragment
@@ -44,7 +44,7 @@ class _View(Console):
 def view() -> Console:
     """Return the console for what people look at: coloured on a terminal, plain elsewhere."""
     width = None
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+    if not sys.stdout.isatty() and not environment.is_set(environment.COLUMNS):
         width = _PLAIN_WIDTH
     return _View(highlight=False, markup=False, emoji=False, width=width)
 

@@ -51,35 +51,37 @@ _TRACERS = re.compile(
     r"opentelemetry-(distro|instrumentation(-.+)?|util-genai)"
 )
 _SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_EXPORTER = environment.exporter_variable("traces")
 _EFFECTS = {
-    "AGENTOOL_DIR": "folder of the recordings",
-    "AGENTOOL_JOURNAL": "off: spans may be lost when the process is killed",
-    "AGENTOOL_OTEL_STRICT": "errors of this package are raised (for its own tests)",
+    environment.FOLDER: "folder of the recordings",
+    environment.JOURNAL: "off: spans may be lost when the process is killed",
+    environment.STRICT: "errors of this package are raised (for its own tests)",
     environment.CAPTURE: "whether messages, arguments and results are captured, and on what",
-    "OTEL_SDK_DISABLED": "true: nothing is recorded at all",
-    "OTEL_TRACES_EXPORTER": "otlp, console or none instead of a recording",
-    "OTEL_LOGS_EXPORTER": "otlp, console or none instead of where the spans go",
-    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "log records go there",
+    environment.DISABLED: "true: nothing is recorded at all",
+    _EXPORTER: "otlp, console or none instead of a recording",
+    environment.exporter_variable("logs"): "otlp, console or none instead of where spans go",
+    environment.otlp_variable("ENDPOINT", "logs"): "log records go there",
     environment.EXCEPTIONS: "logs: exceptions are log records; logs/dup: on spans as well",
-    "OTEL_METRICS_EXPORTER": "otlp, console or none instead of where the spans are sent",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics go there",
-    "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "spans go there instead of into a recording",
-    "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf or grpc",
-    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf or grpc",
-    "OTEL_EXPORTER_OTLP_HEADERS": "sent with every request",
-    "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "sent with every request",
-    "OTEL_EXPORTER_OTLP_CERTIFICATE": "the authority that the receiver is trusted by",
-    "OTEL_BSP_SCHEDULE_DELAY": "milliseconds that ended spans wait for others before they are sent",
-    "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "spans in a request at most",
-    "OTEL_BSP_MAX_QUEUE_SIZE": "counts with AGENTOOL_JOURNAL=off and a recording alone",
-    "OTEL_SERVICE_NAME": "service.name of the spans",
-    "OTEL_RESOURCE_ATTRIBUTES": "further attributes of the resource",
-    "OTEL_TRACES_SAMPLER": "which runs are recorded",
-    "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "frameworks that are left alone",
-    "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "attributes beyond it are lost",
-    "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
-    "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
+    environment.exporter_variable("metrics"): "otlp, console or none instead of where spans go",
+    environment.otlp_variable("ENDPOINT", "metrics"): "metrics go there",
+    environment.otlp_variable("ENDPOINT"): "spans go there instead of into a recording",
+    environment.otlp_variable("ENDPOINT", "traces"): "spans go there instead of into a recording",
+    environment.otlp_variable("PROTOCOL"): "http/protobuf or grpc",
+    environment.otlp_variable("PROTOCOL", "traces"): "http/protobuf or grpc",
+    environment.otlp_variable("HEADERS"): "sent with every request",
+    environment.otlp_variable("HEADERS", "traces"): "sent with every request",
+    environment.otlp_variable("CERTIFICATE"): "the authority that the receiver is trusted by",
+    environment.DELAY: "milliseconds that ended spans wait for others before they are sent",
+    environment.BATCH_SIZE: "spans in a request at most",
+    environment.QUEUE_SIZE: f"counts with {environment.JOURNAL}=off and a recording alone",
+    environment.SERVICE_NAME: "service.name of the spans",
+    environment.RESOURCE_ATTRIBUTES: "further attributes of the resource",
+    environment.SAMPLER: "which runs are recorded",
+    environment.INSTRUMENTATIONS_DISABLED: "frameworks that are left alone",
+    environment.ATTRIBUTE_COUNT_LIMIT: "attributes beyond it are lost",
+    **dict.fromkeys(
+        environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
+    ),
 }
 _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
 _GOOD = frozenset({"attached", "absent", "inherited"})
@@ -222,8 +224,12 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
             "value": "(set, not shown)" if _SECRET.search(name) else _shown(value),
             "effect": _EFFECTS.get(name, ""),
         }
-        for name, value in sorted(environ.items())
-        if name.startswith(("OTEL_", "AGENTOOL_"))
+        for name, value in sorted(
+            [
+                *environment.of_opentelemetry(environ).items(),
+                *environment.of_this_package(environ).items(),
+            ]
+        )
     ]
 
 
@@ -240,8 +246,8 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
         target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
         target = target or target_from_environment(os.environ)
         exporting = exporter(os.environ, "traces")
-        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-            where = "nowhere: OTEL_SDK_DISABLED=true"
+        if environment.sdk_disabled():
+            where = f"nowhere: {environment.DISABLED}=true"
         elif target is not None:
             network, spans = True, target
             where = f"{target} ({target.protocol})"
@@ -249,9 +255,9 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
         elif source is not None:
             where, test = "not at a server", {"ok": False, "said": _NO_SERVER}
         elif exporting == "none":
-            where = "nowhere: OTEL_TRACES_EXPORTER=none"
+            where = f"nowhere: {_EXPORTER}=none"
         elif exporting == "console":
-            where, test["said"] = "the console: OTEL_TRACES_EXPORTER=console", "not tried"
+            where, test["said"] = f"the console: {_EXPORTER}=console", "not tried"
         else:
             folder = recordings_folder()
             where, spans = f"recordings in {folder.absolute()}", "recorded"

@@ -55,8 +55,8 @@ def command(
     """
     if output is not None and endpoint is not None:
         raise ConfigurationError("name either --output or --endpoint")
-    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        raise ConfigurationError("OTEL_SDK_DISABLED=true: no spans are made; hint: unset it")
+    if environment.sdk_disabled():
+        raise ConfigurationError(f"{environment.DISABLED}=true: no spans are made; hint: unset it")
     losses = () if dialect == _BASELINE else writing_dialect(dialect).cannot_carry
     to_terminal = output is None and endpoint is None and sys.stdout.isatty()
     exported = Exported(traces, dialect, bar=not to_terminal)

@@ -24,7 +24,7 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
-from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground import environment
 from agentool_otel.ground.ownership import create_own
 
 __all__ = ["command"]
@@ -48,7 +48,8 @@ _COUNTED = 50_000_000
 @click.option(
     "--also",
     metavar="NAME",
-    help="Vocabulary written beside ours on spans that are sent: openinference (AGENTOOL_ALSO).",
+    help="Vocabulary written beside ours on spans that are sent: openinference "
+    f"({environment.ALSO}).",
 )
 @click.option(
     "--children/--no-children",
@@ -98,12 +99,12 @@ def command(
         "runner": os.getpid(),
         "children": children,
     }
-    folder = recordings_folder().absolute()
+    folder = environment.recordings_folder().absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
         options["notes"] = notes
         _keep_apart(options, Path(notes))
         try:
-            code = _run(arguments, _environment(options, folder))
+            code = _run(arguments, _child_environment(options, folder))
         except PermissionError:
             say(f"error: {program[0]} is not executable")
             return _NOT_RUNNABLE
@@ -151,22 +152,22 @@ def _keep_apart(options: dict[str, Any], notes: Path) -> None:
     options["endpoint"] = str(path)
 
 
-def _environment(options: dict[str, Any], folder: Path) -> dict[str, str]:
+def _child_environment(options: dict[str, Any], folder: Path) -> dict[str, str]:
     path = [str(_BOOTSTRAP)]
-    if before := os.environ.get("PYTHONPATH"):
+    if before := os.environ.get(environment.PYTHON_PATH):
         path.append(before)
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
-        "AGENTOOL_OTEL_RUN": json.dumps(options),
-        "AGENTOOL_DIR": str(folder),  # absolute: the program may change its folder
+        environment.PYTHON_PATH: os.pathsep.join(path),
+        environment.RUN_OPTIONS: json.dumps(options),
+        environment.FOLDER: str(folder),  # absolute: the program may change its folder
     }
 
 
 # ---------------------------------------------------------------------------------- the child
 
 
-def _run(arguments: list[str], environment: dict[str, str]) -> int:
+def _run(arguments: list[str], variables: dict[str, str]) -> int:
     """Run the command to its end and return its exit code, 128 + n if signal n ended it."""
     child: subprocess.Popen[bytes] | None = None
     early: list[int] = []
@@ -181,7 +182,7 @@ def _run(arguments: list[str], environment: dict[str, str]) -> int:
                 child.send_signal(number)
 
     with _handled(forward):
-        child = subprocess.Popen(arguments, env=environment)
+        child = subprocess.Popen(arguments, env=variables)
         for number in early:
             child.send_signal(number)
         code = child.wait()
@@ -252,7 +253,8 @@ def _sum_up(said: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> N
     failed = [note for note in said.values() if "error" in note]
     if not said:
         say(
-            "agentool-otel: nothing recorded: no Python was started that reads PYTHONPATH",
+            "agentool-otel: nothing recorded: no Python was started that reads "
+            f"{environment.PYTHON_PATH}",
             fg="yellow",
         )
         say("  hint: name a Python program, and leave out python's options -I, -E and -S")
@@ -312,7 +314,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 fg="yellow",
             )
             if kept:
-                say(f"  {kept:,} are kept in {recordings_folder()}")
+                say(f"  {kept:,} are kept in {environment.recordings_folder()}")
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:

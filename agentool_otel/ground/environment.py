@@ -4,9 +4,8 @@ Other modules ask the functions here and spell no name. A function takes the env
 the process by default. What a value may be is checked by whoever uses it, and `named` helps to say
 so; white space around a value never counts, and an empty variable is an unset one.
 
-Variables that the SDK, gRPC or OpenTelemetry's API read by themselves (`OTEL_SERVICE_NAME`,
-`OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_PROPAGATORS`, limits of spans) are not
-here.
+Of the variables that the SDK, gRPC or OpenTelemetry's API read by themselves, those stand here that
+`agentool-otel doctor` explains.
 
 Spec of those that begin with `OTEL_`, where nothing else stands: opentelemetry-specification,
 configuration/sdk-environment-variables.md and protocol/exporter.md, with the units of
@@ -22,9 +21,11 @@ from typing import Final, Literal
 
 __all__ = [
     "ALSO",
+    "ATTRIBUTE_COUNT_LIMIT",
     "BATCH_SIZE",
     "CAPTURE",
     "CASE",
+    "COLUMNS",
     "COPIES",
     "DELAY",
     "DISABLED",
@@ -37,8 +38,17 @@ __all__ = [
     "LARGEST_ATTRIBUTE",
     "LARGEST_SPAN",
     "OFFLOAD",
+    "OPENAI_API_BASE",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "PYTHON_PATH",
     "QUEUE_SIZE",
+    "RESOURCE_ATTRIBUTES",
+    "RUN_OPTIONS",
+    "SAMPLER",
+    "SERVICE_NAME",
     "STRICT",
+    "VALUE_LENGTH_LIMITS",
     "Signal",
     "case_id",
     "copies_wanted",
@@ -48,12 +58,15 @@ __all__ = [
     "handed_down",
     "is_set",
     "journal_wanted",
+    "of_opentelemetry",
+    "of_this_package",
     "otlp",
     "otlp_of_signal",
     "otlp_variable",
     "recordings_folder",
     "sdk_disabled",
     "sdk_measures_itself",
+    "server_variable",
     "strict",
     "trusted_by_requests",
     "value",
@@ -101,6 +114,10 @@ CASE: Final = "AGENTOOL_EVAL_CASE"
 
 STRICT: Final = "AGENTOOL_OTEL_STRICT"
 """`1` raises errors of this package, for its own tests. Default: they are logged."""
+
+RUN_OPTIONS: Final = "AGENTOOL_OTEL_RUN"
+"""The options of `agentool-otel run`, as JSON, for the Pythons that it starts. Default: none.
+Read by `cli/_bootstrap/sitecustomize.py`, which spells the name itself."""
 
 # ---------------------------------------------------------------------------------- OpenTelemetry
 
@@ -154,6 +171,48 @@ _OF_REQUESTS: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 Default: those of the system.
 Source: requests 2.34, sessions.py, by which OpenTelemetry's exporter sends."""
 
+# ------------------------------------------------------------------------ read by the SDK alone
+
+SERVICE_NAME: Final = "OTEL_SERVICE_NAME"
+"""`service.name` of the spans. Default: `unknown_service`."""
+
+RESOURCE_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"
+"""Further attributes of the resource, `key=value` pairs separated by commas. Default: none."""
+
+SAMPLER: Final = "OTEL_TRACES_SAMPLER"
+"""Which runs are recorded. Default: `parentbased_always_on`."""
+
+ATTRIBUTE_COUNT_LIMIT: Final = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
+"""Attributes that a span keeps. Default: 128."""
+
+VALUE_LENGTH_LIMITS: Final = (
+    "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT",
+    "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT",
+)
+"""Characters that the SDK keeps of an attribute, of spans alone the second. Default: all."""
+
+# ----------------------------------------------------------------------------------- others'
+
+OPENAI_BASE_URL: Final = "OPENAI_BASE_URL"
+"""The endpoint of a judge. Default: OpenAI's.
+Source: openai 1.40, `OpenAI(base_url=)`."""
+
+OPENAI_API_KEY: Final = "OPENAI_API_KEY"
+"""The key of a judge. Default: none, which an endpoint of one's own may not need.
+Source: openai 1.40, `OpenAI(api_key=)`."""
+
+OPENAI_API_BASE: Final = "OPENAI_API_BASE"
+"""The older name of `OPENAI_BASE_URL`, which only `agentool_otel.testing` sets. Default: none.
+Source: openai 0.28; langchain-openai 1.4, `ChatOpenAI(base_url=)`."""
+
+PYTHON_PATH: Final = "PYTHONPATH"
+"""Folders that Python imports from; `agentool-otel run` puts one before them. Default: none.
+Source: CPython, Doc/using/cmdline.rst."""
+
+COLUMNS: Final = "COLUMNS"
+"""How many columns what the commands print may have. Default: those of the terminal, 120 in a file.
+Source: POSIX, environment variables; rich 13, `Console(width=)`."""
+
 
 def exporter_variable(signal: Signal) -> str:
     """Return the variable that says where a signal goes: `otlp`, `console` or `none`.
@@ -161,6 +220,14 @@ def exporter_variable(signal: Signal) -> str:
     Default: spans into a recording, log records and metrics where spans go.
     """
     return f"OTEL_{signal.upper()}_EXPORTER"
+
+
+def server_variable(store: str, setting: str) -> str:
+    """Return the variable of what a server is sent: `TOKEN` as Bearer, `TENANT` as the tenant.
+
+    Stores are `TEMPO` and `JAEGER`. Default: none.
+    """
+    return f"AGENTOOL_{store}_{setting}"
 
 
 def otlp_variable(setting: str, signal: Signal | None = None) -> str:
@@ -235,6 +302,18 @@ def event_limit(environ: Mapping[str, str] | None = None) -> int:
     """Return how many events a span keeps."""
     text = value(_EVENT_LIMIT, environ)
     return int(text) if text.isdecimal() else 128
+
+
+def of_opentelemetry(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of OpenTelemetry that are set, whoever reads them."""
+    environ = os.environ if environ is None else environ
+    return {name: text for name, text in environ.items() if name.startswith("OTEL_")}
+
+
+def of_this_package(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of this package that are set."""
+    environ = os.environ if environ is None else environ
+    return {name: text for name, text in environ.items() if name.startswith("AGENTOOL_")}
 
 
 def otlp(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:

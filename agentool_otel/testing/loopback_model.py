@@ -31,6 +31,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, cast
 
+from agentool_otel.ground import environment
 from agentool_otel.testing import _wire as wire
 from agentool_otel.testing.turns import Request, ToolCall, Turn, auto_turn, call
 
@@ -85,7 +86,11 @@ class LoopbackModel:
     def env(self) -> dict[str, str]:
         """Return the environment variables that point the usual clients here."""
         url = self.base_url
-        return {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+        return {
+            environment.OPENAI_BASE_URL: url,
+            environment.OPENAI_API_BASE: url,
+            environment.OPENAI_API_KEY: "none",
+        }
 
     def push(self, *turns: Turn | str) -> None:
         """Queue answers; text is short for a turn that says it."""

@@ -17,6 +17,7 @@ from typing import Any, Dict  # noqa: UP035 - any Python may start this file
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _VARIABLE = "AGENTOOL_OTEL_RUN"
+"""`RUN_OPTIONS` of `ground.environment`, which a Python without agentool_otel cannot import."""
 
 
 def _leave() -> None:

@@ -23,6 +23,7 @@ from agentool_otel.evaluation.judges.questions import (
 )
 from agentool_otel.evaluation.judges.suppressing import unrecorded
 from agentool_otel.evaluation.judges.usage import JudgeUsage
+from agentool_otel.ground import environment
 
 __all__ = ["OpenAIJudge"]
 
@@ -79,12 +80,12 @@ class OpenAIJudge:
         max_chars: int = 100_000,
         parameters: Mapping[str, Any] | None = None,
     ):
-        url = base_url or os.environ.get("OPENAI_BASE_URL")
-        key = api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else None)
-        if key is None:
+        url = base_url or environment.value(environment.OPENAI_BASE_URL)
+        key = api_key or environment.value(environment.OPENAI_API_KEY) or (url and _NO_KEY)
+        if not key:
             raise ConfigurationError(
-                "no key for the judge; hint: set OPENAI_API_KEY, or name the base URL of a server"
-                " that needs none"
+                f"no key for the judge; hint: set {environment.OPENAI_API_KEY}, or name the base "
+                "URL of a server that needs none"
             )
         self.model = model
         self.concurrency = concurrency
