@@ -218,13 +218,13 @@ def _make_alike(descriptor: int, old: os.stat_result) -> None:
 
 
 def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> None:
-    written = {option: found for option, place in wanted.items() if (found := _file(place))}
+    written = {option: file_stat for option, place in wanted.items() if (file_stat := _file(place))}
     if not written:
         return
     for read in inputs:
-        found = _file(read)
+        file_stat = _file(read)
         for option, other in written.items():
-            if found is not None and os.path.samestat(found, other):
+            if file_stat is not None and os.path.samestat(file_stat, other):
                 raise ConfigurationError(
                     f"{_label(wanted[option])} is also read: {_label(read)} is the same file"
                     f"; hint: name another file with {option}, outside of what is read"
@@ -233,9 +233,9 @@ def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> No
 
 def _refuse_the_same(wanted: Mapping[str, Path]) -> None:
     for (option, place), (other_option, other) in combinations(wanted.items(), 2):
-        found, other_found = _file(place), _file(other)
+        file_stat, other_stat = _file(place), _file(other)
         same = os.path.realpath(place) == os.path.realpath(other) and not _is_device(place)
-        if same or (found and other_found and os.path.samestat(found, other_found)):
+        if same or (file_stat and other_stat and os.path.samestat(file_stat, other_stat)):
             raise ConfigurationError(
                 f"{option} and {other_option} both name {_label(other)}"
                 f"; hint: name another file with {other_option}"
@@ -246,12 +246,12 @@ def _file(place: SpanFile) -> os.stat_result | None:
     """Return what tells a regular file from all others; None for anything else."""
     try:
         if place == STDOUT:
-            found = os.fstat(sys.stdout.fileno())
+            file_stat = os.fstat(sys.stdout.fileno())
         else:
-            found = os.stat(place if isinstance(place, Path) else place.fileno())
+            file_stat = os.stat(place if isinstance(place, Path) else place.fileno())
     except (OSError, ValueError):  # none there yet, or nothing that the system knows as open
         return None
-    return found if stat.S_ISREG(found.st_mode) else None
+    return file_stat if stat.S_ISREG(file_stat.st_mode) else None
 
 
 def _is_device(place: Path) -> bool:
@@ -272,20 +272,20 @@ def _label(place: SpanFile) -> str:
 @contextmanager
 def _ended_in_order() -> Generator[None]:
     """Let signals that end the process at once end it as an error does, so that nothing is left."""
-    taken: list[int] = []
+    handled: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
-        for other in taken:
+        for other in handled:
             signal.signal(other, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     if threading.current_thread() is threading.main_thread():
         numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
-        taken += (it for it in numbers if signal.getsignal(it) is signal.SIG_DFL)
+        handled += (it for it in numbers if signal.getsignal(it) is signal.SIG_DFL)
     try:
-        for number in taken:
+        for number in handled:
             signal.signal(number, end)
         yield
     finally:
-        for number in taken:
+        for number in handled:
             signal.signal(number, signal.SIG_DFL)

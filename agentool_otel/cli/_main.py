@@ -91,7 +91,7 @@ class _Commands(click.Group):
     ) -> Any:
         _show_warnings()
         _forgive_encodings()
-        _asked["debug"] = False  # of a call before, in this process
+        _flags["debug"] = False  # of a call before, in this process
         try:
             code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:
@@ -130,16 +130,16 @@ def _print_error(text: str) -> None:
 
 # --------------------------------------------------------------------------------- debugging
 
-_asked = {"debug": False}
+_flags = {"debug": False}
 
 
 def _debugging() -> bool:
-    return _asked["debug"]
+    return _flags["debug"]
 
 
 def _debug_option() -> click.Option:
     def note(ctx: click.Context, option: click.Parameter, value: bool) -> None:
-        _asked["debug"] = _asked["debug"] or value
+        _flags["debug"] = _flags["debug"] or value
 
     return click.Option(
         ["--debug"],

@@ -61,7 +61,7 @@ def selecting(command: Callable[..., int]) -> Callable[..., int]:
 
     selected.__doc__ = command.__doc__
     selected.__dict__.update(command.__dict__)
-    made: Callable[..., int] = selected
+    decorated: Callable[..., int] = selected
     for option in reversed(_OPTIONS):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated

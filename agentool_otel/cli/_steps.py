@@ -146,7 +146,7 @@ def brief(step: Step, names: dict[Any, str]) -> Text:
         name = _text.clean(names.get(result.call_id, ""))
         return Text(f"✗ ERROR {name}", "red") if failed else Text(name)
     target = known(step.to_agent)
-    return Text(f"→ {_text.clean(target)}" if target is not None else _said(step.key))
+    return Text(f"→ {_text.clean(target)}" if target is not None else _content(step.key))
 
 
 def body(step: Step, names: dict[Any, str]) -> Text:
@@ -158,16 +158,16 @@ def body(step: Step, names: dict[Any, str]) -> Text:
     if step.type == "tool_result" and result is not None:
         return _result(result, names.get(result.call_id))
     if step.type == "handoff":
-        message = _said(step.message)
+        message = _content(step.message)
         target = known(step.to_agent) or "?"
         return Text.assemble("→ ", (_text.clean(target), "bold"), f": {message}" if message else "")
     if step.type == "memory_read":
-        found = "" if step.results is UNSET else f" → {_text.value(step.results)}"
-        return Text(f'"{_said(step.query)}"{found}')
+        results = "" if step.results is UNSET else f" → {_text.value(step.results)}"
+        return Text(f'"{_content(step.query)}"{results}')
     if step.type == "memory_write":
-        key = _said(step.key)
-        return Text(f"{key} = {_said(step.content)}" if key else _said(step.content))
-    return Text(_said(step.content) or _rest(step))
+        key = _content(step.key)
+        return Text(f"{key} = {_content(step.content)}" if key else _content(step.content))
+    return Text(_content(step.content) or _rest(step))
 
 
 def _result(result: Any, name: str | None) -> Text:
@@ -197,7 +197,7 @@ def _contents(step: Step) -> Iterator[tuple[str, Any]]:
     return ((label, content) for label, content in members if content is not UNSET)
 
 
-def _said(content: Any) -> str:
+def _content(content: Any) -> str:
     return "" if content is UNSET or content is None else _text.value(content)
 
 

@@ -33,7 +33,7 @@ from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.source import Source, files_of
 
-__all__ = ["Asked", "WriteBack", "takes_write_back"]
+__all__ = ["WriteBack", "WriteBackOptions", "takes_write_back"]
 
 _KIND = "evaluations"
 _SERVICE = "agentool-otel"
@@ -41,7 +41,7 @@ _BATCH = 512
 _Command = Callable[..., int]
 
 
-class Asked(NamedTuple):
+class WriteBackOptions(NamedTuple):
     """What the command line says of writing back."""
 
     wanted: bool
@@ -85,8 +85,8 @@ def takes_write_back(command: _Command) -> _Command:
         write_back_content: bool,
         **options: Any,
     ) -> int:
-        asked = Asked(write_back, write_back_to, write_back_content)
-        return command(*args, write_back=asked, **options)
+        chosen = WriteBackOptions(write_back, write_back_to, write_back_content)
+        return command(*args, write_back=chosen, **options)
 
     for option in (
         click.option(
@@ -160,8 +160,8 @@ class WriteBack:
             return
         anchor = rebuilt.anchor if rebuilt is not None else anchor_of_document(trace)
         if anchor is not None:
-            made = written(result, anchor, self._resource, self._content)
-            self._sink.put([*map(self._readable, made.spans)], made.events)
+            output = written(result, anchor, self._resource, self._content)
+            self._sink.put([*map(self._readable, output.spans)], output.events)
             self._count += 1
 
     def finish(self) -> bool:
@@ -179,11 +179,11 @@ class WriteBack:
 
 def _resource() -> Resource:
     """Return whoever judges: this command, unless the environment names another service."""
-    found = dict(Resource.create().attributes)
-    found.pop("service.instance.id", None)  # another one for each start of the command
-    if str(found.get("service.name")).startswith("unknown_service"):
-        found["service.name"] = _SERVICE
-    return Resource(found)
+    attributes = dict(Resource.create().attributes)
+    attributes.pop("service.instance.id", None)  # another one for each start of the command
+    if str(attributes.get("service.name")).startswith("unknown_service"):
+        attributes["service.name"] = _SERVICE
+    return Resource(attributes)
 
 
 # --------------------------------------------------------------------------------------- where to

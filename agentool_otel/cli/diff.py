@@ -186,12 +186,12 @@ def _parsed(text: str) -> tuple[str | None, str | None]:
 
 
 def _parts(skip: Iterable[str]) -> list[Part]:
-    return cast("list[Part]", [part.strip() for given in skip for part in given.split(",")])
+    return cast("list[Part]", [part.strip() for parts in skip for part in parts.split(",")])
 
 
-def _tolerances(given: Iterable[str]) -> dict[str, str]:
+def _tolerances(options: Iterable[str]) -> dict[str, str]:
     tolerances: dict[str, str] = {}
-    for text in (it for several in given for it in several.split(",")):
+    for text in (it for several in options for it in several.split(",")):
         name, equals, amount = text.partition("=")
         if not equals:
             raise ConfigurationError(

@@ -102,7 +102,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
     go and, where that is a recording, read back. With --source a whole run is sent, asked for
     there, and compared.
     """
-    found: dict[str, Any] = {
+    report: dict[str, Any] = {
         "versions": _versions(),
         "frameworks": _frameworks(),
         "other_tracing": _other_tracing(),
@@ -111,15 +111,15 @@ def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
         **_destination(endpoint, source),
     }
     if as_json:
-        sys.stdout.buffer.write(json_codec.dumps(found).encode() + b"\n")
+        sys.stdout.buffer.write(json_codec.dumps(report).encode() + b"\n")
         sys.stdout.buffer.flush()
     else:
-        _print(view(), found)
+        _print(view(), report)
     attached = all(
-        patch["state"] in _GOOD for it in found["frameworks"] for patch in it.get("patches", ())
+        patch["state"] in _GOOD for it in report["frameworks"] for patch in it.get("patches", ())
     )
-    loaded = not any(it.get("error") for it in found["frameworks"])
-    return 0 if attached and loaded and found["self_test"]["ok"] is not False else 1
+    loaded = not any(it.get("error") for it in report["frameworks"])
+    return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
 
 
 # --------------------------------------------------------------------------------- gathering
@@ -142,18 +142,18 @@ def _version(package: str) -> str | None:
 
 def _frameworks() -> list[dict[str, Any]]:
     """Attach to every installed framework in this process and report how that went."""
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     with collected("agentool_otel") as logged:
         known = instrumentors()
     for message in logged:
-        found.append({"name": message.split()[1], "error": message})
+        entries.append({"name": message.split()[1], "error": message})
     for name, instrumentor in sorted(known.items()):
         entry: dict[str, Any] = {
             "name": name,
             "installed": instrumentor.version,
             "supports": list(instrumentor.supports),
         }
-        found.append(entry)
+        entries.append(entry)
         if instrumentor.version is None:
             continue
         entry["instrumented_by"] = _instrumentors_of(name)
@@ -176,7 +176,7 @@ def _frameworks() -> list[dict[str, Any]]:
         ]
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
-    return found
+    return entries
 
 
 def _import(modules: set[str]) -> None:
@@ -262,25 +262,25 @@ def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
             folder = recordings_folder()
             where, spans = f"recordings in {folder.absolute()}", "recorded"
             test = _try_recording(folder)
-        logs = setup_logs.plan(os.environ, spans, given=endpoint is not None)
-        metrics = setup_metrics.plan(os.environ, spans, given=endpoint is not None)
+        logs = setup_logs.plan(os.environ, spans, endpoint_in_code=endpoint is not None)
+        metrics = setup_metrics.plan(os.environ, spans, endpoint_in_code=endpoint is not None)
     except AgentoolError as error:
         where, test = "not known", {"ok": False, "said": str(error)}
         logs = setup_logs.Plan("nowhere", "not known")
         metrics = setup_metrics.Plan("nowhere", "not known")
-    asked = requested(os.environ)
+    capture_requested = requested(os.environ)
     network = network or logs.way == "send"
-    capture = not network if asked is None else asked
+    capture = not network if capture_requested is None else capture_requested
     on = places(os.environ)
     kept = "on spans and events" if on.spans and on.events else "on events" if on.events else ""
     reason = f"{environment.CAPTURE} says so"
-    if asked is None:
+    if capture_requested is None:
         reason = "spans leave this machine" if network else "spans stay on this machine"
         reason += f"; {environment.CAPTURE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
     return {
         "destination": where,
-        "logs": logs.said,
-        "metrics": metrics.said,
+        "logs": logs.description,
+        "metrics": metrics.description,
         "content": {"captured": capture, "on": kept or "on spans", "because": reason},
         "self_test": test,
     }
@@ -332,7 +332,7 @@ def _send_span(exporter: SpanExporter) -> str:
 # ---------------------------------------------------------------------------------- printing
 
 
-def _print(console: Console, found: dict[str, Any]) -> None:
+def _print(console: Console, report: dict[str, Any]) -> None:
     def heading(text: str) -> None:
         console.print(text, style="bold")
 
@@ -340,39 +340,39 @@ def _print(console: Console, found: dict[str, Any]) -> None:
         console.print(Text.assemble("  ", *parts), soft_wrap=True)
 
     heading("Versions")
-    for name, version in found["versions"].items():
+    for name, version in report["versions"].items():
         line(f"{name:<28}", version or ("not installed", "yellow"))
 
     heading("Frameworks")
-    for framework in found["frameworks"]:
+    for framework in report["frameworks"]:
         _print_framework(console, framework)
 
     heading("Tracer provider")
-    line(found["tracer_provider"])
+    line(report["tracer_provider"])
 
     heading("Other tracing packages")
-    for package in found["other_tracing"]:
+    for package in report["other_tracing"]:
         line(f"{package['name']:<42}{package['version']}")
-    if found["other_tracing"]:
+    if report["other_tracing"]:
         line(("where one of them is switched on too, a call may be recorded twice", "dim"))
     else:
         line(("none", "dim"))
 
     heading("Environment")
-    for variable in found["environment"]:
+    for variable in report["environment"]:
         name, value = variable["name"], _text.clean(variable["value"])
         line(f"{name}={value}", (f"  {variable['effect']}", "dim"))
-    if not found["environment"]:
+    if not report["environment"]:
         line(("no OTEL_* and no AGENTOOL_* variables are set", "dim"))
 
     heading("Where spans go")
-    line(f"{'destination':<14}{_text.clean(found['destination'])}")
-    line(f"{'log records':<14}{_text.clean(found['logs'])}")
-    line(f"{'metrics':<14}{_text.clean(found['metrics'])}")
-    captured = f"captured {found['content']['on']}"
-    captured = captured if found["content"]["captured"] else "not captured"
-    line(f"{'content':<14}{captured}", (f" ({found['content']['because']})", "dim"))
-    test = found["self_test"]
+    line(f"{'destination':<14}{_text.clean(report['destination'])}")
+    line(f"{'log records':<14}{_text.clean(report['logs'])}")
+    line(f"{'metrics':<14}{_text.clean(report['metrics'])}")
+    captured = f"captured {report['content']['on']}"
+    captured = captured if report["content"]["captured"] else "not captured"
+    line(f"{'content':<14}{captured}", (f" ({report['content']['because']})", "dim"))
+    test = report["self_test"]
     mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))
     line(f"{'self-test':<14}", (f"{mark} {_text.clean(test['said'])}", style))
 

@@ -135,13 +135,13 @@ def command(
             finished = rebuild_in_processes(groups, jobs, finish, cost=cost)
         else:
             finished = map(finish, rebuild_groups(map(whole, groups), prices))
-        for value, losses, said, verdicts in finished:
+        for value, losses, fidelity_report, verdicts in finished:
             writer.put(value, losses)
             if judged is not None:
                 judged.writelines(verdicts)
-            if reports is not None and said is not None:
-                said["store_loses"] = list(source.loses)
-                reports.write(json_codec.dumps(said).encode() + b"\n")
+            if reports is not None and fidelity_report is not None:
+                fidelity_report["store_loses"] = list(source.loses)
+                reports.write(json_codec.dumps(fidelity_report).encode() + b"\n")
             traces += 1
         writer.finish()
     for sentence in words(writer.kinds):

@@ -42,17 +42,17 @@ def command(folder: Path | None, endpoint: str | None) -> int:
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
     done = recover(folder, target)
-    if not done.found:
+    if not done.had_work:
         say(f"nothing to recover in {folder}")
-    return 1 if done.left else 0
+    return 1 if done.incomplete else 0
 
 
 class Recovered(NamedTuple):
     """What came of a recovery."""
 
-    found: bool
+    had_work: bool
     """Whether there was anything to recover."""
-    left: bool
+    incomplete: bool
     """Whether something is still where it was."""
 
 
@@ -69,18 +69,18 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
     if closed:
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
     survey.elsewhere.clear()  # told apart below
-    left = False
+    incomplete = False
     waiting = destinations(folder, survey)
     for destination in waiting:
         where = _target_for(destination, target, own)
         if where is None:
             survey.elsewhere[destination] = None
         else:
-            left = _send(folder, destination, where, survey) or left
+            incomplete = _send(folder, destination, where, survey) or incomplete
     for sentence in survey.sentences():
         say(_text.clean(sentence), fg="yellow")
-    found = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
-    return Recovered(found, left or bool(survey.failed))
+    had_work = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
+    return Recovered(had_work, incomplete or bool(survey.failed))
 
 
 def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Survey) -> bool:

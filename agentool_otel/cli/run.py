@@ -88,14 +88,14 @@ def command(
     arguments = _runnable(program)
     if isinstance(arguments, int):
         return arguments
-    given = {
+    named = {
         "endpoint": endpoint,
         "content": content,
         "service_name": service_name,
         "also": also,
     }
     options: dict[str, Any] = {
-        "instrument": {name: value for name, value in given.items() if value is not None},
+        "instrument": {name: value for name, value in named.items() if value is not None},
         "runner": os.getpid(),
         "children": children,
     }
@@ -229,12 +229,12 @@ def _in_foreground() -> bool:
 
 def _read(notes: Path) -> dict[int, dict[str, Any]]:
     """Return what each Python process said, by its id."""
-    said: dict[int, dict[str, Any]] = {}
+    notes_by_pid: dict[int, dict[str, Any]] = {}
     for note in notes.iterdir():
         if note.name.isdecimal():
             with suppress(OSError, ValueError):
-                said[int(note.name)] = json.loads(note.read_bytes())
-    return said
+                notes_by_pid[int(note.name)] = json.loads(note.read_bytes())
+    return notes_by_pid
 
 
 def _recovered(folder: Path, endpoint: str | None) -> bool:
@@ -245,13 +245,13 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
 
     with suppress(AgentoolError):
         target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-        return recover(folder, target, own=True).found
+        return recover(folder, target, own=True).had_work
     return False
 
 
-def _sum_up(said: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> None:
-    failed = [note for note in said.values() if "error" in note]
-    if not said:
+def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> None:
+    failed = [note for note in notes.values() if "error" in note]
+    if not notes:
         say(
             "agentool-otel: nothing recorded: no Python was started that reads "
             f"{environment.PYTHON_PATH}",
@@ -259,15 +259,15 @@ def _sum_up(said: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> N
         )
         say("  hint: name a Python program, and leave out python's options -I, -E and -S")
         return
-    for error in sorted({note["error"] for note in failed if not note.get("told")}):
+    for error in sorted({note["error"] for note in failed if not note.get("reported")}):
         say(f"agentool-otel: {error}", fg="yellow")
-    files = [file for pid in said for file in sorted(folder.glob(f"traces-*-{pid}-*.jsonl"))]
-    sent = [note for note in said.values() if note.get("destination") not in (None, str(folder))]
+    files = [file for pid in notes for file in sorted(folder.glob(f"traces-*-{pid}-*.jsonl"))]
+    sent = [note for note in notes.values() if note.get("destination") not in (None, str(folder))]
     if files:
         _sum_up_files(files, folder)
     elif sent:
         _sum_up_sent(sent)
-    elif len(failed) < len(said) and not recovered:
+    elif len(failed) < len(notes) and not recovered:
         say("agentool-otel: 0 spans: no agent, tool or model call was seen")
         say("  hint: agentool-otel doctor shows which frameworks are attached")
 

@@ -66,10 +66,10 @@ def asking(
 
     def ask(trace: JudgedTrace, case: EvalCase) -> Verdict | Future[Verdict]:
         try:
-            asked = check.question(trace, case, judge.max_chars)
+            question = check.question(trace, case, judge.max_chars)
         except Exception as error:  # as in `judging`
             return _crashed(error)
-        return asked if isinstance(asked, Verdict) else judge.ask(check, asked)
+        return question if isinstance(question, Verdict) else judge.ask(check, question)
 
     return ask
 

@@ -36,9 +36,9 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 def listed(words: Iterable[str]) -> str:
     """Return words one after another, the first few and how many more there are."""
-    found = list(words)
-    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return ", ".join(found[:_LISTED]) + more
+    items = list(words)
+    more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
+    return ", ".join(items[:_LISTED]) + more
 
 
 def counted(number: int, noun: str) -> str:

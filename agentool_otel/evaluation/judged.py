@@ -135,9 +135,11 @@ class JudgedTrace:
         """Why there may be tool calls that the trace does not show; None where it shows all."""
         if self.unfinished is not None:
             return self.unfinished
-        told = known(self.metrics.tool_call_count)
-        if isinstance(told, (int, float)) and told > len(self.calls):
-            return f"its metrics tell of {told} tool calls, {len(self.calls)} are in this store"
+        call_count = known(self.metrics.tool_call_count)
+        if isinstance(call_count, (int, float)) and call_count > len(self.calls):
+            return (
+                f"its metrics tell of {call_count} tool calls, {len(self.calls)} are in this store"
+            )
         if not self.calls and self.trace.output is UNSET:
             return "neither tool calls nor an output were captured"
         return self.gap(_CALLS)
@@ -181,17 +183,17 @@ class JudgedTrace:
         for note in self.fidelity.notes:
             if note.outcome not in _HIDING:
                 continue
-            said = _words(note)
+            why = _words(note)
             if note.field in _CONTENT:
-                gaps.setdefault((note.step_id, note.field), said)
+                gaps.setdefault((note.step_id, note.field), why)
             elif note.attribute is not None:
-                fields = _told_by(note.attribute, note.attribute in self.fidelity.unread)
+                fields = _possible_fields(note.attribute, note.attribute in self.fidelity.unread)
                 for owner in owners[note.span_id]:
                     for field in fields:
-                        gaps.setdefault((owner, field), said)
+                        gaps.setdefault((owner, field), why)
                 # What hides content is no reason to think that calls had no spans of their own.
                 if {*fields} >= _ANSWERS and note.outcome in ("truncated", "damaged"):
-                    gaps.setdefault((None, _CALLS), f"{note.attribute} {said}")
+                    gaps.setdefault((None, _CALLS), f"{note.attribute} {why}")
         return gaps
 
     def output(self) -> tuple[Any, str | None]:
@@ -206,7 +208,7 @@ def _words(note: Note) -> str:
     return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
 
 
-def _told_by(attribute: str, unread: bool) -> tuple[str, ...]:
+def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
     """Return the members that an attribute may have told of, by what vocabularies call such ones.
 
     One that none of the words fits may tell of anything, or of nothing where nobody reads it.

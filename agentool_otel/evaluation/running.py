@@ -111,8 +111,8 @@ class Evaluation:
                 f"a judge is called with a question; {type(judge).__name__} cannot be"
                 "; hint: give a function, or OpenAIJudge(model)"
             )
-        given = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
-        documents = [_document(case) for case in given]
+        all_cases = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
+        documents = [_document(case) for case in all_cases]
         if not documents:
             raise EvaluationError("there are no cases and no assertions to evaluate by")
         assertions = [it for it in documents if isinstance(it, Assertion)]
@@ -140,16 +140,16 @@ class Evaluation:
         unmatched: Callable[[ReasoningTrace, str], None] | None = None,
     ) -> Generator[EvalResult]:
         """Yield the results for traces, then for the cases without one."""
-        left_out = 0
+        unmatched_count = 0
         try:
             for outcome in self._outcomes(traces):
                 yield from outcome.results
                 if outcome.why_none is not None and outcome.source is not None:
-                    left_out += 1
+                    unmatched_count += 1
                     if unmatched is not None:
                         unmatched(_document_of(outcome.source), outcome.why_none)
-            if left_out and unmatched is None:
-                _log.warning("not evaluated: traces that are a try of no case: %d", left_out)
+            if unmatched_count and unmatched is None:
+                _log.warning("not evaluated: traces that are a try of no case: %d", unmatched_count)
             for outcome in self.untried():
                 yield from outcome.results
         finally:

@@ -65,10 +65,10 @@ def named(
 def overruled(run: Configuration, call: Configuration) -> Iterator[tuple[str, str]]:
     """Yield what a call of the program names otherwise than `agentool-otel run` was told, by its
     name here and as it stands on the command line."""
-    for name, told in run._asdict().items():
+    for name, run_value in run._asdict().items():
         now = getattr(call, name)
-        if told is not None and now is not None and now != told:
-            no = "no-" if told is False else ""
+        if run_value is not None and now is not None and now != run_value:
+            no = "no-" if run_value is False else ""
             yield name, f"--{no}{name.replace('_', '-')}"
 
 

@@ -48,9 +48,9 @@ def policy(
         environ: the environment.
         say: takes a topic, words about it and a level; says each topic once.
     """
-    asked = content if content is not None else rules.requested(environ)
-    capture = not going.network if asked is None else asked
-    if asked is None:
+    requested = content if content is not None else rules.requested(environ)
+    capture = not going.network if requested is None else requested
+    if requested is None:
         how = f"content=True or {environment.CAPTURE}=SPAN_ONLY"
         if capture:
             how = f"content=False or {environment.CAPTURE}=NO_CONTENT"

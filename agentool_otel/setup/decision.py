@@ -46,7 +46,7 @@ class Decision(NamedTuple):
     metrics: setup_metrics.Plan
     dialect: GenAI | None
     """With an older generation of the names, if one is asked for."""
-    content_asked: bool
+    content_decided: bool
     """Whether somebody has said if content is captured."""
     policy: content_rules.Policy
     frameworks: frozenset[str]
@@ -78,7 +78,7 @@ def decide(
     frameworks = frameworks_wanted(configuration, frozenset(known))
     generation = environment.value(environment.GENERATION)
     dialect = GenAI(generation) if generation else None
-    given = configuration.endpoint is not None
+    endpoint_in_code = configuration.endpoint is not None
     spans = setup_spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
     if configuration.also and spans.way == "theirs":
         unused = "is not used: spans are not sent by agentool_otel but by"
@@ -88,14 +88,14 @@ def decide(
     elif spans.target is not None:
         _check(spans.target, "traces")
     beside = _beside(spans)
-    logs = setup_logs.plan(os.environ, beside, given)
-    if logs.target is not None and (before is None or logs.said != before.logs.said):
+    logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
+    if logs.target is not None and (before is None or logs.description != before.logs.description):
         _check(logs.target, "logs")
-    metrics = setup_metrics.plan(os.environ, beside, given)
-    asked = content_rules.requested(os.environ)
+    metrics = setup_metrics.plan(os.environ, beside, endpoint_in_code)
+    capture_requested = content_rules.requested(os.environ)
     going = content_policy.Going(
-        spans=spans.said_with(joined is not None),
-        logs=logs.said if logs.way == "nowhere" else None,
+        spans=spans.description_with(joined is not None),
+        logs=logs.description if logs.way == "nowhere" else None,
         network=joined is not None or spans.way == "send" or logs.way == "send",
         beside=environment.recordings_folder() if spans.way == "record" else None,
         messages=(dialect or session.dialect).tells_messages,
@@ -105,7 +105,7 @@ def decide(
         logs=logs,
         metrics=metrics,
         dialect=dialect,
-        content_asked=configuration.content is not None or asked is not None,
+        content_decided=configuration.content is not None or capture_requested is not None,
         policy=content_policy.policy(
             configuration.content, configuration.redact, going, os.environ, say
         ),

@@ -222,16 +222,16 @@ class Runtime:
         joined = self._application is not None
         return Status(
             enabled=session.enabled and session.provider is not None,
-            destination=decision and decision.spans.said_with(joined),
+            destination=decision and decision.spans.description_with(joined),
             joined_provider=joined,
             content=session.policy.capture,
             journal=environment.journal_wanted(),
             spans=None if pipeline is None else Counts(**pipeline.counts()),
             logs=Destination(
-                destination=decision and decision.logs.said_by_now(),
+                destination=decision and decision.logs.current_description(),
                 counts=None if pipeline is None else Counts(**pipeline.log_counts()),
             ),
-            metrics=Destination(destination=decision and decision.metrics.said),
+            metrics=Destination(destination=decision and decision.metrics.description),
             instrumentors={
                 name: Framework(
                     installed=instrumentor.version,
@@ -347,7 +347,7 @@ class Runtime:
         """Point log records and metrics to where they go."""
         # Log records that went beside spans have lost their store when that changed.
         lost = decision.logs.ours != pipeline.takes_logs
-        if before is None or decision.logs.said != before.logs.said or lost:
+        if before is None or decision.logs.description != before.logs.description or lost:
             folder = environment.recordings_folder() if environment.journal_wanted() else None
             setup_logs.put_into_force(pipeline, decision.logs, folder)
         metrics.put_into_force(pipeline, decision.metrics, self.masking)
@@ -378,7 +378,7 @@ class Runtime:
                 add(self.pipeline)
             self._application = provider
             policy = session.policy
-            if self.decision is None or not self.decision.content_asked:
+            if self.decision is None or not self.decision.content_decided:
                 policy = msgspec.structs.replace(policy, capture=False, store=None)
                 _log.warning(
                     "the application set a tracer provider of its own after agentool_otel: "

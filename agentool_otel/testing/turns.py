@@ -73,7 +73,7 @@ class Turn:
         return self.stop or ("tool" if self.tool_calls else "stop")
 
     @property
-    def said(self) -> str:
+    def answer_text(self) -> str:
         return ANSWER if self.text is None and not self.tool_calls else self.text or ""
 
 
@@ -104,10 +104,10 @@ class Request:
         """The messages of a chat, or the input items of a response."""
         if self.protocol == "embeddings":
             return []
-        given = self.body.get("messages" if self.protocol == "chat" else "input")
-        if isinstance(given, str):
-            return [{"role": "user", "content": given}]
-        return cast("list[Json]", given) if isinstance(given, list) else []
+        messages = self.body.get("messages" if self.protocol == "chat" else "input")
+        if isinstance(messages, str):
+            return [{"role": "user", "content": messages}]
+        return cast("list[Json]", messages) if isinstance(messages, list) else []
 
     @property
     def tools(self) -> list[Json]:

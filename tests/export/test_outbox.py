@@ -205,7 +205,7 @@ def test_recover_offers_refused_spans_again(folder: Path) -> None:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "a")
         pipeline.shutdown()
-        assert recover(folder).left
+        assert recover(folder).incomplete
     with HttpReceiver() as receiver:
         assert recover(folder, OtlpTarget.at(receiver.endpoint, {})) == (True, False)
         assert receiver.names() == ["a"]
@@ -392,7 +392,7 @@ def test_a_spool_of_a_dead_process_that_cannot_be_read_stops_nobody(
     (said,) = caplog.messages
     assert f"({unreadable.name}: it is a folder); unreadable files, 1, are left" in said
     assert [path.suffix for path in sorted(folder.iterdir())] == [".open", ".spool"]
-    assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).left
+    assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).incomplete
 
 
 def test_a_spool_of_its_own_that_cannot_be_read_costs_what_is_in_it(

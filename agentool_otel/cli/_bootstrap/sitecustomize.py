@@ -58,8 +58,10 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         try:
             import agentool_otel
 
-            said = agentool_otel.status()
-            note(destination=said["destination"], spans=said["spans"], content=said["content"])
+            status = agentool_otel.status()
+            note(
+                destination=status["destination"], spans=status["spans"], content=status["content"]
+            )
         except Exception as error:
             note(error=f"{type(error).__name__}: {error}")
 
@@ -77,9 +79,9 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
             what = f"agentool_otel cannot be used by {sys.executable} ({error})"
-        told = os.getppid() == options.get("runner")
-        note(error=what, told=told)
-        if told:
+        reported = os.getppid() == options.get("runner")
+        note(error=what, reported=reported)
+        if reported:
             sys.stderr.write(f"agentool-otel: not recording: {what}\n")
         return
     note()

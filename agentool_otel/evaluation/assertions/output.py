@@ -48,10 +48,10 @@ class OutputContains(Check, frozen=True, kw_only=True):
         missing = [text for text in wanted if self._folded(text) not in within]
         if not missing:
             return passed(f"the output contains {listed(map(short, wanted))}")
-        said = f"{listed(map(short, missing))} is not in the output"
+        reason = f"{listed(map(short, missing))} is not in the output"
         if gap:
-            return not_evaluated(f"{said}, which {gap}")
-        return failed(f"{said} {short(output)}")
+            return not_evaluated(f"{reason}, which {gap}")
+        return failed(f"{reason} {short(output)}")
 
     def _folded(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
@@ -70,15 +70,15 @@ class OutputMatches(Check, frozen=True, kw_only=True):
         if output is UNSET:
             return not_evaluated(f"the output {gap}")
         text = _text(output)
-        found = compiled(self.pattern, "pattern").search(text[:_MOST])
+        match = compiled(self.pattern, "pattern").search(text[:_MOST])
         if gap or len(text) > _MOST:
             # The end of what is left need not be the end: only what is found before it counts.
-            if found and found.end() < min(len(text), _MOST):
-                return passed(f"the output has {short(found[0])}")
+            if match and match.end() < min(len(text), _MOST):
+                return passed(f"the output has {short(match[0])}")
             why = gap or f"has {len(text):,} characters, of which {_MOST:,} were searched"
             return not_evaluated(f"the output, in which {short(self.pattern)} is not found, {why}")
-        if found:
-            return passed(f"the output has {short(found[0])}")
+        if match:
+            return passed(f"the output has {short(match[0])}")
         return failed(f"{short(self.pattern)} is not found in the output {short(output)}")
 
 

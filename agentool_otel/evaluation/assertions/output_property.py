@@ -23,12 +23,12 @@ class OutputProperty(JudgeCheck, frozen=True, kw_only=True):
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")
-        given, hidden = input_of(trace)
+        run_input, hidden = input_of(trace)
         return prompts.question(
             "output_property",
             f"The output has this property: {self.property}",
             prompts.VERDICT,
-            input=given,
+            input=run_input,
             output=output,
             step_ids=[step_id for step_id, _ in trace.steps],
             hidden=hidden,

@@ -29,7 +29,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")
-        given, hidden = input_of(trace)
+        run_input, hidden = input_of(trace)
         gaps = [hidden] if hidden else []
         gaps += [trace.unseen_calls] if trace.unseen_calls else []
         for step_id, step in trace.steps:
@@ -38,7 +38,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
             "rubric",
             f"The run as a whole meets this rubric: {self.rubric}",
             prompts.VERDICT,
-            input=given,
+            input=run_input,
             output=output,
             steps=[_shown(step_id, step) for step_id, step in trace.steps],
             step_ids=[step_id for step_id, _ in trace.steps],

@@ -7,7 +7,11 @@ from typing import Any
 
 from msgspec import field
 
-from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments, told
+from agentool_otel.evaluation.assertions._arguments import (
+    ArgumentMode,
+    ExpectedArguments,
+    describe_call,
+)
 from agentool_otel.evaluation.check import Check, counted, listed
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -72,7 +76,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
         unclear = [(call, match) for call, match in matches if match.holds is None]
         if unclear:
             ids = [call.step_id for call, _ in unclear]
-            return not_evaluated(listed(told(*it) for it in unclear), ids)
+            return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
         other = _called(trace.calls)
@@ -95,13 +99,13 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         ids = [call.step_id for call in calls]
         at = f" ({listed(ids)})" if ids else ""
         number = counted(len(calls), "call")
-        found = f"{number} of {self.tool_name or 'any tool'}{at}, expected {self._bounds()}"
+        reason = f"{number} of {self.tool_name or 'any tool'}{at}, expected {self._bounds()}"
         if self.max_calls is not None and len(calls) > self.max_calls:
-            return failed(found, ids)
+            return failed(reason, ids)
         enough = self.min_calls is None or len(calls) >= self.min_calls
         if trace.unseen_calls and not (enough and self.max_calls is None):
-            return not_evaluated(f"{found}; there may be more: {trace.unseen_calls}", ids)
-        return passed(found, ids) if enough else failed(found, ids)
+            return not_evaluated(f"{reason}; there may be more: {trace.unseen_calls}", ids)
+        return passed(reason, ids) if enough else failed(reason, ids)
 
     def _bounds(self) -> str:
         words: list[str] = []
@@ -134,11 +138,11 @@ def _some_call(
     ids = [call.step_id for call, _ in matches]
     unclear = [(call, match) for call, match in matches if match.holds is None]
     if unclear:
-        return not_evaluated(listed(told(*it) for it in unclear), ids)
-    said = listed(told(*it) for it in matches) or f"{tool_name} was not called"
+        return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
+    reason = listed(describe_call(*it) for it in matches) or f"{tool_name} was not called"
     if trace.unseen_calls:
-        return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
-    return failed(said if matches else f"{said}; {_called(trace.calls)}", ids)
+        return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+    return failed(reason if matches else f"{reason}; {_called(trace.calls)}", ids)
 
 
 def _called(calls: list[Call]) -> str:

@@ -55,17 +55,17 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         calls = trace.calls
         ids = [call.step_id for call in calls]
         where = listed(f"{call.name} at {call.step_id}" for call in calls) or "no tool"
-        said = f"called: {where}"
+        reason = f"called: {where}"
         expected = [ExpectedCall(tool_name=it) if isinstance(it, str) else it for it in self.tools]
         holds = [[it.holds(call) for call in calls] for it in expected]
         wrong = self._wrong(expected, calls, lambda i, j: holds[i][j] is True)
         if wrong and not self._wrong(expected, calls, lambda i, j: holds[i][j] is not False):
             unclear = [calls[j] for j in range(len(calls)) if any(row[j] is None for row in holds)]
             gaps = listed(f"{call.name} at {call.step_id}" for call in unclear)
-            return not_evaluated(f"{said}, but the arguments of {gaps} cannot be seen", ids)
+            return not_evaluated(f"{reason}, but the arguments of {gaps} cannot be seen", ids)
         if trace.unseen_calls and self._open(wrong):
-            return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
-        return failed(f"{said}; {wrong}", ids) if wrong else passed(said, ids)
+            return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+        return failed(f"{reason}; {wrong}", ids) if wrong else passed(reason, ids)
 
     def _wrong(
         self, expected: Sequence[ExpectedCall], calls: Sequence[Call], fits: _Fits

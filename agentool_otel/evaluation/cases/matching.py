@@ -50,11 +50,13 @@ class Cases:
         named = trace.metadata.get("case_id")
         if isinstance(named, str):
             return self._by_id.get(named, [])
-        given = trace.trace.input
-        found = [] if given is UNSET else self._by_input.get(json_codec.canonical(given), [])
+        run_input = trace.trace.input
+        places = (
+            [] if run_input is UNSET else self._by_input.get(json_codec.canonical(run_input), [])
+        )
         match = self._match
-        if found or match is None:
-            return found
+        if places or match is None:
+            return places
         return [at for at, case in enumerate(self.all) if match(trace.trace, case)]
 
     def why_none(self, trace: JudgedTrace) -> str:
@@ -91,10 +93,10 @@ def _rule(match: MatchRule) -> Callable[[ReasoningTrace, EvalCase], bool]:
 
 
 def _contains(trace: ReasoningTrace, case: EvalCase) -> bool:
-    given, asked = trace.input, case.input
-    if not (isinstance(given, str) and isinstance(asked, str)):
+    run_input, case_input = trace.input, case.input
+    if not (isinstance(run_input, str) and isinstance(case_input, str)):
         return False
-    return bool(asked.strip()) and asked.strip() in given
+    return bool(case_input.strip()) and case_input.strip() in run_input
 
 
 def _value(document: ReasoningTrace | EvalCase, path: list[str]) -> Any:

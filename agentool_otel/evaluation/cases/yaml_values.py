@@ -70,25 +70,25 @@ def _loader() -> Any:
         return float(loader.construct_scalar(node))
 
     def text(loader: Any, node: Any) -> str:
-        made: str = loader.construct_scalar(node)
-        if made.isascii():
-            return made
+        scalar: str = loader.construct_scalar(node)
+        if scalar.isascii():
+            return scalar
         # JSON in YAML writes a character beyond the first 65,536 as two escapes, YAML as one.
-        return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return scalar.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def mapping(loader: Any, node: Any) -> dict[str, Any]:
         loader.flatten_mapping(node)
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = loader.construct_object(key_node, deep=True)
             if not isinstance(key, str):
                 key = str(key_node.value)
-            if key in made:
+            if key in members:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} stands here twice", key_node.start_mark
                 )
-            made[key] = loader.construct_object(value_node, deep=True)
-        return made
+            members[key] = loader.construct_object(value_node, deep=True)
+        return members
 
     for name, pattern, beginnings in _CORE:
         tag = f"tag:yaml.org,2002:{name}"

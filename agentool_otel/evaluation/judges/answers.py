@@ -116,5 +116,5 @@ def _named(answer: Answer) -> Iterator[str]:
         yield from claim.step_ids
 
 
-def _unreadable(expected: str, found: Any) -> UnreadableAnswer:
-    return UnreadableAnswer(f"expected {expected}, got {short(found)}")
+def _unreadable(expected: str, actual: Any) -> UnreadableAnswer:
+    return UnreadableAnswer(f"expected {expected}, got {short(actual)}")

@@ -80,7 +80,7 @@ class Endpoint:
         self._timeout_s = timeout_s
         self._retries = retries
         self._form = _Form()
-        self._form_is_taken = False
+        self._form_is_accepted = False
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Any]:
@@ -100,11 +100,11 @@ class Endpoint:
             NoVerdict: it refuses, or gives no answer; `JudgeUnavailable` where that is no matter of
                 this question.
         """
-        made = await self._in_a_form_it_takes(client, messages, schema)
-        answered_by = getattr(made, "model", None)
+        completion = await self._in_accepted_form(client, messages, schema)
+        answered_by = getattr(completion, "model", None)
         model = answered_by if isinstance(answered_by, str) else self.model
-        self.usage.add(getattr(made, "usage", None), model, self._url)
-        choices = getattr(made, "choices", None)
+        self.usage.add(getattr(completion, "usage", None), model, self._url)
+        choices = getattr(completion, "choices", None)
         if not choices:
             return ""
         message, finish = choices[0].message, choices[0].finish_reason
@@ -116,25 +116,25 @@ class Endpoint:
             raise NoVerdict("the judge's answer was cut off at its limit of tokens")
         return message.content if isinstance(message.content, str) else ""
 
-    async def _in_a_form_it_takes(
+    async def _in_accepted_form(
         self, client: Any, messages: list[Any], schema: dict[str, Any]
     ) -> Any:
         """Call the model in the richest form that it takes, which is remembered."""
         form = self._form
         while True:
             try:
-                made = await self._tried(client, self._request(form, messages, schema))
+                completion = await self._tried(client, self._request(form, messages, schema))
             except self._library.APIStatusError as error:
                 refused = refused_form(error)
-                if refused == "unknown" and self._form_is_taken:
+                if refused == "unknown" and self._form_is_accepted:
                     refused = None  # what others were asked in is not what is wrong with this
                 plainer = form.plainer(refused) if refused is not None else None
                 if plainer is None:
                     raise self._failure(error).error() from error
                 form = plainer
             else:
-                self._form, self._form_is_taken = form, True
-                return made
+                self._form, self._form_is_accepted = form, True
+                return completion
 
     def _request(self, form: _Form, messages: list[Any], schema: dict[str, Any]) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self.model, "messages": messages}
@@ -170,8 +170,8 @@ class Endpoint:
                 raise failure.error()
             wait_s = _wait_s(tries) if failure.wait_s is None else failure.wait_s
             if wait_s > LONGEST_WAIT_S:
-                said = f"{failure.reason}, and asks to wait {wait_s:,.0f} s"
-                raise failure._replace(reason=said).error()
+                reason = f"{failure.reason}, and asks to wait {wait_s:,.0f} s"
+                raise failure._replace(reason=reason).error()
             await sleep(wait_s)
             tries += 1
 

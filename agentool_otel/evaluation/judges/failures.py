@@ -68,7 +68,7 @@ def failure_of(error: Exception, model: str, place: str) -> Failure:
     if code == "content_filter":
         return Failure(f"the judge refuses: its content filter stopped the question ({message})")
     if status in _BUSY or status >= 500:
-        return Failure(message, _MANY, _asked_wait(error))
+        return Failure(message, _MANY, _requested_wait_s(error))
     return Failure(message)
 
 
@@ -96,12 +96,12 @@ def _of_transport(error: Exception) -> bool:
 
 def _message(error: Exception) -> str:
     body = getattr(error, "body", None)
-    told = cast("Mapping[str, Any]", body).get("message") if isinstance(body, Mapping) else None
-    text = told if isinstance(told, str) else str(error)
+    message = cast("Mapping[str, Any]", body).get("message") if isinstance(body, Mapping) else None
+    text = message if isinstance(message, str) else str(error)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _asked_wait(error: Exception) -> float | None:
+def _requested_wait_s(error: Exception) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     text = headers.get("retry-after")
     milliseconds = headers.get("retry-after-ms")

@@ -130,11 +130,11 @@ class OpenAIJudge:
 
     def kept(self, question: Question) -> Answer | None:
         """Return the answer that is on disk already; None where there is none."""
-        found = None if self._cache is None else self._cache.get(self._cache_key(question))
-        if found is None:
+        cached = None if self._cache is None else self._cache.get(self._cache_key(question))
+        if cached is None:
             return None
         try:
-            answer = read(found, question)
+            answer = read(cached, question)
         except NoVerdict:  # damaged, or written by somebody else
             return None
         self.usage.kept += 1
@@ -168,9 +168,9 @@ class OpenAIJudge:
             raise NoVerdict(f"the judge's answer could not be read, twice: {error}") from None
 
     def _cache_key(self, question: Question) -> list[Any]:
-        asked = [question.instructions, question.text, question.schema]
+        question_parts = [question.instructions, question.text, question.schema]
         at = self._endpoint
-        return [_FORM_OF_KEYS, at.place, at.model, at.parameters, asked]
+        return [_FORM_OF_KEYS, at.place, at.model, at.parameters, question_parts]
 
 
 class _Session:
@@ -182,7 +182,7 @@ class _Session:
         self._first = asyncio.Lock()
         self._tried = False
         self._unanswered = 0
-        self._given_up: str | None = None
+        self._gave_up: str | None = None
 
     async def ask(self, question: Question) -> Answer:
         """Ask a question, the first one alone: what it learns of the server holds for all.
@@ -197,23 +197,23 @@ class _Session:
             async with self._first:
                 if not self._tried:
                     try:
-                        return await self._asked(question)
+                        return await self._ask_model(question)
                     finally:
                         self._tried = True
-        return await self._asked(question)
+        return await self._ask_model(question)
 
-    async def _asked(self, question: Question) -> Answer:
-        if self._given_up is not None:
-            raise JudgeUnavailable(self._given_up, for_good=True)
+    async def _ask_model(self, question: Question) -> Answer:
+        if self._gave_up is not None:
+            raise JudgeUnavailable(self._gave_up, for_good=True)
         try:
             with unrecorded():
                 answer = await self._judge.answer(self._client, question)
         except JudgeUnavailable as error:
             self._unanswered += 1
             if error.for_good:
-                self._given_up = str(error)
+                self._gave_up = str(error)
             elif self._unanswered >= _UNREACHABLE:
-                self._given_up = f"{error}; no more was asked after {_UNREACHABLE} in a row"
+                self._gave_up = f"{error}; no more was asked after {_UNREACHABLE} in a row"
             raise
         self._unanswered = 0
         self._judge.keep(question, answer)

@@ -50,14 +50,17 @@ def fitted(
     ends, limit = _cut([first, last], max(budget // 2, budget - _size(lines[1:-1])))
     inner, inner_limit = _cut(steps, budget - _size(ends))
     kept, dropped = _from_both_ends(inner, budget - _size(ends))
-    words = [_said("input or output", limit), _said("texts of steps", inner_limit)]
+    words = [
+        _shortening_note("input or output", limit),
+        _shortening_note("texts of steps", inner_limit),
+    ]
     if dropped:
         names = [str(steps[at].get("step_id")) for at in (dropped.start, dropped.stop - 1)]
         words.append(f"{len(dropped)} of {len(steps)} steps left out, {names[0]} to {names[1]}")
     return Fitted([ends[0], *kept, ends[1]], "; ".join(filter(None, words)))
 
 
-def _said(what: str, limit: int | None) -> str:
+def _shortening_note(what: str, limit: int | None) -> str:
     return "" if limit is None else f"{what} shortened to {limit:,} characters"
 
 

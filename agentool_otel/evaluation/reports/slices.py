@@ -38,8 +38,8 @@ class Subject:
     def _read(self, by: str) -> list[str]:
         if self.trace is None:
             return [NO_TRACE]
-        found = FACETS[by](self.trace, self.rebuilt) or [None]
-        return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in found)]
+        values = FACETS[by](self.trace, self.rebuilt) or [None]
+        return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in values)]
 
 
 class Row(NamedTuple):
@@ -76,9 +76,9 @@ class Tally:
 
     def row(self, name: str = "") -> Row:
         """Return the figures."""
-        found = self.outcomes
+        outcomes = self.outcomes
         score = self._scores / self._scored if self._scored else None
-        return Row(name, found.total(), found[True], found[False], found[None], score)
+        return Row(name, outcomes.total(), outcomes[True], outcomes[False], outcomes[None], score)
 
 
 class Slices:

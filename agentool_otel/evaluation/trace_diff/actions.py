@@ -42,9 +42,9 @@ texts of steps and of memory; `results`: what tools and memory gave back, and th
 that equal steps stand at another place."""
 
 _RESULT = "tool_result.output"
-_SAID = ("content",)
-_ASKED = ("content", ARGUMENTS)
-_FOUND = ("content", _RESULT)
+_TEXT = ("content",)
+_TEXT_OR_ARGUMENTS = ("content", ARGUMENTS)
+_TEXT_OR_RESULT = ("content", _RESULT)
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
         if call is not None and isinstance(call.id, str) and (waiting := answers.get(call.id)):
             answer[at] = waiting.popleft()
     with_calls = {at for at in answer.values() if steps[at][1].type == "tool_result"} - set(answer)
-    made: list[Action] = []
+    actions: list[Action] = []
     batch = 0
     for at, (step_id, step) in enumerate(steps):
         is_call = known(step.tool_call) is not None
@@ -99,7 +99,7 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
             continue
         of_result = answer.get(at, at)
         result = known(steps[of_result][1].tool_result)
-        made.append(
+        actions.append(
             Action(
                 place=at + 1,
                 step_id=step_id,
@@ -109,7 +109,7 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
                 batch=batch if is_call else None,
             )
         )
-    return made
+    return actions
 
 
 def name_of(action: Action) -> str | None:
@@ -128,19 +128,19 @@ def members_of(action: Action) -> Iterator[Member]:
     step, at = action.step, action.step_id
     if (call := known(step.tool_call)) is not None:
         yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)
-    said = _SAID if step.type == "reasoning" else _ASKED
+    fields = _TEXT if step.type == "reasoning" else _TEXT_OR_ARGUMENTS
     if step.type == "reasoning" or step.content is not UNSET:
-        yield Member("content", "content", step.content, said, at)
+        yield Member("content", "content", step.content, fields, at)
     if step.type == "handoff" or step.message is not UNSET:
-        yield Member("content", "message", step.message, _ASKED, at)
+        yield Member("content", "message", step.message, _TEXT_OR_ARGUMENTS, at)
     if step.type == "memory_read" or step.query is not UNSET:
-        yield Member("content", "query", step.query, _ASKED, at)
+        yield Member("content", "query", step.query, _TEXT_OR_ARGUMENTS, at)
     if step.key is not UNSET and not isinstance(step.key, str):
-        yield Member("content", "key", step.key, _ASKED, at)
+        yield Member("content", "key", step.key, _TEXT_OR_ARGUMENTS, at)
     if step.type not in STEP_TYPES and step.extra:
-        yield Member("content", "extra", step.extra, _ASKED, at)
+        yield Member("content", "extra", step.extra, _TEXT_OR_ARGUMENTS, at)
     if step.type == "memory_read" or step.results is not UNSET:
-        yield Member("results", "results", step.results, _FOUND, at)
+        yield Member("results", "results", step.results, _TEXT_OR_RESULT, at)
     if (result := action.result) is not None:
         error = known(result.error)
         if error is None or result.output is not UNSET:

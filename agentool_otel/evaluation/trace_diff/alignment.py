@@ -26,7 +26,7 @@ _LEVELS = range(3)
 _KIND = 2
 _MOST_CELLS = 1 << 16
 """Of a table of all against all; what is larger is paired by its longest common subsequence."""
-_EQUAL, _ASKED, _OF_A_KIND, _ALIKE = 1000, 450, 50, 250
+_EQUAL, _SAME_REQUEST, _OF_A_KIND, _ALIKE = 1000, 450, 50, 250
 """Worth of a pair: an equal one outweighs two that are equal in what was asked, and three of a
 kind, so that nothing reads as changed that is there unchanged."""
 
@@ -59,21 +59,21 @@ def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignmen
     """
     if list(b) < list(a):  # so that neither side is preferred where several answers are as good
         turned = align(b, a, lambda i, j: likeness(j, i))
-        return Alignment(*(sorted((j, i) for i, j in found) for found in turned))
+        return Alignment(*(sorted((j, i) for i, j in group) for group in turned))
     pairs: _Pairs = []
     moved: _Pairs = []
     gaps = [_Gap([*range(len(a))], [*range(len(b))])]
     for level in _LEVELS:
-        left: list[_Gap] = []
+        remaining: list[_Gap] = []
         for gap in gaps:
-            found = _in_order(gap, a, b, level, likeness)
-            pairs += found
-            left += _between(gap, found)
+            matched = _in_order(gap, a, b, level, likeness)
+            pairs += matched
+            remaining += _between(gap, matched)
         if level != _KIND:
-            anywhere = _equal(left, a, b, level)
+            anywhere = _equal(remaining, a, b, level)
             moved += anywhere
-            left = _without(left, anywhere)
-        gaps = left
+            remaining = _without(remaining, anywhere)
+        gaps = remaining
     return Alignment(sorted(pairs), sorted(moved))
 
 
@@ -94,8 +94,8 @@ def _in_order(
     if not inner.a or not inner.b:
         return pairs
     if len(inner.a) * len(inner.b) <= _MOST_CELLS:
-        found = _best(inner, a, b, likeness)
-        return pairs + [(i, j) for i, j in found if a[i][level] == b[j][level]]
+        best = _best(inner, a, b, likeness)
+        return pairs + [(i, j) for i, j in best if a[i][level] == b[j][level]]
     common = longest_common_subsequence(
         [a[i][level] for i in inner.a], [b[j][level] for j in inner.b]
     )
@@ -119,7 +119,7 @@ def _equal(gaps: list[_Gap], a: Sequence[Keys], b: Sequence[Keys], level: int) -
         for j in gap.b:
             waiting[b[j][level]].append(j)
     places = (i for gap in gaps for i in gap.a)
-    return [(i, found.popleft()) for i in places if (found := waiting.get(a[i][level]))]
+    return [(i, candidates.popleft()) for i in places if (candidates := waiting.get(a[i][level]))]
 
 
 def _without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
@@ -163,5 +163,5 @@ def _worth(a: Keys, b: Keys, i: int, j: int, likeness: _Likeness) -> int:
     if a[0] == b[0]:
         return _EQUAL
     if a[1] == b[1]:
-        return _ASKED
+        return _SAME_REQUEST
     return _OF_A_KIND + int(_ALIKE * likeness(i, j)) if a[_KIND] == b[_KIND] else 0

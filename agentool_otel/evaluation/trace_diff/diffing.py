@@ -80,11 +80,11 @@ class Diffing:
         return TraceDiff(
             a=a.trace.trace_id,
             b=b.trace.trace_id,
-            changes=tuple(change for found in outside for change in found.changes),
+            changes=tuple(change for outcome in outside for change in outcome.changes),
             steps=tuple(steps.changes()),
             equal_steps=steps.equal,
             measures=measures_of(a, b, self._tolerances),
-            unknown=(*(it for found in outside for it in found.unknown), *steps.unknown),
+            unknown=(*(it for outcome in outside for it in outcome.unknown), *steps.unknown),
         )
 
 

@@ -35,15 +35,15 @@ class MemberComparison:
 
     def inside(self, a: Action, b: Action) -> Outcome:
         """Return what differs inside a step that both traces have."""
-        found = [
+        outcomes = [
             self.differences(one, other, a, b)
             if one is not None and other is not None
             else self._one_sided(one, other, a, b)
             for one, other in _by_path(a, b)
         ]
         return Outcome(
-            tuple(change for it in found for change in it.changes),
-            tuple(unknown for it in found for unknown in it.unknown),
+            tuple(change for it in outcomes for change in it.changes),
+            tuple(unknown for it in outcomes for unknown in it.unknown),
         )
 
     def differences(
@@ -59,12 +59,14 @@ class MemberComparison:
         gap = _gap(self.a, one) or _gap(self.b, other)
         if gap is not None:
             return _unknown(one.path, gap, a, b)
-        found = [*pieces(one.value, other.value, one.path, self.ignoring)]
+        differing = [*pieces(one.value, other.value, one.path, self.ignoring)]
         return Outcome(
-            tuple(Change(path=it.path, a=it.a, b=it.b) for it in found if it.why_unknown is None),
+            tuple(
+                Change(path=it.path, a=it.a, b=it.b) for it in differing if it.why_unknown is None
+            ),
             tuple(
                 Unknown(path=it.path, why=it.why_unknown, a=a, b=b)
-                for it in found
+                for it in differing
                 if it.why_unknown is not None
             ),
         )

@@ -39,16 +39,16 @@ def partners(
         yield Partners(a[0], b[0], "the only traces")
         return
     of_a: dict[int, tuple[int, str]] = {}
-    taken: set[int] = set()
+    paired: set[int] = set()
     for level in _levels(ignoring):
         waiting = _Waiting(level)
         for j, trace in enumerate(b):
-            if j not in taken:
+            if j not in paired:
                 waiting.add(trace, j)
         for i, trace in enumerate(a):
             if i not in of_a and (partner := waiting.take(trace)) is not None:
                 of_a[i] = (partner, level.why)
-                taken.add(partner)
+                paired.add(partner)
     for i, trace in enumerate(a):
         if i in of_a:
             j, why = of_a[i]
@@ -56,7 +56,7 @@ def partners(
         else:
             yield Partners(trace, None, _why_alone(trace))
     for j, trace in enumerate(b):
-        if j not in taken:
+        if j not in paired:
             yield Partners(None, trace, _why_alone(trace))
 
 
@@ -112,17 +112,17 @@ def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
 def _levels(ignoring: Ignoring) -> list[_Level]:
     inputs: dict[int, bytes | None] = {}
 
-    def asked(trace: JudgedTrace) -> bytes | None:
-        given = trace.trace.input
+    def input_key(trace: JudgedTrace) -> bytes | None:
+        run_input = trace.trace.input
         if id(trace) not in inputs:
-            inputs[id(trace)] = None if given is UNSET else fingerprint(given, ignoring)
+            inputs[id(trace)] = None if run_input is UNSET else fingerprint(run_input, ignoring)
         return inputs[id(trace)]
 
     return [
         _Level("case", lambda trace: _with_agent(_case(trace), trace), None),
         _Level("case", _case, None),
-        _Level("the same input", lambda trace: _with_agent(asked(trace), trace), "case"),
-        _Level("the same input", asked, "case"),
+        _Level("the same input", lambda trace: _with_agent(input_key(trace), trace), "case"),
+        _Level("the same input", input_key, "case"),
         _Level("the same agent", lambda trace: ("agent", known(trace.trace.agent_id)), "input"),
     ]
 

@@ -106,15 +106,15 @@ def pieces(a: Any, b: Any, path: str, ignoring: Ignoring) -> Iterator[Piece]:
 
 def _of_objects(a: dict[str, Any], b: dict[str, Any], path: str) -> list[Piece]:
     hidden_a, hidden_b = _cut_short(a), _cut_short(b)
-    found: list[Piece] = []
+    members: list[Piece] = []
     for key in {**a, **b}:
         if key in _MARKS:
             if hidden_a or hidden_b:
-                found.append(Piece(f"{path}.{key}", *_both(a, b, key), hidden_a or hidden_b))
+                members.append(Piece(f"{path}.{key}", *_both(a, b, key), hidden_a or hidden_b))
             continue
         why = (None if key in a else hidden_a) or (None if key in b else hidden_b)
-        found.append(Piece(f"{path}.{key}", *_both(a, b, key), why))
-    return found
+        members.append(Piece(f"{path}.{key}", *_both(a, b, key), why))
+    return members
 
 
 def _both(a: dict[str, Any], b: dict[str, Any], key: str) -> tuple[Any, Any]:
@@ -135,12 +135,12 @@ def _of_lists(a: list[Any], b: list[Any], path: str, ignoring: Ignoring) -> list
         while end < most - start and keys_a[-1 - end] == keys_b[-1 - end]:
             end += 1
     paired = min(len(a), len(b)) - end
-    found = [Piece(f"{path}[{n}]", a[n], b[n], None) for n in range(paired)]
-    found += (Piece(f"{path}[{n}]", a[n], UNSET, hidden) for n in range(paired, len(a) - end))
-    found += (Piece(f"{path}[{n}]", UNSET, b[n], hidden) for n in range(paired, len(b) - end))
+    elements = [Piece(f"{path}[{n}]", a[n], b[n], None) for n in range(paired)]
+    elements += (Piece(f"{path}[{n}]", a[n], UNSET, hidden) for n in range(paired, len(a) - end))
+    elements += (Piece(f"{path}[{n}]", UNSET, b[n], hidden) for n in range(paired, len(b) - end))
     for n in range(end, 0, -1):  # equal, but what is masked in them may not be
-        found.append(Piece(f"{path}[{len(a) - n}]", a[-n], b[-n], None))
-    return found
+        elements.append(Piece(f"{path}[{len(a) - n}]", a[-n], b[-n], None))
+    return elements
 
 
 def _inside(at: Piece, ignoring: Ignoring) -> Piece | None:

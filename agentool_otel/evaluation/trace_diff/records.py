@@ -61,23 +61,23 @@ class StepChange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def action(self) -> Action:
         """The step in B, or in A where it was lost."""
-        found = self.b or self.a
-        assert found is not None
-        return found
+        action = self.b or self.a
+        assert action is not None
+        return action
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object. What was added or lost is there with its steps' contents."""
-        made: dict[str, Any] = {"kind": self.kind, "type": self.action.step.type}
+        record: dict[str, Any] = {"kind": self.kind, "type": self.action.step.type}
         if (name := name_of(self.action)) is not None:
-            made["name"] = name
-        made |= _places(self.a, self.b)
+            record["name"] = name
+        record |= _places(self.a, self.b)
         if self.kind in ("added", "lost"):
-            made["step"] = self.action.step.to_dict()
+            record["step"] = self.action.step.to_dict()
             if self.action.result is not None:
-                made["result"] = self.action.result.to_dict()
+                record["result"] = self.action.result.to_dict()
         if self.changes:
-            made["changes"] = [change.to_dict() for change in self.changes]
-        return made
+            record["changes"] = [change.to_dict() for change in self.changes]
+        return record
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True):
