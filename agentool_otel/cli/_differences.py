@@ -95,7 +95,7 @@ class DifferenceView:
             yield from self._change(change, _DETAIL)
 
     def _change(self, change: Change, indent: int) -> Iterator[Text]:
-        """Yield a piece on one line where there is room for it, else on a line for each side."""
+        """Yield a piece on one line if it fits, else on a line for each side."""
         path = _text.line(change.path)
         whole = [self._value(value) for value in (change.a, change.b)]
         room = self._console.width - indent
@@ -206,7 +206,7 @@ def _place(step: StepChange) -> str:
 
 
 def _summary(step: StepChange) -> Text:
-    """Return what a step does: all of it, or what tells which one it is where the rest follows."""
+    """Return what a step does, or only what identifies it if the details follow."""
     action, result = step.action, step.action.result
     is_call = known(action.step.tool_call) is not None
     if step.changes and not is_call:
@@ -220,7 +220,7 @@ def _summary(step: StepChange) -> Text:
 
 
 def _excerpts(a: str, b: str, room: int) -> tuple[str, str]:
-    """Return the neighbourhood of the first difference of two texts, as much as there is room."""
+    """Return the text around the first difference of two texts, as much as fits."""
     same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
     start = max(same - _BEFORE, 0) if max(len(a), len(b)) > room else 0
     return _excerpt(a, start, room), _excerpt(b, start, room)

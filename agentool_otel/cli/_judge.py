@@ -1,4 +1,4 @@
-"""The options that name a judge, and what is said of what it used."""
+"""The options that name a judge, and the report of what it used."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _R = TypeVar("_R")
 
 
 def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
-    """Give a command the options that name a judge. It gets the judge as `judge`, None where none
-    is named."""
+    """Add the options that name a judge; the command receives it as `judge`, None without one."""
 
     @click.option(
         "--judge-model",
@@ -81,7 +80,7 @@ def _judge(
 
 
 def judging_shown(judge: OpenAIJudge | None, reading: Reading) -> Callable[[], None]:
-    """Return what shows how far the judge is, where one is asked and a person is watching."""
+    """Return a function that shows the judge's progress on a terminal."""
     if judge is None:
         return lambda: None
     used = judge.usage
@@ -94,7 +93,7 @@ def judging_shown(judge: OpenAIJudge | None, reading: Reading) -> Callable[[], N
 
 
 def say_judging(judge: OpenAIJudge | None) -> None:
-    """Say what judging used, which is no part of what the agents used, and where answers lie."""
+    """Say what judging itself used, and where its answers are kept."""
     if judge is None:
         return
     used = judge.usage

@@ -1,4 +1,4 @@
-"""The group of commands, and what happens to an error on its way out."""
+"""The group of commands, and how errors become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _show_warnings() -> None:
 
 
 def _forgive_encodings() -> None:
-    """Let a terminal that cannot show a character show a question mark instead."""
+    """Print a question mark for characters that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

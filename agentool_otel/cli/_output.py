@@ -109,19 +109,20 @@ class Reading:
         self._stop()
 
     def spans(self) -> Iterator[SpanRecord]:
-        """Yield the spans of the source. The bar goes after the last one."""
+        """Yield the spans of the source. The bar disappears after the last one."""
         return self.counted(self.source.spans())
 
     def counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
-        """Yield spans of the source that are read elsewhere. The bar goes after the last one."""
+        """Pass on spans of the source that are read elsewhere. The bar disappears after the last
+        one."""
         yield from self._counted(spans)
         self._stop()
 
     def groups(
         self, contents: Contents | None = None
     ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-        """Yield the spans of one trace after another, for `whole`. The bar goes on until the last
-        is done with.
+        """Yield the spans of one trace after another, for `whole`. The bar stays until the last is
+        processed.
 
         Traces come while the source is read where it can count its spans beforehand. Otherwise all
         is read before the first one comes, and the bar runs twice, by bytes of the input.
@@ -146,7 +147,7 @@ class Reading:
             done += len(group)
 
     def doing(self, what: str) -> None:
-        """Say what is being waited for, where a person is watching, until reading goes on."""
+        """Show on a terminal what is being waited for, until reading continues."""
         if self._bar is not None:
             self._bar.update(self._task, description=what)
 

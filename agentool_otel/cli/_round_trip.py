@@ -1,4 +1,4 @@
-"""A run that is sent to an endpoint and then asked for: what of it arrived, and how."""
+"""Send a run to an endpoint and read it back: what arrived, and how it differs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
 
 
 def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
-    """Send a run and read it back, and return whether it is the same, with words for people.
+    """Send a run, read it back, and return whether it is the same, with a message.
 
     Args:
         target: where it is sent.
@@ -72,7 +72,7 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
 
 
 def _stored_spans(place: str, expected: int) -> tuple[list[SpanRecord], str]:
-    """Return the spans as soon as all are there; after a while those that are, or why none is."""
+    """Return the spans once all are stored; after a while those that are, or why there are none."""
     until = time.monotonic() + _PATIENCE_S
     spans: list[SpanRecord] = []
     reason = ""
@@ -94,7 +94,7 @@ def _rebuilt(spans: list[SpanRecord]) -> dict[str, Any]:
 
 
 def _differences(document: dict[str, Any], rebuilt: dict[str, Any]) -> Iterator[str]:
-    """Yield what is missing or other, in words."""
+    """Yield what is missing or different, in words."""
     for key in sorted((document.keys() | rebuilt.keys()) - {"steps"}):
         if document.get(key) != rebuilt.get(key):
             yield f"{key} is {'missing' if key not in rebuilt else 'other'}"

@@ -1,4 +1,4 @@
-"""What a trace was judged to be, for people: a line for every verdict."""
+"""The verdicts on a trace, for people: a line for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = {True: "passed", False: "failed", None: "not evaluated"}
 
 
 def score_lines(rebuilt: Rebuilt, full: bool = False) -> Iterator[Text]:
-    """Yield what a trace was judged to be, nothing where nobody has judged it."""
+    """Yield the verdicts on a trace, a line for each."""
     results, scores = rebuilt.results, rebuilt.scores
     if not results and not scores:
         return

@@ -42,7 +42,7 @@ _OPTIONS = (
 
 
 def selecting(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options, and the selection that they name as its parameter `selection`.
+    """Add the options; the command receives what they select as `selection`.
 
     Each may be given more than once; names may be shell patterns, as `research*`.
     """

@@ -96,7 +96,7 @@ def _fitted(label: Text) -> Text:
 
 
 def _summary(operation: Operation) -> str:
-    """What the kind of operation is looked at for."""
+    """Return the detail that matters most for the kind of operation."""
     match operation:
         case Inference() | Embeddings():
             return _model_call(operation)

@@ -32,7 +32,7 @@ NO_INPUT = "(not captured)"
 
 
 def status_text(status: Any) -> Text:
-    """Return a status with a mark, so that it is told without colour too."""
+    """Return a status with a mark, so that it can be told without colour."""
     word = known(status)
     if word is None:
         return Text("- no status", "dim")
@@ -89,7 +89,7 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
 
 
 def _error(error: Any) -> Any:
-    """Return what ended a run as people read it; None where its metadata do not say."""
+    """Return the error that ended a run in words, None if its metadata has none."""
     if not isinstance(error, dict):
         return error or None
     members = (error.get("type"), error.get("message"))
@@ -137,7 +137,7 @@ def _step(
 
 
 def brief(step: Step, names: dict[Any, str]) -> Text:
-    """Return what a step is about, its contents being shown elsewhere."""
+    """Return what a step is about, without its content."""
     call, result = known(step.tool_call), known(step.tool_result)
     if call is not None:
         return Text(_text.clean(call.name), "bold")

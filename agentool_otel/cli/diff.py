@@ -30,7 +30,7 @@ __all__ = ["command"]
 
 
 class _Side:
-    """What a person named as A or B."""
+    """What the user named as A or B."""
 
     def __init__(self, text: str, prices: Prices | None):
         self.place, self.wanted = _parsed(text)
@@ -41,7 +41,7 @@ class _Side:
 
 
 class _Outcome:
-    """Differences on their way out: to a file, to the screen, into the counts."""
+    """Writes differences to a file and to the screen, and counts them."""
 
     def __init__(self, output: BinaryIO | None, shown: DifferenceView | None, alone: bool):
         self._output = output

@@ -180,7 +180,7 @@ def _frameworks() -> list[dict[str, Any]]:
 
 
 def _import(modules: set[str]) -> None:
-    """Import what can be imported of some modules, so that what waits for them attaches."""
+    """Import modules that can be imported, so that patches waiting for them attach."""
     for module in sorted(modules):
         with suppress(Exception):  # some versions lack it; the state of the patch says so
             importlib.import_module(module)
@@ -196,7 +196,7 @@ def _instrumentors_of(framework: str) -> list[dict[str, str]]:
 
 
 def _provider() -> str:
-    """Return what tracer provider `instrument()` would find in this environment."""
+    """Return which tracer provider `instrument()` would find in this process."""
     present = trace.get_tracer_provider()
     if isinstance(present, trace.ProxyTracerProvider):
         return "none is set: instrument() makes one"
@@ -217,7 +217,7 @@ def _other_tracing() -> list[dict[str, str]]:
 
 
 def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the variables that change what we do; of secret ones only that they are set."""
+    """Return the variables that affect this package; the values of secret ones are not shown."""
     return [
         {
             "name": name,
@@ -238,7 +238,7 @@ def _shown(value: str) -> str:
 
 
 def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
-    """Return where spans would go, what goes along, and how a test span fared."""
+    """Return where spans, log records and metrics would go, and whether a test span arrived."""
     test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
     network = False
     spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"

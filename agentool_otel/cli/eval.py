@@ -43,7 +43,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class _Outcome:
-    """Results on their way out: to the files that are written, and into the summary."""
+    """Writes results to files, and counts them in the summary."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class _Outcome:
         self.unmatched_count = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
-        """Hold a trace against its cases. Its results may come later, where a judge is asked."""
+        """Evaluate a trace by its cases. Results may come later if a judge is asked."""
         if self._selection is not None and not self._selection.holds(source):
             self.unselected += 1
             return

@@ -34,7 +34,7 @@ _format = cache(format_named)
 
 
 class _Finished(NamedTuple):
-    """What is written of a trace."""
+    """The output for one trace."""
 
     value: bytes
     losses: list[Loss]
@@ -43,7 +43,7 @@ class _Finished(NamedTuple):
 
 
 def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) -> _Finished:
-    """Return what is written of a trace; called in whichever process rebuilds it."""
+    """Return the output for a trace; called in the process that rebuilds it."""
     losses: list[Loss] = []
     if format_name == _DEFAULT:
         value = rebuilt.to_bytes()

@@ -1,4 +1,4 @@
-"""`recover`: bring what dead processes left in a folder to where it belongs."""
+"""`recover`: complete and send what dead processes left in a folder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(folder: Path | None, endpoint: str | None) -> int:
 
 
 class Recovered(NamedTuple):
-    """What came of a recovery."""
+    """The outcome of a recovery."""
 
     had_work: bool
     """Whether there was anything to recover."""
@@ -57,7 +57,7 @@ class Recovered(NamedTuple):
 
 
 def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -> Recovered:
-    """Do it, and say what was done.
+    """Recover a folder, and say what was done.
 
     Args:
         folder: where the processes wrote.
@@ -84,7 +84,7 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
 
 
 def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Survey) -> bool:
-    """Send what waits for a destination, and say so; tell whether some of it is left."""
+    """Send what waits for a destination, and say so; return whether something remains."""
     senders = Senders(where)
     seen = Survey(folder)
     try:
@@ -116,7 +116,7 @@ def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Sur
 def _target_for(
     destination: Destination, target: OtlpTarget | None, own: bool
 ) -> OtlpTarget | None:
-    """Return where to send what was on its way to a destination, None for nowhere.
+    """Return the target for what was addressed to a destination, None for nowhere.
 
     With credentials only where somebody has named it, on the command line or in the environment.
     """

@@ -119,7 +119,7 @@ def command(
 
 
 def _runnable(program: Sequence[str]) -> list[str] | int:
-    """Return the command as it can be started, or the exit code after saying why it cannot."""
+    """Return the command to start, or an exit code after saying why it cannot be started."""
     name = program[0]
     script = Path(name)
     if script.suffix == ".py" and script.is_file() and not os.access(script, os.X_OK):
@@ -136,7 +136,7 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
 
 
 def _keep_apart(options: dict[str, Any], notes: Path) -> None:
-    """Take the credentials of an endpoint out of what all processes below are told by variable.
+    """Keep the credentials of an endpoint out of the environment of child processes.
 
     They are in a file that only this user can read, for as long as the program runs.
     """
@@ -211,7 +211,7 @@ def _handled(handler: Any) -> Generator[None]:
 
 
 def _in_foreground() -> bool:
-    """True if the keys of a terminal reach us, and so our child too."""
+    """Whether signals from the terminal's keys reach us, and so our child as well."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
     except OSError:
@@ -228,7 +228,7 @@ def _in_foreground() -> bool:
 
 
 def _read(notes: Path) -> dict[int, dict[str, Any]]:
-    """Return what each Python process said, by its id."""
+    """Return the note of each Python process, by process id."""
     notes_by_pid: dict[int, dict[str, Any]] = {}
     for note in notes.iterdir():
         if note.name.isdecimal():
@@ -238,8 +238,8 @@ def _read(notes: Path) -> dict[int, dict[str, Any]]:
 
 
 def _recovered(folder: Path, endpoint: str | None) -> bool:
-    """Close what processes that were killed have left, and send what is for the endpoint of this
-    run; tell whether there was any."""
+    """Close what killed processes left, and send what is for the endpoint of this run; return
+    whether there was anything."""
     from agentool_otel.cli.recover import recover
     from agentool_otel.export.send.otlp import OtlpTarget
 

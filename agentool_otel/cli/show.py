@@ -87,7 +87,7 @@ def command(
 def print_trace(
     console: Console, trace: ReasoningTrace, full: bool = False, rebuilt: Rebuilt | None = None
 ) -> None:
-    """Print a trace and its steps, and what it was judged to be where its spans are at hand."""
+    """Print a trace and its steps, with its verdicts if its spans are available."""
     judged = score_lines(rebuilt, full) if rebuilt is not None else ()
     for line in chain(trace_lines(trace, full), judged):
         if full:

@@ -36,7 +36,7 @@ _KNOWN = (
 
 
 class _Verdict(NamedTuple):
-    """What is said about one file."""
+    """The report on one file."""
 
     summary: str
     good: bool
@@ -80,7 +80,7 @@ def command(files: tuple[str, ...], strict: bool) -> int:
 
 
 def _verdicts(source: Source, strict: bool) -> Iterator[tuple[str, _Verdict]]:
-    """Yield the name and the verdict of each file of a source; of a server, those of all it has."""
+    """Yield the name and the report of each file of a source, or of a server as a whole."""
     files = files_of(source)
     for file in files:
         label = name_of(file)

@@ -1,4 +1,4 @@
-"""Trajectories to verdicts: what must hold of a run, and whether it does.
+"""From trajectories to verdicts: what must hold of a run, and whether it does.
 
 verdicts     passed, failed or not evaluated, why, and by which steps
 judged       a trace, and what of it cannot be seen

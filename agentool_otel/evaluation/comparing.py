@@ -1,4 +1,4 @@
-"""An expected value against one that was found, which may be masked or shortened."""
+"""Compare an expected value with an actual one, which may be masked or shortened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHORT = 80
 
 
 class Match(NamedTuple):
-    """Whether something was as expected."""
+    """Whether a value is as expected."""
 
     holds: bool | None
     """None where the arguments cannot tell."""
@@ -35,14 +35,14 @@ def same(expected: Any, actual: Any) -> bool:
 
 
 def gap_in(value: Any) -> str | None:
-    """Return what a value's own marks say is missing of it: masked, shortened, not encodable."""
+    """Return what is missing from a value by its own marks: masked, shortened, not encodable."""
     for note in marks_on(value, "", None):
         return f"is {note.outcome}: {note.rule}"
     return None
 
 
 def short(value: Any) -> str:
-    """Return a value as JSON for a reason, its beginning where it is long."""
+    """Return a value as JSON for a reason; only its beginning if it is long."""
     try:
         text = json_codec.dumps(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A trace as checks see it: its tool calls with their results, and what of it cannot be seen.
+"""A trace as checks see it: tool calls with their results, and what cannot be seen.
 
 What cannot be seen is known from two places. Content tells by itself that it was masked or
 shortened, by the marks of `semconv.marks`. Where the trace was rebuilt from spans, its fidelity
@@ -35,12 +35,12 @@ _CONTENT = ("input", "output", ARGUMENTS, RESULT, "content")
 
 
 def known(value: Any) -> Any:
-    """Return a member of a document, None where it is absent."""
+    """Return a member of a document, None if it is absent."""
     return None if value is UNSET else value
 
 
 class Call(NamedTuple):
-    """A tool call of a trace, and what came of it."""
+    """A tool call of a trace and its result."""
 
     step_id: str
     name: str
@@ -54,32 +54,32 @@ class Call(NamedTuple):
 
 
 class JudgedTrace:
-    """A trace, and what is known about how true it is."""
+    """A trace, and how faithfully it was recorded."""
 
     def __init__(self, source: ReasoningTrace | Rebuilt):
-        """Wrap a trace, best as it was rebuilt: a document alone knows only its marks."""
+        """Wrap a trace, best as rebuilt: a document alone has only the marks in its values."""
         self._rebuilt = source if isinstance(source, Rebuilt) else None
         self.trace = source.trace if isinstance(source, Rebuilt) else source
         """The document."""
 
     @property
     def fidelity(self) -> Fidelity | None:
-        """The fidelity report, made when first asked for; None where there were no spans."""
+        """The fidelity report, made on first use; None if there were no spans."""
         return self._rebuilt.fidelity if self._rebuilt is not None else None
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """The metadata of the trace, empty where it has none."""
+        """The metadata of the trace, empty if it has none."""
         return known(self.trace.metadata) or {}
 
     @cached_property
     def metrics(self) -> TraceMetrics:
-        """The totals of the trace; all its members are absent where it has none."""
+        """The totals of the trace; without any, all members are absent."""
         return known(self.trace.metrics) or TraceMetrics()
 
     @cached_property
     def models(self) -> list[str]:
-        """The models that were called; empty where that is not known."""
+        """The models that were called; empty if unknown."""
         if self._rebuilt is not None:
             return self._rebuilt.models()
         named = self.metadata.get("model")
@@ -87,7 +87,7 @@ class JudgedTrace:
 
     @cached_property
     def steps(self) -> list[tuple[str, Step]]:
-        """The steps with their ids; one without an id is called by its place."""
+        """The steps with their ids; a step without one is identified by its position."""
         return [
             (step.step_id if isinstance(step.step_id, str) else f"step {n}", step)
             for n, step in enumerate(self.trace.steps, 1)
@@ -116,14 +116,14 @@ class JudgedTrace:
         return self.gap(ARGUMENTS, step_id)
 
     def calls_of(self, tool_name: str | None) -> list[Call]:
-        """Return the calls of a tool, all calls where none is named."""
+        """Return the calls of a tool, or all calls if none is named."""
         return [call for call in self.calls if tool_name in (None, call.name)]
 
     # ------------------------------------------------------------------------ what is not seen
 
     @cached_property
     def unfinished(self) -> str | None:
-        """Why more may have happened than the trace shows; None where nothing says so."""
+        """Why more may have happened than the trace shows; None if nothing says so."""
         if self.metadata.get("incomplete"):
             return "the run is not whole in this store"
         if known(self.trace.status) == "in_progress":
@@ -132,7 +132,7 @@ class JudgedTrace:
 
     @cached_property
     def unseen_calls(self) -> str | None:
-        """Why there may be tool calls that the trace does not show; None where it shows all."""
+        """Why there may be tool calls that the trace does not show; None if it shows all."""
         if self.unfinished is not None:
             return self.unfinished
         call_count = known(self.metrics.tool_call_count)
@@ -145,7 +145,7 @@ class JudgedTrace:
         return self.gap(_CALLS)
 
     def gap(self, field: str, step_id: str | None = None) -> str | None:
-        """Return why a member may not be what it was; None where nothing says so.
+        """Return why a member may differ from the original; None if there is no reason to think so.
 
         Args:
             field: `input`, `output`, `calls` for tool calls that may not be shown at all, or of a
@@ -155,19 +155,19 @@ class JudgedTrace:
         return self._gaps.get((step_id, field)) if self._may_hide else None
 
     def hides(self, value: Any, field: str, step_id: str | None = None) -> str | None:
-        """Return why a member that is there may not be what it was, by its own marks or by `gap`;
-        None where nothing says so."""
+        """Return why a member that is present may differ from the original, by its own marks or by
+        `gap`; None if there is no reason to think so."""
         return gap_in(value) or self.gap(field, step_id)
 
     def why_missing(self, field: str, step_id: str | None = None) -> str:
-        """Return why a member is not there, as `gap` does."""
+        """Return why a member is absent, as `gap` does."""
         if self._rebuilt is not None and not self._may_hide:
             return _HIDING["not_captured"]  # as its report would say: no span holds anything else
         return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
 
     @cached_property
     def _may_hide(self) -> bool:
-        """Whether there is a reason to make the fidelity report, which takes as long as the trace
+        """Whether the fidelity report is worth making: it takes as long as rebuilding the trace
         did."""
         return self._rebuilt is not None and self._rebuilt.may_hide()
 
@@ -197,7 +197,7 @@ class JudgedTrace:
         return gaps
 
     def output(self) -> tuple[Any, str | None]:
-        """Return the output, and why it is not, or not all of, what the agent answered."""
+        """Return the output, and why it may not be the agent's whole answer."""
         value = self.trace.output
         if value is UNSET:
             return value, self.why_missing("output")
@@ -209,7 +209,7 @@ def _words(note: Note) -> str:
 
 
 def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
-    """Return the members that an attribute may have told of, by what vocabularies call such ones.
+    """Return the members that an attribute may belong to, by the words that vocabularies use.
 
     One that none of the words fits may tell of anything, or of nothing where nobody reads it.
     """

@@ -1,4 +1,4 @@
-"""`evaluate`: cases and traces to results, as they come."""
+"""`evaluate`: results for cases and traces, as they come."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _Trace: TypeAlias = ReasoningTrace | Rebuilt
 
 
 class TraceResults(NamedTuple):
-    """What came of a trace, or of a case without one."""
+    """The results of a trace, or of a case without one."""
 
     source: _Trace | None
     """None where no trace was a try of the case."""
@@ -91,7 +91,7 @@ def evaluate(
 
 
 class Evaluation:
-    """Cases made ready, to be held against one trace after another."""
+    """Prepared cases, against which traces are checked one after another."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Evaluation:
         judge: Judge | None = None,
         match: MatchRule | None = None,
     ):
-        """Make cases ready.
+        """Prepare cases.
 
         Raises: as `evaluate`.
         """
@@ -190,7 +190,7 @@ class Evaluation:
                 yield TraceResults(None, [result_of(case, None, verdicts, self._min_evaluated)])
 
     def close(self) -> None:
-        """Drop what no judge has answered yet. Nothing is asked any more."""
+        """Drop unanswered questions, and ask no more."""
         if self._asking is not None:
             self._asking.close()
 
@@ -221,7 +221,7 @@ class Evaluation:
         return TraceResults(source, results, why_none)
 
     def _who_judged(self, verdicts: list[Verdict]) -> str | None:
-        """Return who gave one of the verdicts; None where none is a judge's."""
+        """Return the judge of the verdicts, None if no judge gave one."""
         if self._asking is None:
             return None
         judged = any("judge_model" in it.extra and it.passed is not None for it in verdicts)

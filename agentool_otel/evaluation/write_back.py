@@ -36,7 +36,7 @@ _SAMPLED = 1
 
 
 class Written(NamedTuple):
-    """A result as it is written."""
+    """The spans and events of a result."""
 
     spans: list[SpanRecord]
     events: list[LogRecord]
@@ -44,8 +44,7 @@ class Written(NamedTuple):
 
 
 def anchor_of_document(trace: ReasoningTrace) -> Anchor:
-    """Return the span that a judgement of a document is about, which is there once the document
-    was replayed."""
+    """Return the span that a document's results belong to, as replaying the document creates it."""
     place = place_of(trace.trace_id)
     return Anchor(place.trace_id, place.span_id, _ns(trace.finished_at))
 
@@ -106,6 +105,6 @@ def _event(span: SpanRecord, judged: str, at_ns: int, resource: Resource) -> Log
 
 
 def _ns(value: Any) -> int | None:
-    """Return a time that a span can carry: after the epoch, in 63 bits of nanoseconds."""
+    """Return a time if a span can carry it: after the epoch, in 63 bits of nanoseconds."""
     ns = to_ns(value) if isinstance(value, str) else None
     return ns if ns is not None and 0 < ns < 2**63 else None

@@ -1,4 +1,4 @@
-"""What `instrument()` does about content: the policy in force, and what is said of it."""
+"""The content policy that `instrument()` applies, and what it reports about it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def policy(
     environ: Mapping[str, str],
     say: Callable[[str, str, int], None],
 ) -> rules.Policy:
-    """Return what happens to content.
+    """Return the content policy.
 
     Args:
         content: whether it is captured, if that was said in code.
@@ -91,7 +91,7 @@ def policy(
 
 
 def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
-    """Return what may be captured while one policy takes the place of another.
+    """Return what may be captured while one policy replaces another.
 
     The destination changes meanwhile, and what only one of the two is to have may go to either.
     """
@@ -108,7 +108,8 @@ def tightens(before: rules.Policy, after: rules.Policy) -> bool:
 
 
 def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
-    """Where content that is too large for an attribute is kept: beside a recording by default."""
+    """Return the store for content that is too large for an attribute: beside the recording by
+    default."""
     where = environment.value(environment.OFFLOAD, environ)
     if where.lower() == "none":
         return None

@@ -1,4 +1,4 @@
-"""What a configuration comes to in this environment, decided before anything is changed.
+"""What a configuration means in this environment, decided before anything is changed.
 
 All that can be refused is refused here: a call of `instrument()` that raises has changed nothing.
 """
@@ -39,7 +39,7 @@ _THREADS = "threads"
 
 
 class Decision(NamedTuple):
-    """All that is to be put into force; once it is, what the next one is compared with."""
+    """Everything that is to take effect; later, what the next decision is compared with."""
 
     spans: setup_spans.Plan
     logs: setup_logs.Plan
@@ -62,7 +62,7 @@ def decide(
     before: Decision | None,
     say: Callable[[str, str, int], None],
 ) -> Decision:
-    """Read and check everything.
+    """Decide everything, and check it.
 
     Args:
         configuration: what has been named in code.
@@ -141,7 +141,7 @@ def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:
 
 
 def _beside(spans: setup_spans.Plan) -> OtlpTarget | Literal["recorded", "theirs", "elsewhere"]:
-    """Return what the plans of log records and metrics want to know of that of spans."""
+    """Return what the plans of log records and metrics need to know about that of spans."""
     if spans.target is not None:
         return spans.target
     if spans.way == "theirs":

@@ -36,7 +36,7 @@ class Plan(NamedTuple):
         return self.way not in ("theirs", "nowhere")
 
     def current_description(self) -> str:
-        """In words where they go by now: the application may have set a provider meanwhile."""
+        """The current destination in words: the application may have set a provider meanwhile."""
         foreign = foreign_provider()
         return self.description if foreign is None else _description_of(foreign)
 

@@ -39,7 +39,7 @@ class Plan(NamedTuple):
 
 
 class _Collection(NamedTuple):
-    """Our own meter provider: the API takes no other one after it."""
+    """Our own meter provider; the API accepts no other one after it."""
 
     provider: MeterProvider
     exporter: RedirectedMetrics
@@ -98,7 +98,7 @@ def provider() -> MeterProvider | None:
 
 
 def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -> None:
-    """Have metrics collected from the first span on; what is collected already goes there too.
+    """Collect metrics from the first span on; metrics already being collected go there as well.
 
     What takes long to load and build is built here, so that no span and no call waits for it. The
     reader has a thread and sends at the end of every process: not before there is a span.
@@ -117,7 +117,7 @@ def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -
 
 
 def pause(pipeline: Pipeline) -> None:
-    """Send what is collected by now and nothing more, until something is put into force again."""
+    """Send what has been collected and nothing more, until a plan is put into force again."""
     put_into_force(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
 
 
@@ -130,7 +130,7 @@ def _key(decided: Plan) -> tuple[str | None, ...]:
 
 
 def _collecting(decided: Plan, masking: Masking | None) -> Callable[[], None]:
-    """Return what begins to collect metrics and to send them there."""
+    """Return a function that starts to collect and send metrics."""
     import_module("opentelemetry.sdk.metrics")  # used by the first span
     from agentool_otel.export.redirected_metrics import RedirectedMetrics
 

@@ -1,4 +1,4 @@
-"""`instrument()` and what it has put into force: one object, `Runtime`, for the process."""
+"""`instrument()` and what is in force: one `Runtime` object for the process."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def status() -> Status:
 
 
 class Runtime:
-    """What is in force in this process, and how one configuration takes the place of another."""
+    """What is in force in this process, and how one configuration replaces another."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -177,13 +177,13 @@ class Runtime:
         """Topics of what was logged once."""
 
     def forked(self) -> None:
-        """In a forked child: whoever held the lock has stayed in the parent."""
+        """Renew the lock in a forked child: its holder stayed in the parent."""
         self.lock = threading.RLock()
 
     # ---------------------------------------------------------------------------- public calls
 
     def instrument(self, call: Configuration) -> None:
-        """Put into force what a call names, beside what was named before."""
+        """Apply the options of a call on top of earlier ones."""
         with self.lock:
             standing = self.standing.changed_by(call)
             if environment.sdk_disabled():
@@ -196,7 +196,7 @@ class Runtime:
             self._notice_overruled(call)
 
     def uninstrument(self) -> None:
-        """Take nothing new, detach from everything, and write out what is there."""
+        """Stop recording, detach from everything, and write out what there is."""
         with self.lock:
             self.standing = self.of_run
             attach((), threads=False)
@@ -392,7 +392,8 @@ class Runtime:
                 self._notice_unused_name(self._service_name)
 
     def _name_service(self, service_name: str | None) -> None:
-        """Give what our own providers make from here on the name that is named, or else its own."""
+        """Apply the configured service name, or the default one, to what our own providers create
+        from here on."""
         if service_name == self._service_name:
             return
         self._service_name = service_name

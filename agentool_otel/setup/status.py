@@ -35,7 +35,7 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Masked(msgspec.Struct, frozen=True, kw_only=True):
-    """What was changed on its way out."""
+    """Values that were changed before they left."""
 
     passed: int
     """Spans and log records that were looked at."""

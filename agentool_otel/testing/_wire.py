@@ -1,4 +1,4 @@
-"""The loopback model's answers as the wire has them: chat completions and responses.
+"""The loopback model's answers in wire format: chat completions and responses.
 
 Source: the bodies and events that openai-python 1, 2 and 3 read.
 """

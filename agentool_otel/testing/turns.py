@@ -1,4 +1,4 @@
-"""What a loopback model says: scripted turns, or ones made up from the request.
+"""What a loopback model answers: scripted turns, or turns made up from the request.
 
 Nothing here is a model: do not judge quality by it, only plumbing.
 """

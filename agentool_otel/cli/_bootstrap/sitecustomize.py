@@ -45,7 +45,7 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
     folder = options.get("notes") or ""
 
     def note(**what: Any) -> None:
-        """Leave word of this process for `run`; the last word counts."""
+        """Write a note about this process for `run`, replacing an earlier one."""
         try:
             path = os.path.join(folder, str(os.getpid()))
             with open(path + ".part", "w", encoding="utf-8") as file:

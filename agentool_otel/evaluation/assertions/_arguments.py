@@ -27,7 +27,7 @@ class ExpectedArguments(NamedTuple):
     mode: ArgumentMode = "subset"
 
     def match(self, call: Call) -> Match:
-        """Hold a call's arguments against them."""
+        """Compare a call's arguments with them."""
         names = [*self.values, *self.schemas, *self.patterns]
         if self.mode == "ignore" or (not names and self.mode == "subset"):
             return Match(True)
@@ -84,6 +84,6 @@ def _expected(words: str) -> str:
 
 
 def describe_call(call: Call, match: Match) -> str:
-    """Return where a call was made and what was found of it, for a reason."""
+    """Describe where a call was made and how its arguments differ, for a reason."""
     detail = f" with {match.detail}" if match.detail else ""
     return f"{call.name} was called at {call.step_id}{detail}"

@@ -1,4 +1,4 @@
-"""How a run went: handoffs, its end, loops and failing tools."""
+"""The course of a run: handoffs, its end, loops and failing tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
 
 
 class Handoff(Check, frozen=True, kw_only=True):
-    """The agent handed over, where one is named, to that agent."""
+    """The agent handed over, to the named agent if one is named."""
 
     to_agent: str | None = None
 
@@ -89,7 +89,7 @@ class NoLoop(Check, frozen=True, kw_only=True):
 
 
 class NoToolError(Check, frozen=True, kw_only=True):
-    """No tool call, of the tool where one is named, ended in an error."""
+    """No tool call ended in an error; with a name, no call of that tool."""
 
     tool_name: str | None = None
 

@@ -1,4 +1,4 @@
-"""What a run took: time, tokens, money."""
+"""Limits on what a run used: time, tokens, money."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ __all__ = ["ContextEfficiency", "Latency", "MaxCostUsd"]
 
 
 class Latency(Check, frozen=True, kw_only=True):
-    """The run took no longer than this, in milliseconds: by its metrics, else by its times."""
+    """The run took no longer than this many milliseconds, by its metrics or else by its start and
+    end."""
 
     max_ms: int | float
 
@@ -26,7 +27,7 @@ class Latency(Check, frozen=True, kw_only=True):
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
-    """The model calls of the run used no more tokens than this, input and output."""
+    """The model calls of the run used no more than this many tokens, input and output together."""
 
     max_tokens: int | float
 

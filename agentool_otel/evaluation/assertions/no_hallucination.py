@@ -1,4 +1,4 @@
-"""What the output claims is supported by what the run found out.
+"""The claims of the output are supported by what the run retrieved.
 
 Evidence is what the run was told from outside: tool results, what was read from memory, documents
 that were retrieved. What the agent thought, and what it asked its tools, is none.
@@ -24,7 +24,7 @@ _CRITERION = "Each claim of fact in the output is supported by the evidence, whi
 
 
 class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
-    """What the output claims is supported by what the run retrieved.
+    """The claims of the output are supported by what the run retrieved.
 
     The score is the share of its claims that are supported. It holds where none is contradicted and
     that share is large enough. The claims are a further member of the result, `claims`.
@@ -101,7 +101,7 @@ def _as_json(claim: Claim) -> dict[str, Any]:
 
 
 def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
-    """Yield what a judge may rest a claim on, with the ids of its steps."""
+    """Yield the evidence that a judge may rest a verdict on, with the ids of its steps."""
     tools = {call.result_step_id: call.name for call in trace.calls}
     for step_id, step in trace.steps:
         contents = _contents(step)
@@ -111,7 +111,7 @@ def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
 
 
 def _contents(step: Step) -> dict[str, Any]:
-    """Return what a step brought from outside, empty where it brought nothing."""
+    """Return what a step brought in from outside; empty if nothing."""
     contents: dict[str, Any] = {}
     if (result := known(step.tool_result)) is not None:
         contents |= {"result": result.output, "error": result.error}
@@ -121,7 +121,7 @@ def _contents(step: Step) -> dict[str, Any]:
 
 
 def _hidden(trace: JudgedTrace) -> Iterator[str]:
-    """Yield what of the evidence cannot be seen."""
+    """Yield the parts of the evidence that cannot be seen."""
     if trace.unseen_calls:
         yield trace.unseen_calls
     lost = [call.step_id for call in trace.calls if call.result is None]
@@ -135,7 +135,7 @@ def _hidden(trace: JudgedTrace) -> Iterator[str]:
 
 
 def _held(step: Step) -> Iterator[tuple[str, Any]]:
-    """Yield the members that hold evidence. A call that failed has an error, and no result."""
+    """Yield the members that hold evidence. A failed call has an error and no result."""
     result = known(step.tool_result)
     if result is not None and (result.output is not UNSET or known(result.error) is None):
         yield RESULT, result.output

@@ -1,4 +1,4 @@
-"""What a run answered."""
+"""Assertions on the output of a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OutputEquals(Check, frozen=True, kw_only=True):
 
 
 class OutputContains(Check, frozen=True, kw_only=True):
-    """The output contains a text, or each of several."""
+    """The output contains a text, or every one of several."""
 
     text: str | list[str]
     ignore_case: bool = False
@@ -58,7 +58,7 @@ class OutputContains(Check, frozen=True, kw_only=True):
 
 
 class OutputMatches(Check, frozen=True, kw_only=True):
-    """A regular expression of Python is found in the output."""
+    """A Python regular expression matches somewhere in the output."""
 
     pattern: str
 
@@ -83,7 +83,7 @@ class OutputMatches(Check, frozen=True, kw_only=True):
 
 
 class ResponseFormat(Check, frozen=True, kw_only=True):
-    """The output matches a JSON Schema: as the JSON that its text is, or as the text."""
+    """The output matches a JSON Schema, as it is or, if it is a text, as the JSON in it."""
 
     schema: dict[str, Any]
 

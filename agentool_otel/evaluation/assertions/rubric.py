@@ -19,7 +19,8 @@ _MEMBERS = ("content", "to_agent", "message", "query", "results", "key")
 
 
 class Rubric(JudgeCheck, frozen=True, kw_only=True):
-    """The run meets a rubric, in words. The judge sees all of it, and is told what is hidden."""
+    """The run meets a rubric, described in words. The judge sees the whole run, and a list of what
+    is hidden."""
 
     rubric: str
     min_score: float | None = None
@@ -51,7 +52,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
 
 
 def _shown(step_id: str, step: Step) -> dict[str, Any]:
-    """Return a step without what says nothing of the agent's work: times, ids, costs."""
+    """Return a step without what says nothing about the agent's work: times, ids, costs."""
     shown: dict[str, Any] = {"step_id": step_id, "type": step.type}
     if (call := known(step.tool_call)) is not None:
         shown |= {"tool": call.name} | _there(arguments=call.arguments)

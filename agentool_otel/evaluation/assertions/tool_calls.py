@@ -21,7 +21,7 @@ __all__ = ["ArgsMatch", "ContainsToolCall", "NoToolCall", "ToolCallCount"]
 
 
 class ContainsToolCall(Check, frozen=True, kw_only=True):
-    """A tool was called at least once, where arguments are named, with these among its own."""
+    """A tool was called at least once; if arguments are named, with those among its own."""
 
     tool_name: str
     tool_args: dict[str, Any] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class ContainsToolCall(Check, frozen=True, kw_only=True):
 
 
 class ArgsMatch(Check, frozen=True, kw_only=True):
-    """A tool was called with the arguments named: values, JSON Schemas and regexes, by argument.
+    """A tool was called with the named arguments: a value, JSON Schema or regex for each.
 
     Modes: `exact`, these and no others; `subset`, these are among the call's, which may have more;
     `superset`, the call has none beside these, and may leave some out; `ignore`, any arguments.
@@ -84,7 +84,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
 
 
 class ToolCallCount(Check, frozen=True, kw_only=True):
-    """The number of calls, of a tool where one is named, lies between two bounds, inclusive."""
+    """The number of calls, of one tool if named, lies between two bounds, inclusive."""
 
     tool_name: str | None = None
     min_calls: int | float | None = None
@@ -117,7 +117,7 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
 
 
 def compiled(pattern: str, name: str) -> re.Pattern[str]:
-    """Return a regex of a case, ready to use.
+    """Compile a regex from a case.
 
     Raises:
         ValueError: it is none.

@@ -33,7 +33,7 @@ def is_eval_set(value: Any) -> bool:
 
 
 def cases_of(eval_set: _Object, where: str) -> Iterator[Item]:
-    """Yield the cases of an eval set as EvalCase objects; what is none has an error instead."""
+    """Yield the cases of an eval set as EvalCase objects; anything else comes with an error."""
     set_id = _member(eval_set, "eval_set_id")
     for n, eval_case in enumerate(_member(eval_set, "eval_cases")):
         at = f"{where} eval case {n}"
@@ -45,7 +45,7 @@ def cases_of(eval_set: _Object, where: str) -> Iterator[Item]:
 
 
 class _NotACase(ValueError):
-    """What stands where an eval case should."""
+    """Something else stands where an eval case should."""
 
 
 def _cases(eval_case: Any) -> Iterator[_Object]:

@@ -1,5 +1,5 @@
-"""Which cases a trace is a try of: the one its run names, else those that have its input, else
-those that a rule of the user's finds."""
+"""Match traces to cases: the case that the run names, else those with its input, else those that a
+rule of the user's selects."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MatchRule: TypeAlias = str | Callable[[ReasoningTrace, EvalCase], bool]
 
 
 class Cases:
-    """Cases, found by what a trace says."""
+    """Cases, looked up by what a trace says."""
 
     def __init__(self, cases: Iterable[EvalCase], match: MatchRule | None = None):
-        """Take cases, and the rule for traces that name none and have the input of none.
+        """Index cases; the rule is for traces that name no case and share no case's input.
 
         Args:
             cases: the cases.
@@ -46,7 +46,7 @@ class Cases:
                 self._by_input[json_codec.canonical(case.input)].append(at)
 
     def of(self, trace: JudgedTrace) -> list[int]:
-        """Return the places of a trace's cases, none where it is a try of none."""
+        """Return the indexes of the cases that a trace is a try of."""
         named = trace.metadata.get("case_id")
         if isinstance(named, str):
             return self._by_id.get(named, [])

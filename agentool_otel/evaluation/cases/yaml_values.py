@@ -1,4 +1,4 @@
-"""YAML as the JSON values it stands for.
+"""Read YAML as JSON values.
 
 Spec: YAML 1.2.2, core schema (10.3): what YAML 1.1 made of `no`, `1:20` and `2026-01-01` stays
 text. Tags that would make objects are refused, as are keys that stand twice in a mapping, and
@@ -33,7 +33,7 @@ _CORE = (
 
 
 def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
-    """Yield the documents of a YAML stream, the members of each that is a list.
+    """Yield the documents of a YAML stream; of a document that is a list, its members.
 
     What is no YAML becomes an item with an error, which names line and column, and ends the stream.
 
@@ -53,7 +53,7 @@ def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
 
 @cache
 def _loader() -> Any:
-    """Return the loader class, which exists only where PyYAML does."""
+    """Build the loader class; PyYAML is an optional dependency."""
     import yaml
 
     own = {  # PyYAML's are shared by all loaders
@@ -108,7 +108,7 @@ def _loader() -> Any:
 
 
 def _measure(document: Any) -> None:
-    """Refuse a document that stands for more than it holds, or holds itself.
+    """Refuse a document whose aliases expand it, or make it contain itself.
 
     Raises:
         ValueError: it does.

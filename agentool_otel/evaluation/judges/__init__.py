@@ -1,4 +1,4 @@
-"""Who tells what no rule can: a model, or a callable of one's own.
+"""Judges, for what no rule can decide: a model, or a callable of the user's.
 
 questions    what a judge is asked, and what it answers
 prompts      a question in words, and a trace fenced so that nothing in it can speak for us

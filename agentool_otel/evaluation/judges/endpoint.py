@@ -1,4 +1,5 @@
-"""A model at an OpenAI-compatible endpoint: its calls, in a form it takes, again where that helps.
+"""A model at an OpenAI-compatible endpoint: calls in a form that it accepts, repeated where that
+helps.
 
 Source: openai-python `chat.completions.create` and its errors at 1.40, 2.54 and 3.52. Structured
 answers: platform.openai.com/docs/guides/structured-outputs, 2026-08.
@@ -30,13 +31,13 @@ sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class _Form(NamedTuple):
-    """What of a request not every server and model takes."""
+    """The parts of a request that some servers and models refuse."""
 
     format: str = _FORMATS[0]
     temperature: bool = True
 
     def plainer(self, refused: str) -> _Form | None:
-        """Return a form without what was refused; None where nothing is left to leave out."""
+        """Return a form without the refused part; None if there is nothing more to leave out."""
         if self.temperature and refused == "temperature":
             return self._replace(temperature=False)
         if self.format != _FORMATS[-1]:
@@ -45,7 +46,7 @@ class _Form(NamedTuple):
 
 
 class Endpoint:
-    """A model and where it is.
+    """A model and its endpoint.
 
     Args:
         model: the model.
@@ -84,7 +85,7 @@ class Endpoint:
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Any]:
-        """Return a client, whose connections are closed at the end."""
+        """Open a client; its connections are closed on exit."""
         client = self._library.AsyncOpenAI(
             api_key=self._key, base_url=self._url, timeout=self._timeout_s, max_retries=0
         )
@@ -94,7 +95,7 @@ class Endpoint:
             await client.close()
 
     async def text(self, client: Any, messages: list[Any], schema: dict[str, Any]) -> str:
-        """Return what the model writes; empty where it writes nothing.
+        """Return the text that the model writes, which may be empty.
 
         Raises:
             NoVerdict: it refuses, or gives no answer; `JudgeUnavailable` where that is no matter of
@@ -119,7 +120,7 @@ class Endpoint:
     async def _in_accepted_form(
         self, client: Any, messages: list[Any], schema: dict[str, Any]
     ) -> Any:
-        """Call the model in the richest form that it takes, which is remembered."""
+        """Call the model in the richest form that it accepts, and remember that form."""
         form = self._form
         while True:
             try:
@@ -148,7 +149,7 @@ class Endpoint:
         return request | self.parameters
 
     async def _tried(self, client: Any, request: dict[str, Any]) -> Any:
-        """Call the model, and again where that may help.
+        """Call the model, and retry where that may help.
 
         Raises:
             NoVerdict: it gave no answer.
@@ -183,5 +184,5 @@ class Endpoint:
 
 
 def _wait_s(attempt: int) -> float:
-    """Return seconds to wait: twice as long each time, by chance a little more or less."""
+    """Return the seconds to wait: twice as long each time, with jitter."""
     return float(_FIRST_WAIT_S * 2**attempt * random.uniform(0.75, 1.25))

@@ -1,4 +1,4 @@
-"""What went wrong with a call of a model: in words, and whether to try again.
+"""Failures of model calls: what to say about them, and whether to try again.
 
 Source: openai-python `_exceptions.py` at 1.40, 2.54 and 3.52; RFC 9110, 10.2.3 (`Retry-After`).
 """
@@ -33,14 +33,15 @@ class Failure(NamedTuple):
     """Whether every other call will fail the same way."""
 
     def error(self) -> NoVerdict:
-        """Return the failure as what it means for an assertion."""
+        """Return the exception that tells the assertion about the failure."""
         if self.retries or self.for_good:
             return JudgeUnavailable(self.reason, for_good=self.for_good)
         return NoVerdict(self.reason)
 
 
 def silence(reason: str) -> Failure:
-    """Return the failure of a server that does not answer at all, which seldom changes soon."""
+    """Return the failure of a server that does not answer at all: few retries, as that seldom
+    changes soon."""
     return Failure(reason, retries=2)
 
 
@@ -73,8 +74,8 @@ def failure_of(error: Exception, model: str, place: str) -> Failure:
 
 
 def refused_form(error: Exception) -> str | None:
-    """Return what of the form of a request a server does not take: `temperature`, `format`, or
-    `unknown` where it does not say; None where it is not the form."""
+    """Return the part of a request's form that a server refuses: `temperature`, `format`, or
+    `unknown` if it does not say which; None if the form is not the problem."""
     if getattr(error, "status_code", None) not in (400, 422):
         return None
     if getattr(error, "code", None) in ("content_filter", "context_length_exceeded"):
@@ -88,7 +89,7 @@ def refused_form(error: Exception) -> str | None:
 
 
 def _of_transport(error: Exception) -> bool:
-    """Whether it is the connection or the body that failed, not the program."""
+    """Whether the connection or the response body failed, and not the program."""
     return any(base.__name__ == "OpenAIError" for base in type(error).__mro__) or isinstance(
         error, (OSError, ValueError)
     )

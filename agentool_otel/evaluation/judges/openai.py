@@ -129,7 +129,7 @@ class OpenAIJudge:
             yield _Session(self, client).ask
 
     def kept(self, question: Question) -> Answer | None:
-        """Return the answer that is on disk already; None where there is none."""
+        """Return the cached answer, None if there is none."""
         cached = None if self._cache is None else self._cache.get(self._cache_key(question))
         if cached is None:
             return None
@@ -141,13 +141,13 @@ class OpenAIJudge:
         return answer
 
     def keep(self, question: Question, answer: Answer) -> None:
-        """Keep an answer, if it tells anything."""
+        """Cache an answer, unless it is that the judge cannot tell."""
         tells = (answer.passed, answer.score, answer.claims) != (None, None, None)
         if self._cache is not None and tells:
             self._cache.put(self._cache_key(question), msgspec.to_builtins(answer))
 
     async def answer(self, client: Any, question: Question) -> Answer:
-        """Call the model until it answers, once more where its answer cannot be read.
+        """Ask the model, once more if its answer cannot be read.
 
         Raises:
             NoVerdict: there is no answer.
@@ -174,7 +174,7 @@ class OpenAIJudge:
 
 
 class _Session:
-    """Questions over one client. It stops asking where no answer can be hoped for."""
+    """Questions over one client. It gives up when no answer can be expected."""
 
     def __init__(self, judge: OpenAIJudge, client: Any):
         self._judge = judge
@@ -185,7 +185,7 @@ class _Session:
         self._gave_up: str | None = None
 
     async def ask(self, question: Question) -> Answer:
-        """Ask a question, the first one alone: what it learns of the server holds for all.
+        """Ask a question. The first one goes alone: what it teaches about the server holds for all.
 
         Raises:
             NoVerdict: there is no answer; the message says why.

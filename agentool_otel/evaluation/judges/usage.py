@@ -1,4 +1,4 @@
-"""What judging used. It is no part of what the judged agents used."""
+"""What judging itself uses, counted apart from what the judged agents used."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class JudgeUsage:
 
     @property
     def cost_usd(self) -> float | None:
-        """What the calls cost in US dollars; None where the price of one is not known, as without
-        the extra `cost`, or nothing was called."""
+        """What the calls cost in US dollars; None if there were none, or a price is not known, as
+        without the extra `cost`."""
         return float(self._cost) if self._cost is not None and self.calls else None
 
     def add(self, usage: Any, model: str, url: str) -> None:

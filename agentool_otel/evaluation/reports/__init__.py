@@ -21,12 +21,12 @@ __all__ = ["Report", "Subject"]
 
 
 class Report(Protocol):
-    """A report in the making, into a stream it was given."""
+    """A report that is written to a stream as results come in."""
 
     def add(self, result: EvalResult, subject: Subject) -> None:
-        """Add a result. What is held of it does not grow without bound."""
+        """Add a result. Memory stays bounded however many there are."""
         ...
 
     def finish(self) -> None:
-        """Write what is left to be written. The stream stays open."""
+        """Write the rest of the report. The stream stays open."""
         ...

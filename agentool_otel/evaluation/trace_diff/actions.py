@@ -1,4 +1,4 @@
-"""What an agent did, as it is compared: its steps, each tool call together with its result."""
+"""The actions of an agent, as they are compared: its steps, each tool call with its result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TEXT_OR_RESULT = ("content", _RESULT)
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of a trace, a tool call together with what came of it."""
+    """A step of a trace, or a tool call together with its result."""
 
     place: int
     """Of the step among the steps of the trace, from 1."""
@@ -63,7 +63,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Member(NamedTuple):
-    """A part of an action that is compared by itself."""
+    """A part of an action that is compared on its own."""
 
     part: Part
     path: str
@@ -76,8 +76,8 @@ class Member(NamedTuple):
 
 
 def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
-    """Return the actions of a trace in order. A result has the place of its call, wherever it
-    stands: when it arrived is a matter of time."""
+    """Return the actions of a trace in order. A result is placed with its call, whenever it
+    arrived."""
     steps = trace.steps
     answers: defaultdict[str, deque[int]] = defaultdict(deque)
     for at, (_, step) in enumerate(steps):
@@ -113,7 +113,7 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
 
 
 def name_of(action: Action) -> str | None:
-    """Return what an action is called: the tool, the agent that takes over, the key in memory."""
+    """Return the name of an action: its tool, the agent that takes over, or the key in memory."""
     step = action.step
     call = known(step.tool_call)
     names = [call.name] if call is not None else [known(step.to_agent), known(step.key)]
@@ -124,7 +124,7 @@ def name_of(action: Action) -> str | None:
 
 
 def members_of(action: Action) -> Iterator[Member]:
-    """Yield what of an action is compared, beside its type and its name."""
+    """Yield the members of an action that are compared, beside its type and name."""
     step, at = action.step, action.step_id
     if (call := known(step.tool_call)) is not None:
         yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)

@@ -1,4 +1,4 @@
-"""Which things of one sequence are which of another: found in order first, then anywhere.
+"""Align two sequences: first in order, then anywhere.
 
 Each thing has a key per level, from the strictest: equal in all, in what was asked, in kind. On a
 level, what stands in the same order on both sides is paired; of what is left, equal things are
@@ -32,7 +32,7 @@ kind, so that nothing reads as changed that is there unchanged."""
 
 
 class Alignment(NamedTuple):
-    """Places of what belongs together, as they are in the two sequences."""
+    """The pairs of an alignment, as indexes into the two sequences."""
 
     pairs: _Pairs
     """In order on both sides."""
@@ -41,14 +41,14 @@ class Alignment(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """Places between two pairs that are not paired yet."""
+    """Unpaired places between two pairs."""
 
     a: list[int]
     b: list[int]
 
 
 def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignment:
-    """Return which things of two sequences belong together; of `b` and `a` it is the same.
+    """Align two sequences. The result is the same with the arguments swapped.
 
     Takes about n·m/64 steps for n and m things, and memory of n·m/64 bits at the most.
 
@@ -80,7 +80,7 @@ def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignmen
 def _in_order(
     gap: _Gap, a: Sequence[Keys], b: Sequence[Keys], level: int, likeness: _Likeness
 ) -> _Pairs:
-    """Return pairs equal on a level that stand in the same order on both sides."""
+    """Return the pairs that are equal on a level and in the same order on both sides."""
     start, most = 0, min(len(gap.a), len(gap.b))
     while start < most and a[gap.a[start]][0] == b[gap.b[start]][0]:
         start += 1
@@ -103,7 +103,7 @@ def _in_order(
 
 
 def _between(gap: _Gap, pairs: _Pairs) -> Iterator[_Gap]:
-    """Yield what is left between pairs, where there is something on both sides or on one."""
+    """Yield the gaps between pairs that are not empty on both sides."""
     at_a = at_b = 0
     for i, j in [*sorted(pairs), (None, None)]:
         to_a = len(gap.a) if i is None else bisect_left(gap.a, i)
@@ -134,7 +134,7 @@ def _without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
 
 
 def _best(gap: _Gap, a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> _Pairs:
-    """Return the pairs in order that are worth most together."""
+    """Return the pairs in order with the highest total value."""
     worth = [[_worth(a[i], b[j], i, j, likeness) for j in gap.b] for i in gap.a]
     totals = [[0] * (len(gap.b) + 1)]
     for row in worth:

@@ -1,4 +1,4 @@
-"""`diff`: two traces to what differs between them."""
+"""`diff`: what differs between two traces."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def diff(
 
 
 class Diffing:
-    """What counts, made ready for any number of traces."""
+    """What counts as a difference, prepared once for any number of traces."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Diffing:
         skip: Collection[Part] = (),
         tolerances: Mapping[str, str | float] | None = None,
     ):
-        """Make it ready.
+        """Prepare a comparison.
 
         Raises: as `diff`.
         """
@@ -89,7 +89,7 @@ class Diffing:
 
 
 def _outside(trace: JudgedTrace) -> Iterator[Member]:
-    """Yield what of a trace is compared outside of its steps: always the same, in one order."""
+    """Yield the members of a trace that are compared beside its steps, always in the same order."""
     document = trace.trace
     error = trace.metadata.get("error")
     yield Member("agent", "agent_id", document.agent_id, ("agent_id",), None)

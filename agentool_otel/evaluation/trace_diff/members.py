@@ -1,4 +1,4 @@
-"""What differs in one member of a trace or of a step, and what of it nobody can tell."""
+"""What differs in one member of a trace or a step, and what cannot be told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MemberComparison", "Outcome"]
 
 
 class Outcome(NamedTuple):
-    """What came of a comparison."""
+    """The outcome of a comparison."""
 
     changes: tuple[Change, ...] = ()
     unknown: tuple[Unknown, ...] = ()
@@ -49,7 +49,7 @@ class MemberComparison:
     def differences(
         self, one: Member, other: Member, a: Action | None = None, b: Action | None = None
     ) -> Outcome:
-        """Return what differs in a member that both have, if only as one that is not there."""
+        """Return what differs in a member that both have, even if absent in one."""
         if one.part in self.skip or (one.value is UNSET and other.value is UNSET):
             return Outcome()
         if one.value is UNSET:
@@ -72,7 +72,7 @@ class MemberComparison:
         )
 
     def _one_sided(self, one: Member | None, other: Member | None, a: Action, b: Action) -> Outcome:
-        """Return what it means that only one of two steps has a member."""
+        """Return the outcome for a member that only one of two steps has."""
         there = one or other
         assert there is not None
         if there.part in self.skip:

@@ -61,7 +61,7 @@ def partners(
 
 
 class _Known(NamedTuple):
-    """What a trace says about what it is a try of."""
+    """How a trace identifies what it is a try of."""
 
     case: bool
     input: bool
@@ -90,7 +90,7 @@ class _Waiting:
             self._queues[key][_known_of(trace)].append(place)
 
     def take(self, trace: JudgedTrace) -> int | None:
-        """Return the place of the first that can be a trace's partner."""
+        """Return the index of the first trace that can be a partner."""
         mine, apart = _known_of(trace), self._level.apart_by
         queues = [
             queue

@@ -28,12 +28,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     b: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as a JSON object, `a` or `b` left out where it was not there."""
+        """Return it as a JSON object, without `a` or `b` if the value was absent there."""
         return {"path": self.path, **_there(a=self.a, b=self.b)}
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that may differ or not: what would tell is masked, cut or not in the store."""
+    """Something that may or may not differ: what would tell is masked, cut or not in the store."""
 
     path: str
     """As in `Change`; `step` for a whole step."""
@@ -66,7 +66,7 @@ class StepChange(msgspec.Struct, frozen=True, kw_only=True):
         return action
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as a JSON object. What was added or lost is there with its steps' contents."""
+        """Return it as a JSON object, with the content of steps that were added or lost."""
         record: dict[str, Any] = {"kind": self.kind, "type": self.action.step.type}
         if (name := name_of(self.action)) is not None:
             record["name"] = name
@@ -81,7 +81,7 @@ class StepChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of each trace."""
+    """A total of each trace."""
 
     name: str
     """`steps`, `tool_calls`, `tokens`, `input_tokens`, `output_tokens`, `cost_usd` (US dollars),
@@ -127,7 +127,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def certain(self) -> bool:
-        """Whether everything could be told."""
+        """Whether everything could be compared."""
         return not self.unknown and all(it.differs is not None for it in self.measures)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The steps of two traces, aligned, to what became of each."""
+"""Align the steps of two traces, and tell what became of each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _Placed: TypeAlias = tuple[tuple[int, int, int], StepChange | None]
 
 
 class StepComparison:
-    """The steps of two traces. `equal` and `unknown` are known when `changes` was asked for."""
+    """The steps of two traces. `changes` fills in `equal` and `unknown`."""
 
     def __init__(self, members: MemberComparison, a: Sequence[Action], b: Sequence[Action]):
         self._members = members
@@ -50,8 +50,8 @@ class StepComparison:
         """What of them nobody can tell."""
 
     def changes(self) -> list[StepChange]:
-        """Return what differs, in the order of the steps: what was lost stands before what came
-        at its place, and what moved at its new one."""
+        """Return what differs, in the order of the steps: a lost step comes before what replaced
+        it, a moved one at its new place."""
         keys_a, keys_b, likeness = self._keys(self._a), self._keys(self._b), self._likeness()
         pairs, moved = align(keys_a, keys_b, likeness)
         moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
@@ -139,7 +139,7 @@ def _by_batch(
 
 
 def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:
-    """Return the pairs of which neither side is in an earlier one."""
+    """Return the pairs that share no side with an earlier one."""
     used_a: set[int] = set()
     used_b: set[int] = set()
     kept: _Pairs = []

@@ -1,4 +1,4 @@
-"""How far two totals may be apart."""
+"""Tolerances: how far two totals may be apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AMOUNT = re.compile(r"(?P<more>\+?)(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>%|
 
 
 class Tolerance(NamedTuple):
-    """How far a total of B may be from what it is in A."""
+    """How far a total of B may be from that of A."""
 
     amount: float
     relative: bool

@@ -16,7 +16,7 @@ __all__ = ["measures_of"]
 def measures_of(
     a: JudgedTrace, b: JudgedTrace, tolerances: Mapping[str, Tolerance]
 ) -> tuple[Measure, ...]:
-    """Return the totals that are known of one trace at least, or that were asked for."""
+    """Return the totals that are known for at least one trace, or that have a tolerance."""
     mine, theirs = _totals(a), _totals(b)
     return tuple(
         _measure(name, mine[name], theirs[name], tolerances.get(name))
