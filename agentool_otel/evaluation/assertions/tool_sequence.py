@@ -118,7 +118,7 @@ def _paired(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bo
 
 
 def _shift(other: int, thing: int, reached_from: dict[int, int], partner: dict[int, int]) -> None:
-    """Flip the path: each takes the partner it reached, and leaves its old one to the one before."""
+    """Flip the path: each takes the partner it reached, leaving its old one to the one before."""
     owned = {owner: held for held, owner in partner.items()}
     while True:
         asking = reached_from[other]
