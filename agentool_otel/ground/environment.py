@@ -174,7 +174,7 @@ Source: requests 2.34, sessions.py, by which OpenTelemetry's exporter sends."""
 # ------------------------------------------------------------------------ read by the SDK alone
 
 SERVICE_NAME: Final = "OTEL_SERVICE_NAME"
-"""`service.name` of the spans. Default: `unknown_service`."""
+"""`service.name` of the spans. Default: the name of the script."""
 
 RESOURCE_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"
 """Further attributes of the resource, `key=value` pairs separated by commas. Default: none."""
@@ -215,7 +215,7 @@ Source: POSIX, environment variables; rich 13, `Console(width=)`."""
 
 
 def exporter_variable(signal: Signal) -> str:
-    """Return the variable that says where a signal goes: `otlp`, `console` or `none`.
+    """Return the variable with the destination of a signal: `otlp`, `console` or `none`.
 
     Default: spans into a recording, log records and metrics where spans go.
     """
@@ -223,9 +223,9 @@ def exporter_variable(signal: Signal) -> str:
 
 
 def server_variable(store: str, setting: str) -> str:
-    """Return the variable of what a server is sent: `TOKEN` as Bearer, `TENANT` as the tenant.
+    """Return a variable with what a server is sent: `TOKEN` as Bearer, `TENANT` as the tenant.
 
-    Stores are `TEMPO` and `JAEGER`. Default: none.
+    The stores are `TEMPO` and `JAEGER`. Default: none.
     """
     return f"AGENTOOL_{store}_{setting}"
 
@@ -233,14 +233,15 @@ def server_variable(store: str, setting: str) -> str:
 def otlp_variable(setting: str, signal: Signal | None = None) -> str:
     """Return the variable of an OTLP setting, for all signals or for one, which comes first.
 
-    Default of each setting:
-        ENDPOINT: spans are recorded; `http://localhost:4318` or 4317 if an exporter is named.
-        PROTOCOL: `http/protobuf`; `grpc` is the other one.
-        HEADERS: none; `key=value` pairs, percent-encoded, separated by commas.
-        COMPRESSION: none; `gzip`, and `deflate` over HTTP.
-        TIMEOUT: 5, in seconds as opentelemetry-exporter-otlp reads it.
-        CERTIFICATE, CLIENT_KEY, CLIENT_CERTIFICATE: none; files.
-        INSECURE: false; `true` speaks gRPC without TLS.
+    Each setting:
+        ENDPOINT: Where it is sent. Default: spans are recorded; if an exporter is named,
+            `http://localhost:4318`, or 4317 for gRPC.
+        PROTOCOL: `http/protobuf` or `grpc`. Default: `http/protobuf`.
+        HEADERS: `key=value` pairs, percent-encoded, separated by commas. Default: none.
+        COMPRESSION: `gzip`, and `deflate` over HTTP. Default: none.
+        TIMEOUT: Seconds, as opentelemetry-exporter-otlp reads it. Default: 5.
+        CERTIFICATE, CLIENT_KEY, CLIENT_CERTIFICATE: Files for TLS. Default: none.
+        INSECURE: `true` speaks gRPC without TLS. Default: false.
     """
     return (
         f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}"
