@@ -67,6 +67,20 @@ class _Commands(click.Group):
             command.params.append(_debug_option())
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of an unknown one, say which it may have been."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            if similar := get_close_matches(args[0], _COMMANDS, n=1):
+                hint = f"{error.message}\n hint: did you mean {similar[0]!r}?"
+                raise click.UsageError(hint, error.ctx) from error
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))

@@ -54,7 +54,7 @@ def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
 
 def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     metrics = known(trace.metrics) or TraceMetrics()
-    links = known(trace.metadata) or {}
+    metadata = known(trace.metadata) or {}
     milliseconds = known(metrics.total_duration_ms)
     agent = _text.clean(known(trace.agent_id) or "(agent without a name)")
     status = status_text(trace.status)
@@ -64,27 +64,34 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     if session is not None:
         yield _field("session", _text.clean(session))
     yield _field("started", _text.when(trace.started_at))
-    cost = known(metrics.total_cost_usd)
-    tokens = known(metrics.total_tokens)
-    calls = len(trace.tool_calls())
-    totals = [_text.count(len(trace.steps), "step"), _text.count(calls, "tool call")]
-    totals.append(f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known")
-    computed = " (computed)" if COMPUTED_BY in links else ""
-    totals.append(f"${cost:,.4f}{computed}" if cost is not None else "cost not known")
-    yield _field("totals", " · ".join(totals))
+    computed = COMPUTED_BY in metadata
+    yield _field("totals", " · ".join(_totals(trace, metrics, computed)))
     for label, content in (("input", trace.input), ("output", trace.output)):
         if content is not UNSET:
             yield from _long(label, content, full)
-    if not ended_well(known(trace.status)) and (error := _error(links.get("error"))) is not None:
+    if not ended_well(known(trace.status)) and (error := _error(metadata.get("error"))) is not None:
         for line in _long("error", error, full):
             line.stylize("red")
             yield line
-    if isinstance(above := links.get("parent_trace_id"), str):
+    yield from _links(metadata)
+
+
+def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Iterator[str]:
+    yield _text.count(len(trace.steps), "step")
+    yield _text.count(len(trace.tool_calls()), "tool call")
+    tokens, cost = known(metrics.total_tokens), known(metrics.total_cost_usd)
+    yield f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known"
+    mark = " (computed)" if computed else ""
+    yield f"${cost:,.4f}{mark}" if cost is not None else "cost not known"
+
+
+def _links(metadata: dict[str, Any]) -> Iterator[Text]:
+    if isinstance(above := metadata.get("parent_trace_id"), str):
         yield _field("part of", _text.clean(above))
-    below: Any = links.get("sub_traces")
+    below: Any = metadata.get("sub_traces")
     if isinstance(below, list):
         yield _field("has runs", _text.ids([*below]))
-    if links.get("incomplete"):
+    if metadata.get("incomplete"):
         yield _field("note", "incomplete: the program ended before this run did")
 
 

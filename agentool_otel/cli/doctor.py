@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 from opentelemetry import trace
@@ -27,7 +27,8 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
 from agentool_otel.cli._round_trip import round_trip
-from agentool_otel.content.policy import places, requested
+from agentool_otel.content.policy import places
+from agentool_otel.content.policy import requested as capture_requested
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
@@ -237,53 +238,73 @@ def _shown(value: str) -> str:
     return without_credentials(value) if "://" in value else value
 
 
+class _Route(NamedTuple):
+    """Where spans would go."""
+
+    where: str
+    spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"
+    ok: Literal[False] | None = None
+    untested: str = "not tried: spans go nowhere"
+    """Why no test span is sent, where none is; an error if `ok` is False."""
+
+
 def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
     """Return where spans, log records and metrics would go, and whether a test span arrived."""
-    test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
-    network = False
-    spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"
+    route = _Route("not known")
     try:
-        target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
-        target = target or target_from_environment(os.environ)
-        exporting = exporter(os.environ, "traces")
-        if environment.sdk_disabled():
-            where = f"nowhere: {environment.DISABLED}=true"
-        elif target is not None:
-            network, spans = True, target
-            where = f"{target} ({target.protocol})"
-            test = _try_endpoint(target) if source is None else round_trip(target, source)
-        elif source is not None:
-            where, test = "not at a server", {"ok": False, "said": _NO_SERVER}
-        elif exporting == "none":
-            where = f"nowhere: {_EXPORTER}=none"
-        elif exporting == "console":
-            where, test["said"] = f"the console: {_EXPORTER}=console", "not tried"
-        else:
-            folder = recordings_folder()
-            where, spans = f"recordings in {folder.absolute()}", "recorded"
-            test = _try_recording(folder)
-        logs = setup_logs.plan(os.environ, spans, endpoint_in_code=endpoint is not None)
-        metrics = setup_metrics.plan(os.environ, spans, endpoint_in_code=endpoint is not None)
+        route = _route(endpoint, source)
+        test = _test(route, source)
+        logs = setup_logs.plan(os.environ, route.spans, endpoint_in_code=endpoint is not None)
+        metrics = setup_metrics.plan(os.environ, route.spans, endpoint_in_code=endpoint is not None)
     except AgentoolError as error:
-        where, test = "not known", {"ok": False, "said": str(error)}
+        route, test = route._replace(where="not known"), {"ok": False, "said": str(error)}
         logs = setup_logs.Plan("nowhere", "not known")
         metrics = setup_metrics.Plan("nowhere", "not known")
-    capture_requested = requested(os.environ)
-    network = network or logs.way == "send"
-    capture = not network if capture_requested is None else capture_requested
+    return {
+        "destination": route.where,
+        "logs": logs.description,
+        "metrics": metrics.description,
+        "content": _content(isinstance(route.spans, OtlpTarget) or logs.way == "send"),
+        "self_test": test,
+    }
+
+
+def _route(endpoint: str | None, source: str | None) -> _Route:
+    target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
+    target = target or target_from_environment(os.environ)
+    exporting = exporter(os.environ, "traces")
+    if environment.sdk_disabled():
+        return _Route(f"nowhere: {environment.DISABLED}=true")
+    if target is not None:
+        return _Route(f"{target} ({target.protocol})", target)
+    if source is not None:
+        return _Route("not at a server", ok=False, untested=_NO_SERVER)
+    if exporting == "none":
+        return _Route(f"nowhere: {_EXPORTER}=none")
+    if exporting == "console":
+        return _Route(f"the console: {_EXPORTER}=console", untested="not tried")
+    return _Route(f"recordings in {recordings_folder().absolute()}", "recorded")
+
+
+def _test(route: _Route, source: str | None) -> dict[str, Any]:
+    if isinstance(route.spans, OtlpTarget):
+        return _try_endpoint(route.spans) if source is None else round_trip(route.spans, source)
+    if route.spans == "recorded":
+        return _try_recording(recordings_folder())
+    return {"ok": route.ok, "said": route.untested}
+
+
+def _content(network: bool) -> dict[str, Any]:
+    """Return whether content is captured, on what, and why."""
+    requested = capture_requested(os.environ)
+    capture = not network if requested is None else requested
     on = places(os.environ)
     kept = "on spans and events" if on.spans and on.events else "on events" if on.events else ""
     reason = f"{environment.CAPTURE} says so"
-    if capture_requested is None:
+    if requested is None:
         reason = "spans leave this machine" if network else "spans stay on this machine"
         reason += f"; {environment.CAPTURE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
-    return {
-        "destination": where,
-        "logs": logs.description,
-        "metrics": metrics.description,
-        "content": {"captured": capture, "on": kept or "on spans", "because": reason},
-        "self_test": test,
-    }
+    return {"captured": capture, "on": kept or "on spans", "because": reason}
 
 
 def _try_recording(folder: Path) -> dict[str, Any]:

@@ -128,17 +128,21 @@ def _documents(documents: Iterator[Item], label: str, strict: bool) -> _Verdict:
         invalid += any(finding.level == "error" for finding in wrong)
         warned += any(finding.level == "warning" for finding in wrong)
         lines += [f"{at}{finding}" for finding in wrong]
-    total = sum(kinds.values())
     if not parsed and not invalid:
         return _Verdict("empty", False, [], readable=False)
-    names = ", ".join(kind if n == total == 1 else f"{n:,} {kind}" for kind, n in kinds.items())
     good = not invalid and not (strict and warned)
-    parts = [names] if names else []
+    summary = ", ".join(_counted(kinds, invalid, warned)) + (" ok" if good else "")
+    return _Verdict(summary, good, lines, readable=parsed > 0)
+
+
+def _counted(kinds: Counter[str], invalid: int, warned: int) -> Iterator[str]:
+    total = kinds.total()
+    for kind, n in kinds.items():
+        yield kind if n == total == 1 else f"{n:,} {kind}"
     if invalid:
-        parts.append(f"{invalid:,} not valid" if total + invalid > 1 else "not valid")
+        yield f"{invalid:,} not valid" if total + invalid > 1 else "not valid"
     if warned:
-        parts.append("with warnings" if total == 1 else f"{warned:,} with warnings")
-    return _Verdict(", ".join(parts) + (" ok" if good else ""), good, lines, readable=parsed > 0)
+        yield "with warnings" if total == 1 else f"{warned:,} with warnings"
 
 
 def _kind(value: Any) -> str | None:

@@ -7,6 +7,7 @@ report tells the rest: attributes that a Collector masked, a store cut or an SDK
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -208,18 +209,25 @@ def _words(note: Note) -> str:
     return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
 
 
+_FIELDS_BY_NAME = tuple(
+    (re.compile(pattern), fields)
+    for pattern, fields in (
+        ("argument", (ARGUMENTS,)),
+        ("(?=.*tool).*(result|output|response)", (RESULT,)),
+        ("(?=.*message).*(input|prompt|request)", ("input", RESULT)),
+        ("input|prompt|request", ("input", RESULT, ARGUMENTS)),
+        ("output|completion|response", ("output", RESULT, ARGUMENTS, "content")),
+    )
+)
+"""The members that an attribute may belong to, by words in its name; the first that fits counts."""
+
+
 def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
     """Return the members that an attribute may belong to, by the words that vocabularies use.
 
     One that none of the words fits may tell of anything, or of nothing where nobody reads it.
     """
-    name = attribute.lower()
-    if "argument" in name:
-        return (ARGUMENTS,)
-    if "tool" in name and ("result" in name or "output" in name or "response" in name):
-        return (RESULT,)
-    if "input" in name or "prompt" in name or "request" in name:
-        return ("input", RESULT) if "message" in name else ("input", RESULT, ARGUMENTS)
-    if "output" in name or "completion" in name or "response" in name:
-        return ("output", RESULT, ARGUMENTS, "content")
+    for pattern, fields in _FIELDS_BY_NAME:
+        if pattern.search(attribute.lower()):
+            return fields
     return () if unread else _CONTENT

@@ -111,20 +111,7 @@ class Evaluation:
                 f"a judge is called with a question; {type(judge).__name__} cannot be"
                 "; hint: give a function, or OpenAIJudge(model)"
             )
-        all_cases = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
-        documents = [_document(case) for case in all_cases]
-        if not documents:
-            raise EvaluationError("there are no cases and no assertions to evaluate by")
-        assertions = [it for it in documents if isinstance(it, Assertion)]
-        of_cases = [it for it in documents if isinstance(it, EvalCase)]
-        if assertions and of_cases:
-            raise EvaluationError(
-                "cases and assertions are mixed"
-                "; hint: give cases, or assertions alone, which apply to every trace"
-            )
-        self._for_all = bool(assertions)
-        if self._for_all:
-            of_cases = [EvalCase(case_id=EVERY_TRACE, assertions=assertions)]
+        of_cases, self._for_all = _prepared(cases)
         self._cases = Cases(of_cases, match)
         self._asking = _asking(judge) if judge is not None else None
         self._window: Window[TraceResults] = Window(
@@ -236,6 +223,24 @@ def _asking(judge: Judge) -> Asking:
 
 def _document_of(source: _Trace) -> ReasoningTrace:
     return source.trace if isinstance(source, Rebuilt) else source
+
+
+def _prepared(cases: _Case | Iterable[_Case]) -> tuple[list[EvalCase], bool]:
+    """Return the cases, and whether they are assertions that apply to every trace."""
+    all_cases = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
+    documents = [_document(case) for case in all_cases]
+    if not documents:
+        raise EvaluationError("there are no cases and no assertions to evaluate by")
+    assertions = [it for it in documents if isinstance(it, Assertion)]
+    of_cases = [it for it in documents if isinstance(it, EvalCase)]
+    if assertions and of_cases:
+        raise EvaluationError(
+            "cases and assertions are mixed"
+            "; hint: give cases, or assertions alone, which apply to every trace"
+        )
+    if assertions:
+        return [EvalCase(case_id=EVERY_TRACE, assertions=assertions)], True
+    return of_cases, False
 
 
 def _document(case: object) -> EvalCase | Assertion:

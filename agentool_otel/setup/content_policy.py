@@ -51,16 +51,7 @@ def policy(
     requested = content if content is not None else rules.requested(environ)
     capture = not going.network if requested is None else requested
     if requested is None:
-        how = f"content=True or {environment.CAPTURE}=SPAN_ONLY"
-        if capture:
-            how = f"content=False or {environment.CAPTURE}=NO_CONTENT"
-        verb = "is" if capture else "is not"
-        say(
-            f"content-{capture}",
-            f"message, argument and result content {verb} captured "
-            f"(spans go to {going.spans}); {how} changes that",
-            logging.INFO,
-        )
+        say(f"content-{capture}", _default_notice(capture, going.spans), logging.INFO)
     on_spans, in_events = rules.places(environ)
     if capture and in_events and going.logs is not None:
         kept = (
@@ -87,6 +78,17 @@ def policy(
         redact=redact,
         sizes=Sizes.requested(environ),
         store=_store(environ, going.beside) if capture else None,
+    )
+
+
+def _default_notice(capture: bool, destination: str | None) -> str:
+    if capture:
+        verb, switch = "is", f"content=False or {environment.CAPTURE}=NO_CONTENT"
+    else:
+        verb, switch = "is not", f"content=True or {environment.CAPTURE}=SPAN_ONLY"
+    return (
+        f"message, argument and result content {verb} captured (spans go to {destination}); "
+        f"{switch} changes that"
     )
 
 

@@ -184,6 +184,10 @@ def example_of(schema: Json, hint: str = "x", root: Json | None = None) -> Any:
         for option in schema.get(key, ()):
             if option.get("type") != "null":
                 return example_of(option, hint, root)
+    return _example_of_type(schema, hint, root)
+
+
+def _example_of_type(schema: Json, hint: str, root: Json) -> Any:
     kinds: Any = schema.get("type") or ("object" if "properties" in schema else "string")
     names: list[str] = [kinds] if isinstance(kinds, str) else kinds
     match next((name for name in names if name != "null"), "null"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -45,6 +45,8 @@ _RESULT = "tool_result.output"
 _TEXT = ("content",)
 _TEXT_OR_ARGUMENTS = ("content", ARGUMENTS)
 _TEXT_OR_RESULT = ("content", _RESULT)
+_TEXT_MEMBERS = {"content": "reasoning", "message": "handoff", "query": "memory_read"}
+"""Members that hold a text, by the type of step that ought to have them."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,16 +81,7 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
     """Return the actions of a trace in order. A result is placed with its call, whenever it
     arrived."""
     steps = trace.steps
-    answers: defaultdict[str, deque[int]] = defaultdict(deque)
-    for at, (_, step) in enumerate(steps):
-        result = known(step.tool_result)
-        if result is not None and isinstance(result.call_id, str):
-            answers[result.call_id].append(at)
-    answer: dict[int, int] = {}
-    for at, (_, step) in enumerate(steps):
-        call = known(step.tool_call)
-        if call is not None and isinstance(call.id, str) and (waiting := answers.get(call.id)):
-            answer[at] = waiting.popleft()
+    answer = _answers(steps)
     with_calls = {at for at in answer.values() if steps[at][1].type == "tool_result"} - set(answer)
     actions: list[Action] = []
     batch = 0
@@ -112,6 +105,21 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
     return actions
 
 
+def _answers(steps: Sequence[tuple[str, Step]]) -> dict[int, int]:
+    """Return the place of each call's result, by the place of the call."""
+    results: defaultdict[str, deque[int]] = defaultdict(deque)
+    for at, (_, step) in enumerate(steps):
+        result = known(step.tool_result)
+        if result is not None and isinstance(result.call_id, str):
+            results[result.call_id].append(at)
+    answers: dict[int, int] = {}
+    for at, (_, step) in enumerate(steps):
+        call = known(step.tool_call)
+        if call is not None and isinstance(call.id, str) and (waiting := results.get(call.id)):
+            answers[at] = waiting.popleft()
+    return answers
+
+
 def name_of(action: Action) -> str | None:
     """Return the name of an action: its tool, the agent that takes over, or the key in memory."""
     step = action.step
@@ -128,13 +136,11 @@ def members_of(action: Action) -> Iterator[Member]:
     step, at = action.step, action.step_id
     if (call := known(step.tool_call)) is not None:
         yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)
-    fields = _TEXT if step.type == "reasoning" else _TEXT_OR_ARGUMENTS
-    if step.type == "reasoning" or step.content is not UNSET:
-        yield Member("content", "content", step.content, fields, at)
-    if step.type == "handoff" or step.message is not UNSET:
-        yield Member("content", "message", step.message, _TEXT_OR_ARGUMENTS, at)
-    if step.type == "memory_read" or step.query is not UNSET:
-        yield Member("content", "query", step.query, _TEXT_OR_ARGUMENTS, at)
+    for path, owner in _TEXT_MEMBERS.items():
+        value = getattr(step, path)
+        if step.type == owner or value is not UNSET:
+            own = path == "content" and step.type == "reasoning"
+            yield Member("content", path, value, _TEXT if own else _TEXT_OR_ARGUMENTS, at)
     if step.key is not UNSET and not isinstance(step.key, str):
         yield Member("content", "key", step.key, _TEXT_OR_ARGUMENTS, at)
     if step.type not in STEP_TYPES and step.extra:

@@ -38,17 +38,8 @@ def partners(
     if len(a) == len(b) == 1:
         yield Partners(a[0], b[0], "the only traces")
         return
-    of_a: dict[int, tuple[int, str]] = {}
-    paired: set[int] = set()
-    for level in _levels(ignoring):
-        waiting = _Waiting(level)
-        for j, trace in enumerate(b):
-            if j not in paired:
-                waiting.add(trace, j)
-        for i, trace in enumerate(a):
-            if i not in of_a and (partner := waiting.take(trace)) is not None:
-                of_a[i] = (partner, level.why)
-                paired.add(partner)
+    of_a = _paired(a, b, ignoring)
+    paired = {j for j, _ in of_a.values()}
     for i, trace in enumerate(a):
         if i in of_a:
             j, why = of_a[i]
@@ -107,6 +98,24 @@ def _known_of(trace: JudgedTrace) -> _Known:
 def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
     both_input = mine.input and theirs.input
     return (mine.case and theirs.case) or (what == "input" and both_input)
+
+
+def _paired(
+    a: Sequence[JudgedTrace], b: Sequence[JudgedTrace], ignoring: Ignoring
+) -> dict[int, tuple[int, str]]:
+    """Return the place of the partner in `b`, and the reason, by the place in `a`."""
+    of_a: dict[int, tuple[int, str]] = {}
+    paired: set[int] = set()
+    for level in _levels(ignoring):
+        waiting = _Waiting(level)
+        for j, trace in enumerate(b):
+            if j not in paired:
+                waiting.add(trace, j)
+        for i, trace in enumerate(a):
+            if i not in of_a and (partner := waiting.take(trace)) is not None:
+                of_a[i] = (partner, level.why)
+                paired.add(partner)
+    return of_a
 
 
 def _levels(ignoring: Ignoring) -> list[_Level]:
