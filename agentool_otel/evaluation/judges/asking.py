@@ -70,7 +70,7 @@ class Asking:
             self._loop.call_soon_threadsafe(self._over.set)
         until = time.monotonic() + _GRACE_S
         _joined(self._thread, None)
-        for thread in list(self._calls):
+        for thread in self._calls:
             _joined(thread, max(0.0, until - time.monotonic()))
         self._thread = None
 
@@ -161,13 +161,12 @@ class Asking:
                 value = context.run(self._judge, question)
             except Exception as error:
                 failed = error
-            self._calls.discard(thread)
             with suppress(RuntimeError):  # nobody waits any more
                 loop.call_soon_threadsafe(settle, value, failed)
 
         thread = threading.Thread(target=work, name="agentool-judge-call", daemon=True)
-        self._calls.add(thread)
         thread.start()
+        self._calls = {it for it in self._calls if it.is_alive()} | {thread}
         value, error = await done
         if error is not None:
             raise error
