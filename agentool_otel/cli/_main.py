@@ -24,7 +24,7 @@ _COMMANDS = {
     "demo": "Run a small agent here and now and show what is recorded.",
     "show": "Show the steps of recorded runs.",
     "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
-    "eval": "Hold recorded runs against cases.",
+    "eval": "Check recorded runs against cases.",
     "diff": "Say what differs between recorded runs.",
     "export": "Turn ReasoningTrace documents into spans.",
     "validate": "Check documents and recordings.",

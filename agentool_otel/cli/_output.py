@@ -28,7 +28,7 @@ __all__ = ["COST_HELP", "Reading", "collected", "report", "say", "view"]
 
 COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
-"""Columns where nobody told how many there are."""
+"""Columns if their number is not known."""
 _SHOWN = 20
 _EVERY = 500
 _Span = TypeVar("_Span")

@@ -245,7 +245,7 @@ class _Route(NamedTuple):
     spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"
     ok: Literal[False] | None = None
     untested: str = "not tried: spans go nowhere"
-    """Why no test span is sent, where none is; an error if `ok` is False."""
+    """Why no test span is sent, if none is; an error if `ok` is False."""
 
 
 def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def command(
     write_back: WriteBackOptions,
     **reports: Path | None,
 ) -> int:
-    """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
+    """Check recorded runs against CASES: what holds, what does not, what cannot be evaluated.
 
     CASES is a file of EvalCases in JSON, JSON Lines or YAML, or an ADK eval set. A run is a try of
     the case that it names (AGENTOOL_EVAL_CASE), else of those with its input. Assertions alone

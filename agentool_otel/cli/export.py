@@ -49,7 +49,7 @@ def command(
     TRACES are files of JSON or JSON Lines, folders of them, or `-`; what a file holds is told by
     its content. A document becomes spans with its original times, whose ids follow from its own:
     sent again, it has the same. A recorded span keeps its ids, times, status, events, links and
-    resource, whoever wrote it, and is said in the words of the dialect; one that is no operation
+    resource, whoever wrote it, and is written in the dialect's words; one that is no operation
     passes unchanged. The spans are OTLP/JSON Lines unless they go to an endpoint; there,
     credentials are masked.
     """

@@ -23,7 +23,7 @@ from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import files_of
+from agentool_otel.sources.source import Source, files_of
 
 __all__ = ["command"]
 
@@ -146,14 +146,18 @@ def command(
         writer.finish()
     for sentence in words(writer.kinds):
         say(f"{format_name}: {_text.clean(sentence)}")
+    report(source.problems)
+    _say_totals(source, traces, reading.count, output)
+    return 1 if source.problems else 0
+
+
+def _say_totals(source: Source, traces: int, spans: int, output: Path | None) -> None:
     problems = source.problems
-    report(problems)
-    counts = [_text.count(traces, "trace"), _text.count(reading.count, "span")]
+    counts = [_text.count(traces, "trace"), _text.count(spans, "span")]
     counts.append(_text.count(len(problems), "problem") if problems else "no problems")
     where = f" in {output}" if output is not None else ""
     say(f"{', '.join(counts)}{where}")
-    if reading.count and not traces:
+    if spans and not traces:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
     elif not traces and source.skipped:
         say(" hint: there are only metrics or log lines in it, no spans")
-    return 1 if problems else 0

@@ -118,7 +118,7 @@ def _target_for(
 ) -> OtlpTarget | None:
     """Return the target for what was addressed to a destination, None for nowhere.
 
-    With credentials only where somebody has named it, on the command line or in the environment.
+    With credentials only if it was named on the command line or in the environment.
     """
     signal: Signal = "logs" if destination.signal == "logs" else "traces"
     ours = target or target_from_environment(os.environ, signal)

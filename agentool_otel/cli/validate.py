@@ -185,11 +185,12 @@ def _recording(source: Source, strict: bool) -> _Verdict:
     problems = tuple(source.problems)
     if problems:
         summary += f"; {_text.count(len(problems), 'problem')}"
-    word = "error" if strict else "note"
-    lines = [
-        f"{word}: {breach}" + (f" ({times:,} times)" if times > 1 else "")
-        for breach, times in breaches.most_common()
-    ]
+    lines = [*_breach_lines(breaches, "error" if strict else "note")]
     lines += [f"note: {tie} ({times:,} times)" for tie, times in ties.most_common()]
     good = not problems and not (strict and breaches)
     return _Verdict(summary, good, lines, problems=problems)
+
+
+def _breach_lines(breaches: Counter[str], level: str) -> Iterator[str]:
+    for breach, times in breaches.most_common():
+        yield f"{level}: {breach}" + (f" ({times:,} times)" if times > 1 else "")

@@ -24,7 +24,7 @@ RESULT = "tool_result.output"
 _CALLS = "calls"
 """Stands for the calls that an attribute would have told of, had it been whole."""
 _ANSWERS = {"output", ARGUMENTS}
-"""What an attribute tells of that holds a model's answers, and so its calls."""
+"""The members that a model's answers hold, and so its calls."""
 _HIDING = {
     "redacted": "is redacted",
     "truncated": "is truncated",
@@ -225,7 +225,7 @@ _FIELDS_BY_NAME = tuple(
 def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
     """Return the members that an attribute may belong to, by the words that vocabularies use.
 
-    One that none of the words fits may tell of anything, or of nothing where nobody reads it.
+    If none of the words fits, it may be any of them, or none if no dialect reads the attribute.
     """
     for pattern, fields in _FIELDS_BY_NAME:
         if pattern.search(attribute.lower()):

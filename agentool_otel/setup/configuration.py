@@ -1,7 +1,7 @@
 """The configuration of the process, as set in code.
 
 Every `instrument()` changes what it names. What it does not name stays as an earlier call, or
-`agentool-otel run`, has left it; where nobody has named anything the environment decides.
+`agentool-otel run`, has set it; what neither has set is left to the environment.
 """
 
 from __future__ import annotations

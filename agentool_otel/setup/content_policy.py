@@ -23,7 +23,7 @@ class Going(NamedTuple):
     spans: str | None
     """In words."""
     logs: str | None
-    """The same of log records, None where somebody takes them."""
+    """The same for log records, None if they are recorded or sent."""
     network: bool
     """Whether either leaves the machine."""
     beside: Path | None

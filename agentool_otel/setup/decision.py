@@ -79,14 +79,7 @@ def decide(
     generation = environment.value(environment.GENERATION)
     dialect = GenAI(generation) if generation else None
     endpoint_in_code = configuration.endpoint is not None
-    spans = setup_spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
-    if configuration.also and spans.way == "theirs":
-        unused = "is not used: spans are not sent by agentool_otel but by"
-        say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
-    if before is not None and spans.leads_to(before.spans):
-        spans = before.spans  # with the target that the pipeline knows
-    elif spans.target is not None:
-        _check(spans.target, "traces")
+    spans = _spans_plan(configuration, joined == "first", before, say)
     beside = _beside(spans)
     logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
     if logs.target is not None and (before is None or logs.description != before.logs.description):
@@ -132,6 +125,23 @@ def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> fr
     if "*" in disabled:
         return frozenset()
     return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
+
+
+def _spans_plan(
+    configuration: Configuration,
+    theirs: bool,
+    before: Decision | None,
+    say: Callable[[str, str, int], None],
+) -> setup_spans.Plan:
+    plan = setup_spans.plan(configuration.endpoint, configuration.also, theirs=theirs)
+    if configuration.also and plan.way == "theirs":
+        unused = "is not used: spans are not sent by agentool_otel but by"
+        say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
+    if before is not None and plan.leads_to(before.spans):
+        return before.spans  # with the target that the pipeline knows
+    if plan.target is not None:
+        _check(plan.target, "traces")
+    return plan
 
 
 def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:

@@ -64,9 +64,8 @@ def instrument(
     read its names. Runs join the trace of a `TRACEPARENT` in the environment.
 
     Calling it again changes what is named and nothing else: what is not named, or is None, stays as
-    an earlier call or `agentool-otel run` has left it, and only for what nobody has named the
-    environment is read. `uninstrument()` forgets what was named in code. A call that raises changes
-    nothing.
+    an earlier call or `agentool-otel run` has set it, and the environment decides what neither has
+    set. `uninstrument()` forgets what was named in code. A call that raises changes nothing.
 
     A span is on disk when its end returns, and one that is open when the process dies is closed as
     incomplete by the next process that records into the same folder, or by `agentool-otel recover`.
@@ -168,7 +167,7 @@ class Runtime:
         self.pipeline: Pipeline | None = None
         self.masking: Masking | None = None
         self._own: trace.TracerProvider | None = None
-        """The tracer provider that we have made, where none was set."""
+        """The tracer provider that we made, if none was set."""
         self._application: trace.TracerProvider | None = None
         """The application's, set before us or after."""
         self._service_name: str | None = None

@@ -40,7 +40,7 @@ class Asking:
     """Puts questions to a judge. Nothing is started before the first one.
 
     Args:
-        judge: the judge; what else it may have is said at `Judge`.
+        judge: the judge; `Judge` says what else it may have.
     """
 
     def __init__(self, judge: Judge):

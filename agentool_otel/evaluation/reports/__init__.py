@@ -1,7 +1,7 @@
 """Results as reports: for people, for a pull request, for CI servers.
 
-slices     what results are told apart by, and how many of each came out how
-texts      text of a result, made harmless before a format escapes it
+slices     results grouped by agent, model, tag or day, and their counts
+texts      the texts of a result, sanitised before a format escapes them
 junit      JUnit XML, written as the results come
 html       one page that needs no network
 markdown   a comment on a pull request, which has a size it may not exceed

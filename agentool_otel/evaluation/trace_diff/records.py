@@ -87,11 +87,11 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True):
     """`steps`, `tool_calls`, `tokens`, `input_tokens`, `output_tokens`, `cost_usd` (US dollars),
     `duration_ms` (milliseconds)."""
     a: int | float | None
-    """None where it is not known, which is not 0."""
+    """None if unknown, which is not 0."""
     b: int | float | None
     differs: bool | None = False
-    """Whether the two are further apart than the tolerance that was asked for: False where none
-    was, None where one was and a number is not known."""
+    """Whether the two are further apart than the tolerance: False without a tolerance, None if a
+    number is not known."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -113,7 +113,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
     measures: tuple[Measure, ...] = ()
     """Totals of both, those that are known of one at least."""
     unknown: tuple[Unknown, ...] = ()
-    """What nobody can tell: not a difference, and not the same either."""
+    """What cannot be compared: neither a difference nor the same."""
 
     @property
     def same(self) -> bool:

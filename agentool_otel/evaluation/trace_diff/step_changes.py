@@ -25,9 +25,9 @@ __all__ = ["StepComparison"]
 
 _WORD = re.compile(r"\w+")
 _CHARACTERS = 2000
-"""Of a step, by which it is told how alike it is to another one."""
+"""Of a step, which are compared to tell how alike it is to another one."""
 _MOST_PAIRS = 1 << 14
-"""Of changed calls of one batch, among which those that belong together are looked for."""
+"""Of changed calls of one batch, which are searched for those that belong together."""
 _Pairs: TypeAlias = list[tuple[int, int]]
 _Likeness: TypeAlias = Callable[[int, int], float]
 _Batches: TypeAlias = tuple[int | None, int | None]
@@ -47,7 +47,7 @@ class StepComparison:
         self.equal = 0
         """How many steps are the same."""
         self.unknown: list[Unknown] = []
-        """What of them nobody can tell."""
+        """What cannot be compared."""
 
     def changes(self) -> list[StepChange]:
         """Return what differs, in the order of the steps: a lost step comes before what replaced
