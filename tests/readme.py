@@ -86,10 +86,8 @@ def _servers() -> str:
             (
                 f"`{point.name}://`",
                 _module(point),
-                ", ".join(
-                    f"`{environment.server_variable(point.name.upper(), setting)}`"
-                    for setting in ("TOKEN", "TENANT")
-                ),
+                f"`{environment.token_variable(point.name)}`, "
+                f"`{environment.tenant_variable(point.name)}`",
             )
             for point in _plugins("sources")
         ),
@@ -155,9 +153,8 @@ def _families() -> Iterator[tuple[list[str], str]]:
     signals = get_args(environment.Signal)
     names = [environment.exporter_variable(signal) for signal in signals]
     yield names, _of_function(environment.exporter_variable)
-    stores = [point.name.upper() for point in _plugins("sources")]
-    names = [environment.server_variable(it, of) for of in ("TOKEN", "TENANT") for it in stores]
-    yield names, _of_function(environment.server_variable)
+    for variable in (environment.token_variable, environment.tenant_variable):
+        yield [variable(point.name) for point in _plugins("sources")], _of_function(variable)
     settings = str(environment.otlp_variable.__doc__).partition("Each setting:\n")[2]
     for setting, text in re.findall(r"^ {8}([A-Z_, ]+): (.+(?:\n {9,}.+)*)$", settings, re.M):
         yield [environment.otlp_variable(it) for it in setting.split(", ")], text
@@ -165,6 +162,7 @@ def _families() -> Iterator[tuple[list[str], str]]:
 
 def _of_function(function: Callable[..., str]) -> str:
     meaning = str(function.__doc__).partition(" variable ")[2].removeprefix("with ")
+    meaning = re.sub(", such as `.*?`", "", meaning)
     return f"{meaning[0].upper()}{meaning[1:]}"
 
 

@@ -35,8 +35,8 @@ _COMMANDS = {
 """Command to its line in `--help`, which is shown without importing any of them."""
 
 _TOKEN, _TENANT = (
-    " and ".join(environment.server_variable(store, setting) for store in ("TEMPO", "JAEGER"))
-    for setting in ("TOKEN", "TENANT")
+    " and ".join(map(variable, ("tempo", "jaeger")))
+    for variable in (environment.token_variable, environment.tenant_variable)
 )
 _SOURCE = (
     "SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs record "

@@ -66,8 +66,9 @@ __all__ = [
     "recordings_folder",
     "sdk_disabled",
     "sdk_measures_itself",
-    "server_variable",
     "strict",
+    "tenant_variable",
+    "token_variable",
     "trusted_by_requests",
     "value",
 ]
@@ -214,20 +215,28 @@ COLUMNS: Final = "COLUMNS"
 Source: POSIX, environment variables; rich 13, `Console(width=)`."""
 
 
+def token_variable(store: str) -> str:
+    """Return the variable with the bearer token for a server, such as `AGENTOOL_TEMPO_TOKEN`.
+
+    Default: none; user and password of the server's URL come before it.
+    """
+    return f"AGENTOOL_{store.upper()}_TOKEN"
+
+
+def tenant_variable(store: str) -> str:
+    """Return the variable with the tenant whose traces are read, such as `AGENTOOL_TEMPO_TENANT`.
+
+    Default: none.
+    """
+    return f"AGENTOOL_{store.upper()}_TENANT"
+
+
 def exporter_variable(signal: Signal) -> str:
     """Return the variable with the destination of a signal: `otlp`, `console` or `none`.
 
     Default: spans into a recording, log records and metrics where spans go.
     """
     return f"OTEL_{signal.upper()}_EXPORTER"
-
-
-def server_variable(store: str, setting: str) -> str:
-    """Return a variable with what a server is sent: `TOKEN` as Bearer, `TENANT` as the tenant.
-
-    The stores are `TEMPO` and `JAEGER`. Default: none.
-    """
-    return f"AGENTOOL_{store}_{setting}"
 
 
 def otlp_variable(setting: str, signal: Signal | None = None) -> str:
