@@ -227,8 +227,8 @@ def _check_type(span: SpanRecord, of: SpanType) -> Iterator[_Finding]:
     for name in sorted(forbidden):
         yield _Finding("must-not", name, f"{name} does not belong on {of.id}")
     if not of.operations and gen_ai.OPERATION_NAME in attributes:
-        said = (attributes[mcp.METHOD_NAME], attributes[gen_ai.OPERATION_NAME])
-        if said != (mcp.METHOD_TOOLS_CALL, gen_ai.OP_EXECUTE_TOOL):
+        names = (attributes[mcp.METHOD_NAME], attributes[gen_ai.OPERATION_NAME])
+        if names != (mcp.METHOD_TOOLS_CALL, gen_ai.OP_EXECUTE_TOOL):
             message = f"{gen_ai.OPERATION_NAME} on an MCP span is execute_tool, for tools/call only"
             yield _Finding("value", gen_ai.OPERATION_NAME, message)
 

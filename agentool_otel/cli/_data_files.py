@@ -1,4 +1,5 @@
-"""Files that commands write: never one that is read, and each of them whole or as it was before."""
+"""The files that commands write: never one that is being read, and each either complete or
+unchanged."""
 
 from __future__ import annotations
 
@@ -76,7 +77,8 @@ def data_files(
 
 
 class _Output:
-    """A file that is written beside the one it replaces; or what can only be written directly."""
+    """A file that is written next to the one it replaces, or a target that can only be written
+    directly."""
 
     stream: BinaryIO
 
@@ -87,7 +89,7 @@ class _Output:
         self._old: os.stat_result | None = None
 
     def open(self) -> None:
-        """Open what is written to.
+        """Open the target.
 
         Raises:
             OSError: it cannot be.
@@ -118,7 +120,7 @@ class _Output:
             _make_alike(descriptor, self._old)
 
     def complete(self) -> None:
-        """Write what is left.
+        """Flush the rest.
 
         Raises:
             OSError: there is no room for it.
@@ -145,7 +147,7 @@ class _Output:
                 raise _named(error, self._place) from error
 
     def discard(self) -> None:
-        """Close, and remove what has not got its name."""
+        """Close, and remove a file that was not renamed into place."""
         stream = getattr(self, "stream", None)
         if stream is None or self._place == STDOUT:
             stream = None
@@ -164,7 +166,7 @@ _CREATED = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 class _Named(FileIO):
-    """A file whose errors name it as the person did who asked for it."""
+    """A file whose errors carry the name that the user typed."""
 
     def __init__(self, descriptor: int, place: Path):
         super().__init__(descriptor, "wb")
@@ -186,7 +188,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def _opened_already(place: Path) -> int | None:
-    """Return the descriptor that a path is another name of, as /dev/stdout is; None for any other.
+    """Return the descriptor behind a path such as /dev/stdout, None for any other path.
 
     What it leads to is not this command's to replace, and has a place to write at.
     """
@@ -201,7 +203,7 @@ def _opened_already(place: Path) -> int | None:
 
 
 def _make_alike(descriptor: int, old: os.stat_result) -> None:
-    """Give a new file the owner and the permissions of the old one, as far as that is allowed."""
+    """Give a new file the owner and permissions of the old one, as far as allowed."""
     if not hasattr(os, "fchmod"):
         return  # Windows: files have what their folder gives them
     mode = stat.S_IMODE(old.st_mode)
@@ -218,13 +220,13 @@ def _make_alike(descriptor: int, old: os.stat_result) -> None:
 
 
 def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> None:
-    written = {option: found for option, place in wanted.items() if (found := _file(place))}
+    written = {option: file_stat for option, place in wanted.items() if (file_stat := _file(place))}
     if not written:
         return
     for read in inputs:
-        found = _file(read)
+        file_stat = _file(read)
         for option, other in written.items():
-            if found is not None and os.path.samestat(found, other):
+            if file_stat is not None and os.path.samestat(file_stat, other):
                 raise ConfigurationError(
                     f"{_label(wanted[option])} is also read: {_label(read)} is the same file"
                     f"; hint: name another file with {option}, outside of what is read"
@@ -233,9 +235,9 @@ def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> No
 
 def _refuse_the_same(wanted: Mapping[str, Path]) -> None:
     for (option, place), (other_option, other) in combinations(wanted.items(), 2):
-        found, other_found = _file(place), _file(other)
+        file_stat, other_stat = _file(place), _file(other)
         same = os.path.realpath(place) == os.path.realpath(other) and not _is_device(place)
-        if same or (found and other_found and os.path.samestat(found, other_found)):
+        if same or (file_stat and other_stat and os.path.samestat(file_stat, other_stat)):
             raise ConfigurationError(
                 f"{option} and {other_option} both name {_label(other)}"
                 f"; hint: name another file with {other_option}"
@@ -243,15 +245,15 @@ def _refuse_the_same(wanted: Mapping[str, Path]) -> None:
 
 
 def _file(place: SpanFile) -> os.stat_result | None:
-    """Return what tells a regular file from all others; None for anything else."""
+    """Return what identifies a regular file, None for anything else."""
     try:
         if place == STDOUT:
-            found = os.fstat(sys.stdout.fileno())
+            file_stat = os.fstat(sys.stdout.fileno())
         else:
-            found = os.stat(place if isinstance(place, Path) else place.fileno())
+            file_stat = os.stat(place if isinstance(place, Path) else place.fileno())
     except (OSError, ValueError):  # none there yet, or nothing that the system knows as open
         return None
-    return found if stat.S_ISREG(found.st_mode) else None
+    return file_stat if stat.S_ISREG(file_stat.st_mode) else None
 
 
 def _is_device(place: Path) -> bool:
@@ -271,21 +273,21 @@ def _label(place: SpanFile) -> str:
 
 @contextmanager
 def _ended_in_order() -> Generator[None]:
-    """Let signals that end the process at once end it as an error does, so that nothing is left."""
-    taken: list[int] = []
+    """Turn signals that end the process at once into an exit that cleans up."""
+    handled: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
-        for other in taken:
+        for other in handled:
             signal.signal(other, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     if threading.current_thread() is threading.main_thread():
         numbers = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
-        taken += (it for it in numbers if signal.getsignal(it) is signal.SIG_DFL)
+        handled += (it for it in numbers if signal.getsignal(it) is signal.SIG_DFL)
     try:
-        for number in taken:
+        for number in handled:
             signal.signal(number, end)
         yield
     finally:
-        for number in taken:
+        for number in handled:
             signal.signal(number, signal.SIG_DFL)

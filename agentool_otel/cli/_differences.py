@@ -61,24 +61,24 @@ class DifferenceView:
         self._ignoring = ignoring
         self._full = full
 
-    def print(self, of: Partners, found: TraceDiff, alone: bool) -> None:
+    def print(self, of: Partners, diff: TraceDiff, alone: bool) -> None:
         """Print what differs between two traces; `alone` where there are no others."""
-        for line in self._lines(of, found, alone):
+        for line in self._lines(of, diff, alone):
             line.rstrip()
             self._console.print(line, soft_wrap=True)
 
-    def _lines(self, of: Partners, found: TraceDiff, alone: bool) -> Iterator[Text]:
-        yield from self._wrapped(_header(of, found), 2, 2)
-        if None in (found.a, found.b):
+    def _lines(self, of: Partners, diff: TraceDiff, alone: bool) -> Iterator[Text]:
+        yield from self._wrapped(_header(of, diff), 2, 2)
+        if None in (diff.a, diff.b):
             yield from self._wrapped(Text(f"  {of.by}", "dim"), 2, _LINES)
             return
-        for change in found.changes:
+        for change in diff.changes:
             yield from self._change(change, 2)
-        for step in found.steps:
+        for step in diff.steps:
             yield from self._step(step)
-        if not found.same or alone:
-            yield from self._totals(found)
-        yield from self._unknown(found.unknown)
+        if not diff.same or alone:
+            yield from self._totals(diff)
+        yield from self._unknown(diff.unknown)
 
     # -------------------------------------------------------------------------------- steps
 
@@ -88,14 +88,14 @@ class DifferenceView:
         head = Text.assemble(
             "  ", (mark, style), (f" {_place(step):>7}", "dim"), "  ", f"{what:<14} "
         )
-        said = Text.assemble((_MOVES.get(step.kind, ""), "dim"), _summary(step))
+        text = Text.assemble((_MOVES.get(step.kind, ""), "dim"), _summary(step))
         lines = 1 if step.changes and not self._full else _LINES
-        yield from self._wrapped(head + said, max(_INDENT, head.cell_len), lines)
+        yield from self._wrapped(head + text, max(_INDENT, head.cell_len), lines)
         for change in step.changes:
             yield from self._change(change, _DETAIL)
 
     def _change(self, change: Change, indent: int) -> Iterator[Text]:
-        """Yield a piece on one line where there is room for it, else on a line for each side."""
+        """Yield a piece on one line if it fits, else on a line for each side."""
         path = _text.line(change.path)
         whole = [self._value(value) for value in (change.a, change.b)]
         room = self._console.width - indent
@@ -122,12 +122,12 @@ class DifferenceView:
 
     # ------------------------------------------------------------------------------- totals
 
-    def _totals(self, found: TraceDiff) -> Iterator[Text]:
-        counts: Counter[str] = Counter(step.kind for step in found.steps)
-        words = [f"{found.equal_steps:,} the same"]
+    def _totals(self, diff: TraceDiff) -> Iterator[Text]:
+        counts: Counter[str] = Counter(step.kind for step in diff.steps)
+        words = [f"{diff.equal_steps:,} the same"]
         words += (f"{counts[kind]:,} {kind}" for kind in _MARKS if counts[kind])
         yield Text.assemble(("  steps         ", "dim"), " · ".join(words))
-        for measure in found.measures:
+        for measure in diff.measures:
             if measure.name != "steps" and (measure.a != measure.b or measure.differs):
                 yield _total(measure)
 
@@ -177,7 +177,7 @@ def _stripped(text: Text) -> Text:
     return text[len(plain) - len(plain.lstrip()) :]
 
 
-def _header(of: Partners, found: TraceDiff) -> Text:
+def _header(of: Partners, diff: TraceDiff) -> Text:
     trace = of.a or of.b
     assert trace is not None
     agent = _text.clean(known(trace.trace.agent_id) or "(agent without a name)")
@@ -187,8 +187,8 @@ def _header(of: Partners, found: TraceDiff) -> Text:
         only = f"  only in {'B' if of.a is None else 'A'}"
         name = _text.short_id(trace.trace.trace_id)
         return Text.assemble((f"{mark} ", style), (agent, "bold"), f"  {name}{only}")
-    mark, style = _DIFFERENT if not found.same else _SAME if found.certain else _SAME_SO_FAR
-    word = "different" if not found.same else "the same" + _as_far(found)
+    mark, style = _DIFFERENT if not diff.same else _SAME if diff.certain else _SAME_SO_FAR
+    word = "different" if not diff.same else "the same" + _as_far(diff)
     ids = [_text.short_id(it.trace.trace_id) for it in (of.a, of.b)]
     return Text.assemble(
         (f"{mark} ", style), (agent, "bold"), "  ", (word, style),
@@ -196,8 +196,8 @@ def _header(of: Partners, found: TraceDiff) -> Text:
     )  # fmt: skip
 
 
-def _as_far(found: TraceDiff) -> str:
-    return "" if found.certain else " as far as can be told"
+def _as_far(diff: TraceDiff) -> str:
+    return "" if diff.certain else " as far as can be told"
 
 
 def _place(step: StepChange) -> str:
@@ -206,21 +206,21 @@ def _place(step: StepChange) -> str:
 
 
 def _summary(step: StepChange) -> Text:
-    """Return what a step does: all of it, or what tells which one it is where the rest follows."""
+    """Return what a step does, or only what identifies it if the details follow."""
     action, result = step.action, step.action.result
     is_call = known(action.step.tool_call) is not None
     if step.changes and not is_call:
         return brief(action.step, {})
-    said = body(action.step, {})
+    text = body(action.step, {})
     if (step.a is not None and step.b is not None) or not is_call or result is None:
-        return said
+        return text
     if known(result.error) is not None:
-        return said + Text(f" → ✗ {_text.value(result.error)}")
-    return said if result.output is UNSET else said + Text(f" → {_text.value(result.output)}")
+        return text + Text(f" → ✗ {_text.value(result.error)}")
+    return text if result.output is UNSET else text + Text(f" → {_text.value(result.output)}")
 
 
 def _excerpts(a: str, b: str, room: int) -> tuple[str, str]:
-    """Return the neighbourhood of the first difference of two texts, as much as there is room."""
+    """Return the text around the first difference of two texts, as much as fits."""
     same = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0)
     start = max(same - _BEFORE, 0) if max(len(a), len(b)) > room else 0
     return _excerpt(a, start, room), _excerpt(b, start, room)
@@ -243,9 +243,9 @@ def _total(measure: Measure) -> Text:
     mark, style = ("~", "yellow") if measure.differs else (" ", "dim")
     if measure.differs is None:
         mark = "?"
-    said = "  beyond the tolerance" if measure.differs else ""
+    note = "  beyond the tolerance" if measure.differs else ""
     name = _NAMES.get(measure.name, measure.name.replace("_", " "))
-    return Text.assemble((f"{mark} {name:<13} ", style), f"{a} → {b}{share}{said}")
+    return Text.assemble((f"{mark} {name:<13} ", style), f"{a} → {b}{share}{note}")
 
 
 def _amount(name: str, value: float | None) -> str:

@@ -54,7 +54,7 @@ class Exported:
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """What could not be read so far."""
+        """The problems so far."""
         return self._source.problems
 
     def traces(self) -> Iterator[list[ReadableSpan]]:

@@ -1,8 +1,7 @@
-"""The options that name a judge, and what is said of what it used."""
+"""The options that name a judge, and the report of what it used."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +11,7 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import Reading, say
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.ground import environment
 
 if TYPE_CHECKING:
     from agentool_otel.evaluation.judges.openai import OpenAIJudge
@@ -22,8 +22,7 @@ _R = TypeVar("_R")
 
 
 def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
-    """Give a command the options that name a judge. It gets the judge as `judge`, None where none
-    is named."""
+    """Add the options that name a judge; the command receives it as `judge`, None without one."""
 
     @click.option(
         "--judge-model",
@@ -34,12 +33,13 @@ def judge_options(command: Callable[..., _R]) -> Callable[..., _R]:
     @click.option(
         "--judge-url",
         metavar="URL",
-        help="Its OpenAI-compatible endpoint.  [default: OPENAI_BASE_URL, else OpenAI's]",
+        help="Its OpenAI-compatible endpoint. "
+        f" [default: {environment.OPENAI_BASE_URL}, else OpenAI's]",
     )
     @click.option(
         "--judge-key-env",
         metavar="NAME",
-        help="Environment variable with its key.  [default: OPENAI_API_KEY]",
+        help=f"Environment variable with its key.  [default: {environment.OPENAI_API_KEY}]",
     )
     @click.option(
         "--no-judge-cache",
@@ -69,7 +69,7 @@ def _judge(
         return None
     key = None
     if key_variable is not None:
-        key = os.environ.get(key_variable)
+        key = environment.value(key_variable)
         if not key:
             raise ConfigurationError(
                 f"--judge-key-env: the environment variable {key_variable!r} is not set"
@@ -80,7 +80,7 @@ def _judge(
 
 
 def judging_shown(judge: OpenAIJudge | None, reading: Reading) -> Callable[[], None]:
-    """Return what shows how far the judge is, where one is asked and a person is watching."""
+    """Return a function that shows the judge's progress on a terminal."""
     if judge is None:
         return lambda: None
     used = judge.usage
@@ -93,7 +93,7 @@ def judging_shown(judge: OpenAIJudge | None, reading: Reading) -> Callable[[], N
 
 
 def say_judging(judge: OpenAIJudge | None) -> None:
-    """Say what judging used, which is no part of what the agents used, and where answers lie."""
+    """Say what judging itself used, and where its answers are kept."""
     if judge is None:
         return
     used = judge.usage

@@ -1,4 +1,4 @@
-"""The group of commands, and what happens to an error on its way out."""
+"""The group of commands, and how errors become messages and exit codes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, cast
 import click
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
+from agentool_otel.ground import environment
 from agentool_otel.ground.version import __version__
 
 __all__ = ["main"]
@@ -23,7 +24,7 @@ _COMMANDS = {
     "demo": "Run a small agent here and now and show what is recorded.",
     "show": "Show the steps of recorded runs.",
     "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
-    "eval": "Hold recorded runs against cases.",
+    "eval": "Check recorded runs against cases.",
     "diff": "Say what differs between recorded runs.",
     "export": "Turn ReasoningTrace documents into spans.",
     "validate": "Check documents and recordings.",
@@ -33,14 +34,17 @@ _COMMANDS = {
 }
 """Command to its line in `--help`, which is shown without importing any of them."""
 
+_TOKEN, _TENANT = (
+    " and ".join(map(variable, ("tempo", "jaeger")))
+    for variable in (environment.token_variable, environment.tenant_variable)
+)
 _SOURCE = (
     "SOURCE is a file, a folder, a glob pattern or `-`; by default the folder that programs record "
-    "into, .agentool/ or AGENTOOL_DIR. Or it is a server: tempo://HOST:3200, jaeger://HOST:16686, "
-    "over TLS tempo+https:// and jaeger+https://, with a base path and, after `?`, what to read: "
-    "trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, or a time; the "
-    "last hour by default), timeout=60s. AGENTOOL_TEMPO_TOKEN and AGENTOOL_JAEGER_TOKEN are sent "
-    "as Bearer, AGENTOOL_TEMPO_TENANT and AGENTOOL_JAEGER_TENANT as the tenant, user:password@ in "
-    "the URL as Basic. Servers need the extra `servers`."
+    f"into, .agentool/ or {environment.FOLDER}. Or it is a server: tempo://HOST:3200, "
+    "jaeger://HOST:16686, over TLS tempo+https:// and jaeger+https://, with a base path and, after "
+    "`?`, what to read: trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, "
+    f"or a time; the last hour by default), timeout=60s. {_TOKEN} are sent as Bearer, {_TENANT} as "
+    "the tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
 )
 _UNREADABLE = 3
 _USAGE = 2
@@ -62,6 +66,20 @@ class _Commands(click.Group):
         if not any(option.name == "debug" for option in command.params):
             command.params.append(_debug_option())
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of an unknown one, say which it may have been."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            if similar := get_close_matches(args[0], _COMMANDS, n=1):
+                hint = f"{error.message}\n hint: did you mean {similar[0]!r}?"
+                raise click.UsageError(hint, error.ctx) from error
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -87,7 +105,7 @@ class _Commands(click.Group):
     ) -> Any:
         _show_warnings()
         _forgive_encodings()
-        _asked["debug"] = False  # of a call before, in this process
+        _flags["debug"] = False  # of a call before, in this process
         try:
             code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:
@@ -126,16 +144,16 @@ def _print_error(text: str) -> None:
 
 # --------------------------------------------------------------------------------- debugging
 
-_asked = {"debug": False}
+_flags = {"debug": False}
 
 
 def _debugging() -> bool:
-    return _asked["debug"]
+    return _flags["debug"]
 
 
 def _debug_option() -> click.Option:
     def note(ctx: click.Context, option: click.Parameter, value: bool) -> None:
-        _asked["debug"] = _asked["debug"] or value
+        _flags["debug"] = _flags["debug"] or value
 
     return click.Option(
         ["--debug"],
@@ -167,7 +185,7 @@ def _show_warnings() -> None:
 
 
 def _forgive_encodings() -> None:
-    """Let a terminal that cannot show a character show a question mark instead."""
+    """Print a question mark for characters that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import click
 from rich.console import Console
 
 from agentool_otel.cli import _text
+from agentool_otel.ground import environment
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers.log_record import is_fragment
@@ -28,7 +28,7 @@ __all__ = ["COST_HELP", "Reading", "collected", "report", "say", "view"]
 
 COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
-"""Columns where nobody told how many there are."""
+"""Columns if their number is not known."""
 _SHOWN = 20
 _EVERY = 500
 _Span = TypeVar("_Span")
@@ -44,7 +44,7 @@ class _View(Console):
 def view() -> Console:
     """Return the console for what people look at: coloured on a terminal, plain elsewhere."""
     width = None
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+    if not sys.stdout.isatty() and not environment.is_set(environment.COLUMNS):
         width = _PLAIN_WIDTH
     return _View(highlight=False, markup=False, emoji=False, width=width)
 
@@ -109,19 +109,20 @@ class Reading:
         self._stop()
 
     def spans(self) -> Iterator[SpanRecord]:
-        """Yield the spans of the source. The bar goes after the last one."""
+        """Yield the spans of the source. The bar disappears after the last one."""
         return self.counted(self.source.spans())
 
     def counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
-        """Yield spans of the source that are read elsewhere. The bar goes after the last one."""
+        """Pass on spans of the source that are read elsewhere. The bar disappears after the last
+        one."""
         yield from self._counted(spans)
         self._stop()
 
     def groups(
         self, contents: Contents | None = None
     ) -> Iterator[list[SpanRecord | UndecodedSpan]]:
-        """Yield the spans of one trace after another, for `whole`. The bar goes on until the last
-        is done with.
+        """Yield the spans of one trace after another, for `whole`. The bar stays until the last is
+        processed.
 
         Traces come while the source is read where it can count its spans beforehand. Otherwise all
         is read before the first one comes, and the bar runs twice, by bytes of the input.
@@ -146,7 +147,7 @@ class Reading:
             done += len(group)
 
     def doing(self, what: str) -> None:
-        """Say what is being waited for, where a person is watching, until reading goes on."""
+        """Show on a terminal what is being waited for, until reading continues."""
         if self._bar is not None:
             self._bar.update(self._task, description=what)
 

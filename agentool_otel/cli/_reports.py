@@ -22,7 +22,7 @@ _HELP = {
 
 
 def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command an option for each report; it is called with their files by those names."""
+    """Add an option for each report; the command receives the files under those names."""
     for name in reversed(_HELP):
         command = click.option(f"--{name}", type=_FILE, help=_HELP[name])(command)
     return command
@@ -50,7 +50,7 @@ class Reports:
             report.add(result, subject)
 
     def finish(self) -> None:
-        """Write what is left to be written."""
+        """Write the rest of the reports."""
         for report in self._reports:
             report.finish()
 

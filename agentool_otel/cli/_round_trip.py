@@ -1,4 +1,4 @@
-"""A run that is sent to an endpoint and then asked for: what of it arrived, and how."""
+"""Send a run to an endpoint and read it back: what arrived, and how it differs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
 
 
 def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
-    """Send a run and read it back, and return whether it is the same, with words for people.
+    """Send a run, read it back, and return whether it is the same, with a message.
 
     Args:
         target: where it is sent.
@@ -57,22 +57,22 @@ def round_trip(target: OtlpTarget, where: str) -> dict[str, Any]:
     assert context is not None
     place = f"{where.partition('?')[0]}?trace={context.trace_id:032x}"
     began = time.monotonic()
-    found, reason = _asked(place, len(spans))
-    if not found:
+    stored, reason = _stored_spans(place, len(spans))
+    if not stored:
         return {
             "ok": False,
             "said": f"a run of {len(spans)} spans was taken and not found: {reason}",
         }
     took = _text.duration((time.monotonic() - began) * 1000)
-    differences = list(_differences(document, _rebuilt(found)))
-    sent = f"{len(found)} of {len(spans)} spans of a run were found after {took}"
+    differences = list(_differences(document, _rebuilt(stored)))
+    sent = f"{len(stored)} of {len(spans)} spans of a run were found after {took}"
     if not differences:
         return {"ok": True, "said": f"{sent}; its trajectory is the same, a text of 20 kB included"}
     return {"ok": False, "said": f"{sent}; not as they were sent: {'; '.join(differences)}"}
 
 
-def _asked(place: str, expected: int) -> tuple[list[SpanRecord], str]:
-    """Return the spans as soon as all are there; after a while those that are, or why none is."""
+def _stored_spans(place: str, expected: int) -> tuple[list[SpanRecord], str]:
+    """Return the spans once all are stored; after a while those that are, or why there are none."""
     until = time.monotonic() + _PATIENCE_S
     spans: list[SpanRecord] = []
     reason = ""
@@ -93,18 +93,18 @@ def _rebuilt(spans: list[SpanRecord]) -> dict[str, Any]:
     return traces[0] if traces else {}
 
 
-def _differences(document: dict[str, Any], made: dict[str, Any]) -> Iterator[str]:
-    """Yield what is missing or other, in words."""
-    for key in sorted((document.keys() | made.keys()) - {"steps"}):
-        if document.get(key) != made.get(key):
-            yield f"{key} is {'missing' if key not in made else 'other'}"
-    there = {step.get("step_id"): step for step in made.get("steps", ())}
+def _differences(document: dict[str, Any], rebuilt: dict[str, Any]) -> Iterator[str]:
+    """Yield what is missing or different, in words."""
+    for key in sorted((document.keys() | rebuilt.keys()) - {"steps"}):
+        if document.get(key) != rebuilt.get(key):
+            yield f"{key} is {'missing' if key not in rebuilt else 'other'}"
+    there = {step.get("step_id"): step for step in rebuilt.get("steps", ())}
     for step in document["steps"]:
-        got = there.get(step["step_id"])
-        if got is None:
+        rebuilt_step = there.get(step["step_id"])
+        if rebuilt_step is None:
             yield f"the step {step['type']} is missing"
-        elif got != step:
-            members = [key for key in step if step[key] != got.get(key)]
+        elif rebuilt_step != step:
+            members = [key for key in step if step[key] != rebuilt_step.get(key)]
             yield f"of the step {step['type']}, {', '.join(members) or 'something'} is other"
 
 

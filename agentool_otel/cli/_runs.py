@@ -1,4 +1,4 @@
-"""The runs of a source, and the one among them that a person names."""
+"""The runs of a source, and selecting one of them."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
 
 
 def _begins(trace_id: str, wanted: str) -> bool:
-    """True where an id begins as asked, or its two halves do: `51eecce3:7a5d`."""
+    """Whether an id begins with the text, or its two halves do: `51eecce3:7a5d`."""
     if trace_id.startswith(wanted):
         return True
     trace, colon, span = wanted.partition(":")

@@ -1,4 +1,4 @@
-"""What a trace was judged to be, for people: a line for every verdict."""
+"""The verdicts on a trace, for people: a line for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = {True: "passed", False: "failed", None: "not evaluated"}
 
 
 def score_lines(rebuilt: Rebuilt, full: bool = False) -> Iterator[Text]:
-    """Yield what a trace was judged to be, nothing where nobody has judged it."""
+    """Yield the verdicts on a trace, a line for each."""
     results, scores = rebuilt.results, rebuilt.scores
     if not results and not scores:
         return
@@ -48,7 +48,7 @@ def _result(result: EvalResult) -> Iterator[Text]:
         (f"  {_text.when(known(result.evaluated_at))}", "dim"),
     )
     for it in result.assertion_results:
-        yield Text.assemble("    ", _outcome(it.passed), "  ", *_said(it))
+        yield Text.assemble("    ", _outcome(it.passed), "  ", *_details(it))
 
 
 def _score(score: AssertionResult) -> Text:
@@ -56,10 +56,10 @@ def _score(score: AssertionResult) -> Text:
     label = score.extra.get("label")
     mark = _outcome(score.passed) if score.passed is not None else Text("score".ljust(_WIDTH))
     beside = f"  {_text.line(label)}" if isinstance(label, str) and score.passed is None else ""
-    return Text.assemble("  ", mark, "  ", *_said(score, beside), at)
+    return Text.assemble("  ", mark, "  ", *_details(score, beside), at)
 
 
-def _said(it: AssertionResult, beside: str = "") -> Iterator[Any]:
+def _details(it: AssertionResult, beside: str = "") -> Iterator[Any]:
     yield _text.line(it.assertion_type)
     if it.score is not None and known(it.score) is not None:
         yield f"  {_text.number(it.score)}"

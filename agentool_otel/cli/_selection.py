@@ -42,7 +42,7 @@ _OPTIONS = (
 
 
 def selecting(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options, and the selection that they name as its parameter `selection`.
+    """Add the options; the command receives what they select as `selection`.
 
     Each may be given more than once; names may be shell patterns, as `research*`.
     """
@@ -61,7 +61,7 @@ def selecting(command: Callable[..., int]) -> Callable[..., int]:
 
     selected.__doc__ = command.__doc__
     selected.__dict__.update(command.__dict__)
-    made: Callable[..., int] = selected
+    decorated: Callable[..., int] = selected
     for option in reversed(_OPTIONS):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated

@@ -96,39 +96,47 @@ def _fitted(label: Text) -> Text:
 
 
 def _summary(operation: Operation) -> str:
-    """What the kind of operation is looked at for."""
+    """Return the detail that matters most for the kind of operation."""
     match operation:
         case Inference() | Embeddings():
             return _model_call(operation)
-        case ToolExecution(transfer_target=str(target)):
-            message = operation.transfer_message
+        case ToolExecution(transfer_target=str(target), transfer_message=message):
             return f"→ {_text.clean(target)}" + (f": {_text.line(message)}" if message else "")
         case ToolExecution() | McpRequest():
-            text = (
-                "" if operation.arguments is UNSET else f"({_text.arguments(operation.arguments)})"
-            )
-            if operation.result is not UNSET:
-                text += f" → {_text.value(operation.result)}"
-            return text
-        case MemoryOperation() if operation.reads:
-            records = operation.records if operation.results is UNSET else operation.results
-            text = f'"{_text.line(operation.query)}"' if operation.query is not None else ""
-            return text if records is None else f"{text} → {_text.value(records)}"
+            return _tool_call(operation)
         case MemoryOperation():
-            key = operation.record_id
-            content = operation.records if operation.content is UNSET else operation.content
-            text = "" if content is None else _text.value(content)
-            return f"{_text.clean(key)} = {text}" if key else text
+            return _memory_read(operation) if operation.reads else _memory_write(operation)
         case Retrieval():
-            return f'"{_text.line(operation.query)}"' if operation.query is not None else ""
-        case AgentInvocation() | WorkflowInvocation():
-            question = text_of(operation.input[-1]) if operation.input else None
-            return f'"{_text.line(question)}"' if question else ""
+            return _quoted(operation.query)
+        case AgentInvocation() | WorkflowInvocation() if operation.input:
+            return _quoted(text_of(operation.input[-1]) or None)
         case EvaluationResult():
             value = "" if operation.score is None else _text.number(operation.score)
             return f"{_text.line(operation.label or '')}  {value}".strip()
         case _:
             return ""
+
+
+def _quoted(text: str | None) -> str:
+    return "" if text is None else f'"{_text.line(text)}"'
+
+
+def _tool_call(operation: ToolExecution | McpRequest) -> str:
+    arguments, result = operation.arguments, operation.result
+    text = "" if arguments is UNSET else f"({_text.arguments(arguments)})"
+    return text if result is UNSET else f"{text} → {_text.value(result)}"
+
+
+def _memory_read(operation: MemoryOperation) -> str:
+    records = operation.records if operation.results is UNSET else operation.results
+    query = _quoted(operation.query)
+    return query if records is None else f"{query} → {_text.value(records)}"
+
+
+def _memory_write(operation: MemoryOperation) -> str:
+    content = operation.records if operation.content is UNSET else operation.content
+    text = "" if content is None else _text.value(content)
+    return f"{_text.clean(operation.record_id)} = {text}" if operation.record_id else text
 
 
 def _model_call(operation: Inference | Embeddings) -> str:

@@ -32,7 +32,7 @@ NO_INPUT = "(not captured)"
 
 
 def status_text(status: Any) -> Text:
-    """Return a status with a mark, so that it is told without colour too."""
+    """Return a status with a mark, so that it can be told without colour."""
     word = known(status)
     if word is None:
         return Text("- no status", "dim")
@@ -54,7 +54,7 @@ def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
 
 def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     metrics = known(trace.metrics) or TraceMetrics()
-    links = known(trace.metadata) or {}
+    metadata = known(trace.metadata) or {}
     milliseconds = known(metrics.total_duration_ms)
     agent = _text.clean(known(trace.agent_id) or "(agent without a name)")
     status = status_text(trace.status)
@@ -64,32 +64,39 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     if session is not None:
         yield _field("session", _text.clean(session))
     yield _field("started", _text.when(trace.started_at))
-    cost = known(metrics.total_cost_usd)
-    tokens = known(metrics.total_tokens)
-    calls = len(trace.tool_calls())
-    totals = [_text.count(len(trace.steps), "step"), _text.count(calls, "tool call")]
-    totals.append(f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known")
-    computed = " (computed)" if COMPUTED_BY in links else ""
-    totals.append(f"${cost:,.4f}{computed}" if cost is not None else "cost not known")
-    yield _field("totals", " · ".join(totals))
+    computed = COMPUTED_BY in metadata
+    yield _field("totals", " · ".join(_totals(trace, metrics, computed)))
     for label, content in (("input", trace.input), ("output", trace.output)):
         if content is not UNSET:
             yield from _long(label, content, full)
-    if not ended_well(known(trace.status)) and (error := _error(links.get("error"))) is not None:
+    if not ended_well(known(trace.status)) and (error := _error(metadata.get("error"))) is not None:
         for line in _long("error", error, full):
             line.stylize("red")
             yield line
-    if isinstance(above := links.get("parent_trace_id"), str):
+    yield from _links(metadata)
+
+
+def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Iterator[str]:
+    yield _text.count(len(trace.steps), "step")
+    yield _text.count(len(trace.tool_calls()), "tool call")
+    tokens, cost = known(metrics.total_tokens), known(metrics.total_cost_usd)
+    yield f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known"
+    mark = " (computed)" if computed else ""
+    yield f"${cost:,.4f}{mark}" if cost is not None else "cost not known"
+
+
+def _links(metadata: dict[str, Any]) -> Iterator[Text]:
+    if isinstance(above := metadata.get("parent_trace_id"), str):
         yield _field("part of", _text.clean(above))
-    below: Any = links.get("sub_traces")
+    below: Any = metadata.get("sub_traces")
     if isinstance(below, list):
         yield _field("has runs", _text.ids([*below]))
-    if links.get("incomplete"):
+    if metadata.get("incomplete"):
         yield _field("note", "incomplete: the program ended before this run did")
 
 
 def _error(error: Any) -> Any:
-    """Return what ended a run as people read it; None where its metadata do not say."""
+    """Return the error that ended a run in words, None if its metadata has none."""
     if not isinstance(error, dict):
         return error or None
     members = (error.get("type"), error.get("message"))
@@ -137,7 +144,7 @@ def _step(
 
 
 def brief(step: Step, names: dict[Any, str]) -> Text:
-    """Return what a step is about, its contents being shown elsewhere."""
+    """Return what a step is about, without its content."""
     call, result = known(step.tool_call), known(step.tool_result)
     if call is not None:
         return Text(_text.clean(call.name), "bold")
@@ -146,7 +153,7 @@ def brief(step: Step, names: dict[Any, str]) -> Text:
         name = _text.clean(names.get(result.call_id, ""))
         return Text(f"✗ ERROR {name}", "red") if failed else Text(name)
     target = known(step.to_agent)
-    return Text(f"→ {_text.clean(target)}" if target is not None else _said(step.key))
+    return Text(f"→ {_text.clean(target)}" if target is not None else _content(step.key))
 
 
 def body(step: Step, names: dict[Any, str]) -> Text:
@@ -158,16 +165,16 @@ def body(step: Step, names: dict[Any, str]) -> Text:
     if step.type == "tool_result" and result is not None:
         return _result(result, names.get(result.call_id))
     if step.type == "handoff":
-        message = _said(step.message)
+        message = _content(step.message)
         target = known(step.to_agent) or "?"
         return Text.assemble("→ ", (_text.clean(target), "bold"), f": {message}" if message else "")
     if step.type == "memory_read":
-        found = "" if step.results is UNSET else f" → {_text.value(step.results)}"
-        return Text(f'"{_said(step.query)}"{found}')
+        results = "" if step.results is UNSET else f" → {_text.value(step.results)}"
+        return Text(f'"{_content(step.query)}"{results}')
     if step.type == "memory_write":
-        key = _said(step.key)
-        return Text(f"{key} = {_said(step.content)}" if key else _said(step.content))
-    return Text(_said(step.content) or _rest(step))
+        key = _content(step.key)
+        return Text(f"{key} = {_content(step.content)}" if key else _content(step.content))
+    return Text(_content(step.content) or _rest(step))
 
 
 def _result(result: Any, name: str | None) -> Text:
@@ -197,7 +204,7 @@ def _contents(step: Step) -> Iterator[tuple[str, Any]]:
     return ((label, content) for label, content in members if content is not UNSET)
 
 
-def _said(content: Any) -> str:
+def _content(content: Any) -> str:
     return "" if content is UNSET or content is None else _text.value(content)
 
 

@@ -38,12 +38,12 @@ _LONGEST = 4000  # characters of a value that are looked at for a single line
 
 
 def known(value: T | UnsetType | None) -> T | None:
-    """Return a member of a document, None where it is absent."""
+    """Return a member of a document, None if it is absent."""
     return None if isinstance(value, UnsetType) else value
 
 
 def clean(text: str) -> str:
-    """Return text with control characters, line ends and tabs apart, spelled out."""
+    """Return text with control characters spelled out, except line ends and tabs."""
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
 
 
@@ -58,7 +58,7 @@ def value(of: Any) -> str:
 
 
 def arguments(of: Any) -> str:
-    """Return the arguments of a call as they would be written."""
+    """Return the arguments of a call as source code would have them."""
     if of is UNSET:
         return "..."
     if isinstance(of, Mapping):
@@ -87,14 +87,14 @@ def count(n: int, noun: str) -> str:
 
 
 def number(of: Any) -> str:
-    """Return a number with separators, a dash where it is not known."""
+    """Return a number with separators, a dash if it is not known."""
     if isinstance(of, float) and not of.is_integer():
         return f"{of:,.4g}"
     return f"{int(of):,}" if isinstance(of, (int, float)) else "-"
 
 
 def duration(ms: float | None) -> str:
-    """Return a length of time in the unit it is read best in."""
+    """Return a length of time in its most readable unit."""
     if ms is None:
         return "-"
     if ms < 0:
@@ -111,12 +111,12 @@ def duration(ms: float | None) -> str:
 
 
 def ids(of: list[Any]) -> str:
-    """Return ids, one after another."""
+    """Return ids, separated by commas."""
     return ", ".join(map(value, of))
 
 
 def size(of_bytes: int) -> str:
-    """Return a number of bytes in the unit it is read best in."""
+    """Return a number of bytes in its most readable unit."""
     amount = float(of_bytes)
     for unit in ("B", "KB", "MB"):
         if amount < 1000:
@@ -135,7 +135,7 @@ def when(text: Any) -> str:
 
 
 def short_id(trace_id: str) -> str:
-    """Return enough of an id to tell it from others: `51eecce3`, or `51eecce3:7a5d` of a part."""
+    """Return a short form of an id: `51eecce3`, or `51eecce3:7a5d` for part of a trace."""
     trace, colon, span = trace_id.partition(":")
     if not re.fullmatch(r"[0-9a-f]{32}", trace):
         return clean(trace_id)

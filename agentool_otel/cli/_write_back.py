@@ -33,7 +33,7 @@ from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.source import Source, files_of
 
-__all__ = ["Asked", "WriteBack", "takes_write_back"]
+__all__ = ["WriteBack", "WriteBackOptions", "takes_write_back"]
 
 _KIND = "evaluations"
 _SERVICE = "agentool-otel"
@@ -41,8 +41,8 @@ _BATCH = 512
 _Command = Callable[..., int]
 
 
-class Asked(NamedTuple):
-    """What the command line says of writing back."""
+class WriteBackOptions(NamedTuple):
+    """The options for writing results back."""
 
     wanted: bool
     where: str | None
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
 
     @contextmanager
     def opened(self, source: Source, named: str | None) -> Generator[WriteBack | None]:
-        """Give what writes results back; None where nobody wants that.
+        """Open what writes results back, None if that was not requested.
 
         Args:
             source: what is judged.
@@ -75,7 +75,7 @@ class Asked(NamedTuple):
 
 
 def takes_write_back(command: _Command) -> _Command:
-    """Give a command the options for writing back, and their values as `write_back`."""
+    """Add the options for writing back; the command receives them as `write_back`."""
 
     @wraps(command)
     def called(
@@ -85,8 +85,8 @@ def takes_write_back(command: _Command) -> _Command:
         write_back_content: bool,
         **options: Any,
     ) -> int:
-        asked = Asked(write_back, write_back_to, write_back_content)
-        return command(*args, write_back=asked, **options)
+        chosen = WriteBackOptions(write_back, write_back_to, write_back_content)
+        return command(*args, write_back=chosen, **options)
 
     for option in (
         click.option(
@@ -121,7 +121,7 @@ def _folder(named: str) -> Path:
 
 
 def _folder_of(source: Source, named: str | None) -> Path:
-    """Return the folder that is read, or that of the files which are."""
+    """Return the folder that is read, or that of the files that are read."""
     if named is None:
         return recordings_folder()
     if Path(named).is_dir():
@@ -149,7 +149,7 @@ class WriteBack:
     def add(
         self, result: EvalResult, trace: ReasoningTrace | None, rebuilt: Rebuilt | None
     ) -> None:
-        """Write the result for a trace; one without a trace has no place.
+        """Write the result of a trace; a result without one is not written.
 
         Args:
             result: the result.
@@ -160,12 +160,12 @@ class WriteBack:
             return
         anchor = rebuilt.anchor if rebuilt is not None else anchor_of_document(trace)
         if anchor is not None:
-            made = written(result, anchor, self._resource, self._content)
-            self._sink.put([*map(self._readable, made.spans)], made.events)
+            output = written(result, anchor, self._resource, self._content)
+            self._sink.put([*map(self._readable, output.spans)], output.events)
             self._count += 1
 
     def finish(self) -> bool:
-        """Write what is left, and say what was written; False where not all of it could be."""
+        """Write the rest, and say what was written; return False if something could not be."""
         self._sink.close()
         reason = self._sink.reason
         if reason is not None:
@@ -178,12 +178,12 @@ class WriteBack:
 
 
 def _resource() -> Resource:
-    """Return whoever judges: this command, unless the environment names another service."""
-    found = dict(Resource.create().attributes)
-    found.pop("service.instance.id", None)  # another one for each start of the command
-    if str(found.get("service.name")).startswith("unknown_service"):
-        found["service.name"] = _SERVICE
-    return Resource(found)
+    """Return the resource of this command, or of the service that the environment names."""
+    attributes = dict(Resource.create().attributes)
+    attributes.pop("service.instance.id", None)  # another one for each start of the command
+    if str(attributes.get("service.name")).startswith("unknown_service"):
+        attributes["service.name"] = _SERVICE
+    return Resource(attributes)
 
 
 # --------------------------------------------------------------------------------------- where to
@@ -199,7 +199,7 @@ class _Sink(Protocol):
 
 
 class _Folder:
-    """A new file in a folder. It is there with the first result."""
+    """A new file in a folder, created with the first result."""
 
     def __init__(self, folder: Path):
         self.reason: str | None = None

@@ -21,7 +21,7 @@ from agentool_otel.cli._verdicts import STYLES
 from agentool_otel.cli.show import print_trace
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
-from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground import environment
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import grow
@@ -105,7 +105,7 @@ def _print_verdicts(console: Console, run: Rebuilt) -> None:
 
 
 def _new_folder() -> Path:
-    base = recordings_folder().absolute()
+    base = environment.recordings_folder().absolute()
     stamp = time.strftime("demo-%Y%m%d-%H%M%S")
     folder, n = base / stamp, 1
     while folder.exists():
@@ -119,7 +119,7 @@ def _record(folder: Path) -> str:
     """Run the agent, recorded as a program of its own would be."""
     import agentool_otel
 
-    with _environment(AGENTOOL_DIR=str(folder)):
+    with _changed_environment({environment.FOLDER: str(folder)}):
         from agentool_otel.cli._demo_agent import plan_trip
 
         agentool_otel.instrument(service_name="demo", content=True, include=())
@@ -129,12 +129,11 @@ def _record(folder: Path) -> str:
 
 
 @contextmanager
-def _environment(**variables: str) -> Generator[None]:
+def _changed_environment(variables: dict[str, str]) -> Generator[None]:
     """Set variables for a while, and none of OpenTelemetry's: the demo stays on this machine."""
     before = dict(os.environ)
-    for name in before:
-        if name.startswith("OTEL_"):
-            del os.environ[name]
+    for name in environment.of_opentelemetry():
+        del os.environ[name]
     os.environ.update(variables)
     try:
         yield

@@ -30,7 +30,7 @@ __all__ = ["command"]
 
 
 class _Side:
-    """What a person named as A or B."""
+    """What the user named as A or B."""
 
     def __init__(self, text: str, prices: Prices | None):
         self.place, self.wanted = _parsed(text)
@@ -41,7 +41,7 @@ class _Side:
 
 
 class _Outcome:
-    """Differences on their way out: to a file, to the screen, into the counts."""
+    """Writes differences to a file and to the screen, and counts them."""
 
     def __init__(self, output: BinaryIO | None, shown: DifferenceView | None, alone: bool):
         self._output = output
@@ -186,12 +186,12 @@ def _parsed(text: str) -> tuple[str | None, str | None]:
 
 
 def _parts(skip: Iterable[str]) -> list[Part]:
-    return cast("list[Part]", [part.strip() for given in skip for part in given.split(",")])
+    return cast("list[Part]", [part.strip() for parts in skip for part in parts.split(",")])
 
 
-def _tolerances(given: Iterable[str]) -> dict[str, str]:
+def _tolerances(options: Iterable[str]) -> dict[str, str]:
     tolerances: dict[str, str] = {}
-    for text in (it for several in given for it in several.split(",")):
+    for text in (it for several in options for it in several.split(",")):
         name, equals, amount = text.partition("=")
         if not equals:
             raise ConfigurationError(

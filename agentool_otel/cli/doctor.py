@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 from opentelemetry import trace
@@ -27,7 +27,8 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected, view
 from agentool_otel.cli._round_trip import round_trip
-from agentool_otel.content.policy import places, requested
+from agentool_otel.content.policy import places
+from agentool_otel.content.policy import requested as capture_requested
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
@@ -51,35 +52,37 @@ _TRACERS = re.compile(
     r"opentelemetry-(distro|instrumentation(-.+)?|util-genai)"
 )
 _SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_EXPORTER = environment.exporter_variable("traces")
 _EFFECTS = {
-    "AGENTOOL_DIR": "folder of the recordings",
-    "AGENTOOL_JOURNAL": "off: spans may be lost when the process is killed",
-    "AGENTOOL_OTEL_STRICT": "errors of this package are raised (for its own tests)",
+    environment.FOLDER: "folder of the recordings",
+    environment.JOURNAL: "off: spans may be lost when the process is killed",
+    environment.STRICT: "errors of this package are raised (for its own tests)",
     environment.CAPTURE: "whether messages, arguments and results are captured, and on what",
-    "OTEL_SDK_DISABLED": "true: nothing is recorded at all",
-    "OTEL_TRACES_EXPORTER": "otlp, console or none instead of a recording",
-    "OTEL_LOGS_EXPORTER": "otlp, console or none instead of where the spans go",
-    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "log records go there",
+    environment.DISABLED: "true: nothing is recorded at all",
+    _EXPORTER: "otlp, console or none instead of a recording",
+    environment.exporter_variable("logs"): "otlp, console or none instead of where spans go",
+    environment.otlp_variable("ENDPOINT", "logs"): "log records go there",
     environment.EXCEPTIONS: "logs: exceptions are log records; logs/dup: on spans as well",
-    "OTEL_METRICS_EXPORTER": "otlp, console or none instead of where the spans are sent",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "metrics go there",
-    "OTEL_EXPORTER_OTLP_ENDPOINT": "spans go there instead of into a recording",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "spans go there instead of into a recording",
-    "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf or grpc",
-    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf or grpc",
-    "OTEL_EXPORTER_OTLP_HEADERS": "sent with every request",
-    "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "sent with every request",
-    "OTEL_EXPORTER_OTLP_CERTIFICATE": "the authority that the receiver is trusted by",
-    "OTEL_BSP_SCHEDULE_DELAY": "milliseconds that ended spans wait for others before they are sent",
-    "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "spans in a request at most",
-    "OTEL_BSP_MAX_QUEUE_SIZE": "counts with AGENTOOL_JOURNAL=off and a recording alone",
-    "OTEL_SERVICE_NAME": "service.name of the spans",
-    "OTEL_RESOURCE_ATTRIBUTES": "further attributes of the resource",
-    "OTEL_TRACES_SAMPLER": "which runs are recorded",
-    "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "frameworks that are left alone",
-    "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "attributes beyond it are lost",
-    "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
-    "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": "longer values are cut, JSON becomes unreadable",
+    environment.exporter_variable("metrics"): "otlp, console or none instead of where spans go",
+    environment.otlp_variable("ENDPOINT", "metrics"): "metrics go there",
+    environment.otlp_variable("ENDPOINT"): "spans go there instead of into a recording",
+    environment.otlp_variable("ENDPOINT", "traces"): "spans go there instead of into a recording",
+    environment.otlp_variable("PROTOCOL"): "http/protobuf or grpc",
+    environment.otlp_variable("PROTOCOL", "traces"): "http/protobuf or grpc",
+    environment.otlp_variable("HEADERS"): "sent with every request",
+    environment.otlp_variable("HEADERS", "traces"): "sent with every request",
+    environment.otlp_variable("CERTIFICATE"): "the authority that the receiver is trusted by",
+    environment.DELAY: "milliseconds that ended spans wait for others before they are sent",
+    environment.BATCH_SIZE: "spans in a request at most",
+    environment.QUEUE_SIZE: f"counts with {environment.JOURNAL}=off and a recording alone",
+    environment.SERVICE_NAME: "service.name of the spans",
+    environment.RESOURCE_ATTRIBUTES: "further attributes of the resource",
+    environment.SAMPLER: "which runs are recorded",
+    environment.INSTRUMENTATIONS_DISABLED: "frameworks that are left alone",
+    environment.ATTRIBUTE_COUNT_LIMIT: "attributes beyond it are lost",
+    **dict.fromkeys(
+        environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
+    ),
 }
 _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
 _GOOD = frozenset({"attached", "absent", "inherited"})
@@ -100,7 +103,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
     go and, where that is a recording, read back. With --source a whole run is sent, asked for
     there, and compared.
     """
-    found: dict[str, Any] = {
+    report: dict[str, Any] = {
         "versions": _versions(),
         "frameworks": _frameworks(),
         "other_tracing": _other_tracing(),
@@ -109,15 +112,15 @@ def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
         **_destination(endpoint, source),
     }
     if as_json:
-        sys.stdout.buffer.write(json_codec.dumps(found).encode() + b"\n")
+        sys.stdout.buffer.write(json_codec.dumps(report).encode() + b"\n")
         sys.stdout.buffer.flush()
     else:
-        _print(view(), found)
+        _print(view(), report)
     attached = all(
-        patch["state"] in _GOOD for it in found["frameworks"] for patch in it.get("patches", ())
+        patch["state"] in _GOOD for it in report["frameworks"] for patch in it.get("patches", ())
     )
-    loaded = not any(it.get("error") for it in found["frameworks"])
-    return 0 if attached and loaded and found["self_test"]["ok"] is not False else 1
+    loaded = not any(it.get("error") for it in report["frameworks"])
+    return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
 
 
 # --------------------------------------------------------------------------------- gathering
@@ -140,18 +143,18 @@ def _version(package: str) -> str | None:
 
 def _frameworks() -> list[dict[str, Any]]:
     """Attach to every installed framework in this process and report how that went."""
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     with collected("agentool_otel") as logged:
         known = instrumentors()
     for message in logged:
-        found.append({"name": message.split()[1], "error": message})
+        entries.append({"name": message.split()[1], "error": message})
     for name, instrumentor in sorted(known.items()):
         entry: dict[str, Any] = {
             "name": name,
             "installed": instrumentor.version,
             "supports": list(instrumentor.supports),
         }
-        found.append(entry)
+        entries.append(entry)
         if instrumentor.version is None:
             continue
         entry["instrumented_by"] = _instrumentors_of(name)
@@ -174,11 +177,11 @@ def _frameworks() -> list[dict[str, Any]]:
         ]
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
-    return found
+    return entries
 
 
 def _import(modules: set[str]) -> None:
-    """Import what can be imported of some modules, so that what waits for them attaches."""
+    """Import modules that can be imported, so that patches waiting for them attach."""
     for module in sorted(modules):
         with suppress(Exception):  # some versions lack it; the state of the patch says so
             importlib.import_module(module)
@@ -194,7 +197,7 @@ def _instrumentors_of(framework: str) -> list[dict[str, str]]:
 
 
 def _provider() -> str:
-    """Return what tracer provider `instrument()` would find in this environment."""
+    """Return which tracer provider `instrument()` would find in this process."""
     present = trace.get_tracer_provider()
     if isinstance(present, trace.ProxyTracerProvider):
         return "none is set: instrument() makes one"
@@ -215,15 +218,19 @@ def _other_tracing() -> list[dict[str, str]]:
 
 
 def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the variables that change what we do; of secret ones only that they are set."""
+    """Return the variables that affect this package; the values of secret ones are not shown."""
     return [
         {
             "name": name,
             "value": "(set, not shown)" if _SECRET.search(name) else _shown(value),
             "effect": _EFFECTS.get(name, ""),
         }
-        for name, value in sorted(environ.items())
-        if name.startswith(("OTEL_", "AGENTOOL_"))
+        for name, value in sorted(
+            [
+                *environment.of_opentelemetry(environ).items(),
+                *environment.of_this_package(environ).items(),
+            ]
+        )
     ]
 
 
@@ -231,53 +238,73 @@ def _shown(value: str) -> str:
     return without_credentials(value) if "://" in value else value
 
 
-def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
-    """Return where spans would go, what goes along, and how a test span fared."""
-    test: dict[str, Any] = {"ok": None, "said": "not tried: spans go nowhere"}
-    network = False
+class _Route(NamedTuple):
+    """Where spans would go."""
+
+    where: str
     spans: OtlpTarget | Literal["recorded", "elsewhere"] = "elsewhere"
+    ok: Literal[False] | None = None
+    untested: str = "not tried: spans go nowhere"
+    """Why no test span is sent, if none is; an error if `ok` is False."""
+
+
+def _destination(endpoint: str | None, source: str | None) -> dict[str, Any]:
+    """Return where spans, log records and metrics would go, and whether a test span arrived."""
+    route = _Route("not known")
     try:
-        target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
-        target = target or target_from_environment(os.environ)
-        exporting = exporter(os.environ, "traces")
-        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-            where = "nowhere: OTEL_SDK_DISABLED=true"
-        elif target is not None:
-            network, spans = True, target
-            where = f"{target} ({target.protocol})"
-            test = _try_endpoint(target) if source is None else round_trip(target, source)
-        elif source is not None:
-            where, test = "not at a server", {"ok": False, "said": _NO_SERVER}
-        elif exporting == "none":
-            where = "nowhere: OTEL_TRACES_EXPORTER=none"
-        elif exporting == "console":
-            where, test["said"] = "the console: OTEL_TRACES_EXPORTER=console", "not tried"
-        else:
-            folder = recordings_folder()
-            where, spans = f"recordings in {folder.absolute()}", "recorded"
-            test = _try_recording(folder)
-        logs = setup_logs.plan(os.environ, spans, given=endpoint is not None)
-        metrics = setup_metrics.plan(os.environ, spans, given=endpoint is not None)
+        route = _route(endpoint, source)
+        test = _test(route, source)
+        logs = setup_logs.plan(os.environ, route.spans, endpoint_in_code=endpoint is not None)
+        metrics = setup_metrics.plan(os.environ, route.spans, endpoint_in_code=endpoint is not None)
     except AgentoolError as error:
-        where, test = "not known", {"ok": False, "said": str(error)}
+        route, test = route._replace(where="not known"), {"ok": False, "said": str(error)}
         logs = setup_logs.Plan("nowhere", "not known")
         metrics = setup_metrics.Plan("nowhere", "not known")
-    asked = requested(os.environ)
-    network = network or logs.way == "send"
-    capture = not network if asked is None else asked
+    return {
+        "destination": route.where,
+        "logs": logs.description,
+        "metrics": metrics.description,
+        "content": _content(isinstance(route.spans, OtlpTarget) or logs.way == "send"),
+        "self_test": test,
+    }
+
+
+def _route(endpoint: str | None, source: str | None) -> _Route:
+    target = OtlpTarget.at(endpoint, os.environ) if endpoint else None
+    target = target or target_from_environment(os.environ)
+    exporting = exporter(os.environ, "traces")
+    if environment.sdk_disabled():
+        return _Route(f"nowhere: {environment.DISABLED}=true")
+    if target is not None:
+        return _Route(f"{target} ({target.protocol})", target)
+    if source is not None:
+        return _Route("not at a server", ok=False, untested=_NO_SERVER)
+    if exporting == "none":
+        return _Route(f"nowhere: {_EXPORTER}=none")
+    if exporting == "console":
+        return _Route(f"the console: {_EXPORTER}=console", untested="not tried")
+    return _Route(f"recordings in {recordings_folder().absolute()}", "recorded")
+
+
+def _test(route: _Route, source: str | None) -> dict[str, Any]:
+    if isinstance(route.spans, OtlpTarget):
+        return _try_endpoint(route.spans) if source is None else round_trip(route.spans, source)
+    if route.spans == "recorded":
+        return _try_recording(recordings_folder())
+    return {"ok": route.ok, "said": route.untested}
+
+
+def _content(network: bool) -> dict[str, Any]:
+    """Return whether content is captured, on what, and why."""
+    requested = capture_requested(os.environ)
+    capture = not network if requested is None else requested
     on = places(os.environ)
     kept = "on spans and events" if on.spans and on.events else "on events" if on.events else ""
     reason = f"{environment.CAPTURE} says so"
-    if asked is None:
+    if requested is None:
         reason = "spans leave this machine" if network else "spans stay on this machine"
         reason += f"; {environment.CAPTURE}={'NO_CONTENT' if capture else 'SPAN_ONLY'} changes that"
-    return {
-        "destination": where,
-        "logs": logs.said,
-        "metrics": metrics.said,
-        "content": {"captured": capture, "on": kept or "on spans", "because": reason},
-        "self_test": test,
-    }
+    return {"captured": capture, "on": kept or "on spans", "because": reason}
 
 
 def _try_recording(folder: Path) -> dict[str, Any]:
@@ -326,7 +353,7 @@ def _send_span(exporter: SpanExporter) -> str:
 # ---------------------------------------------------------------------------------- printing
 
 
-def _print(console: Console, found: dict[str, Any]) -> None:
+def _print(console: Console, report: dict[str, Any]) -> None:
     def heading(text: str) -> None:
         console.print(text, style="bold")
 
@@ -334,39 +361,39 @@ def _print(console: Console, found: dict[str, Any]) -> None:
         console.print(Text.assemble("  ", *parts), soft_wrap=True)
 
     heading("Versions")
-    for name, version in found["versions"].items():
+    for name, version in report["versions"].items():
         line(f"{name:<28}", version or ("not installed", "yellow"))
 
     heading("Frameworks")
-    for framework in found["frameworks"]:
+    for framework in report["frameworks"]:
         _print_framework(console, framework)
 
     heading("Tracer provider")
-    line(found["tracer_provider"])
+    line(report["tracer_provider"])
 
     heading("Other tracing packages")
-    for package in found["other_tracing"]:
+    for package in report["other_tracing"]:
         line(f"{package['name']:<42}{package['version']}")
-    if found["other_tracing"]:
+    if report["other_tracing"]:
         line(("where one of them is switched on too, a call may be recorded twice", "dim"))
     else:
         line(("none", "dim"))
 
     heading("Environment")
-    for variable in found["environment"]:
+    for variable in report["environment"]:
         name, value = variable["name"], _text.clean(variable["value"])
         line(f"{name}={value}", (f"  {variable['effect']}", "dim"))
-    if not found["environment"]:
+    if not report["environment"]:
         line(("no OTEL_* and no AGENTOOL_* variables are set", "dim"))
 
     heading("Where spans go")
-    line(f"{'destination':<14}{_text.clean(found['destination'])}")
-    line(f"{'log records':<14}{_text.clean(found['logs'])}")
-    line(f"{'metrics':<14}{_text.clean(found['metrics'])}")
-    captured = f"captured {found['content']['on']}"
-    captured = captured if found["content"]["captured"] else "not captured"
-    line(f"{'content':<14}{captured}", (f" ({found['content']['because']})", "dim"))
-    test = found["self_test"]
+    line(f"{'destination':<14}{_text.clean(report['destination'])}")
+    line(f"{'log records':<14}{_text.clean(report['logs'])}")
+    line(f"{'metrics':<14}{_text.clean(report['metrics'])}")
+    captured = f"captured {report['content']['on']}"
+    captured = captured if report["content"]["captured"] else "not captured"
+    line(f"{'content':<14}{captured}", (f" ({report['content']['because']})", "dim"))
+    test = report["self_test"]
     mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))
     line(f"{'self-test':<14}", (f"{mark} {_text.clean(test['said'])}", style))
 

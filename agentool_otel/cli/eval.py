@@ -18,7 +18,7 @@ from agentool_otel.cli._output import COST_HELP, Reading, report, say, view
 from agentool_otel.cli._reports import Reports, report_options
 from agentool_otel.cli._selection import selecting
 from agentool_otel.cli._verdicts import Summary, print_line
-from agentool_otel.cli._write_back import Asked, WriteBack, takes_write_back
+from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.facets import FACETS
@@ -43,7 +43,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class _Outcome:
-    """Results on their way out: to the files that are written, and into the summary."""
+    """Writes results to files, and counts them in the summary."""
 
     def __init__(
         self,
@@ -65,37 +65,37 @@ class _Outcome:
         self.unselected = 0
         self.untried = 0
         self.unmatched: list[tuple[str, str]] = []
-        self.left_out = 0
+        self.unmatched_count = 0
 
     def judge(self, source: ReasoningTrace | Rebuilt) -> None:
-        """Hold a trace against its cases. Its results may come later, where a judge is asked."""
+        """Evaluate a trace by its cases. Results may come later if a judge is asked."""
         if self._selection is not None and not self._selection.holds(source):
             self.unselected += 1
             return
         self.traces += 1
-        for made in self._evaluation.put(source):
-            self._take(made)
+        for outcome in self._evaluation.put(source):
+            self._take(outcome)
 
     def finish(self) -> None:
         """Wait for the judge, add the cases without a trace, and write what needs all results."""
-        for made in self._evaluation.rest():
-            self._take(made)
-        for made in self._evaluation.untried():
+        for outcome in self._evaluation.rest():
+            self._take(outcome)
+        for outcome in self._evaluation.untried():
             self.untried += 1
-            self._take(made)
+            self._take(outcome)
         self._reports.finish()
 
-    def _take(self, made: TraceResults) -> None:
-        source = made.source
+    def _take(self, outcome: TraceResults) -> None:
+        source = outcome.source
         rebuilt = source if isinstance(source, Rebuilt) else None
         trace = source.trace if isinstance(source, Rebuilt) else source
         subject = Subject(trace, rebuilt)
-        for result in made.results:
+        for result in outcome.results:
             self._put(result, subject)
-        if made.why_none is not None and trace is not None:
-            self.left_out += 1
+        if outcome.why_none is not None and trace is not None:
+            self.unmatched_count += 1
             if len(self.unmatched) < _EXAMPLES:
-                self.unmatched.append((trace.trace_id, made.why_none))
+                self.unmatched.append((trace.trace_id, outcome.why_none))
         self.show()
 
     def _put(self, result: EvalResult, subject: Subject) -> None:
@@ -153,10 +153,10 @@ def command(
     cost: bool,
     selection: Selection | None,
     judge: OpenAIJudge | None,
-    write_back: Asked,
+    write_back: WriteBackOptions,
     **reports: Path | None,
 ) -> int:
-    """Hold recorded runs against CASES, and say what holds, what does not and what nobody can tell.
+    """Check recorded runs against CASES: what holds, what does not, what cannot be evaluated.
 
     CASES is a file of EvalCases in JSON, JSON Lines or YAML, or an ADK eval set. A run is a try of
     the case that it names (AGENTOOL_EVAL_CASE), else of those with its input. Assertions alone
@@ -186,7 +186,7 @@ def command(
         outcome.show = judging_shown(judge, reading)
         _judge_all(spans, reading, prices, outcome.judge)
         outcome.finish()
-    _print(outcome, for_people, asked=by is not None)
+    _print(outcome, for_people, by_named=by is not None)
     problems = [*problems, *spans.problems]
     report(problems)
     say_judging(judge)
@@ -207,8 +207,8 @@ def _judge_all(
         judge(rebuilt)
 
 
-def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
-    if not for_people and not asked:
+def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:
+    if not for_people and not by_named:
         return
     console = view() if for_people else Console(stderr=True, highlight=False, markup=False)
     for line in outcome.summary.lines():
@@ -220,29 +220,31 @@ def _print(outcome: _Outcome, for_people: bool, asked: bool) -> None:
 def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
     for trace_id, why in outcome.unmatched:
         say(f"not evaluated: trace {_text.clean(trace_id)}: {_text.clean(why)}")
-    if outcome.left_out > len(outcome.unmatched):
-        say(f"... and {_text.count(outcome.left_out - len(outcome.unmatched), 'more trace')}")
+    if outcome.unmatched_count > len(outcome.unmatched):
+        say(
+            f"... and {_text.count(outcome.unmatched_count - len(outcome.unmatched), 'more trace')}"
+        )
     if outcome.unselected:
         say(f"{_text.count(outcome.unselected, 'trace')} not selected")
     if outcome.untried:
         say(f"{_text.count(outcome.untried, 'case')} without a trace")
-    found = outcome.summary.outcomes
+    outcomes = outcome.summary.outcomes
     words = [
-        f"{found[True]:,} passed",
-        f"{found[False]:,} failed",
-        f"{found[None]:,} not evaluated",
+        f"{outcomes[True]:,} passed",
+        f"{outcomes[False]:,} failed",
+        f"{outcomes[None]:,} not evaluated",
     ]
     of = f"{_text.count(outcome.traces, 'trace')}"
-    said = f", {_text.count(problems, 'problem')}" if problems else ""
-    say(f"{', '.join(words)}; {of}{said}")
+    problem_text = f", {_text.count(problems, 'problem')}" if problems else ""
+    say(f"{', '.join(words)}; {of}{problem_text}")
     if spans and not outcome.traces and not outcome.unselected:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
 
 
 def _exit_code(outcome: _Outcome, fail_on: str, problems: bool) -> int:
-    found = outcome.summary.outcomes
+    outcomes = outcome.summary.outcomes
     if fail_on == "never":
         return 0
     if fail_on == "failed":
-        return 1 if found[False] else 0
-    return 1 if found[False] or found[None] or problems or not found else 0
+        return 1 if outcomes[False] else 0
+    return 1 if outcomes[False] or outcomes[None] or problems or not outcomes else 0

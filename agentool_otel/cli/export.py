@@ -49,14 +49,14 @@ def command(
     TRACES are files of JSON or JSON Lines, folders of them, or `-`; what a file holds is told by
     its content. A document becomes spans with its original times, whose ids follow from its own:
     sent again, it has the same. A recorded span keeps its ids, times, status, events, links and
-    resource, whoever wrote it, and is said in the words of the dialect; one that is no operation
+    resource, whoever wrote it, and is written in the dialect's words; one that is no operation
     passes unchanged. The spans are OTLP/JSON Lines unless they go to an endpoint; there,
     credentials are masked.
     """
     if output is not None and endpoint is not None:
         raise ConfigurationError("name either --output or --endpoint")
-    if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        raise ConfigurationError("OTEL_SDK_DISABLED=true: no spans are made; hint: unset it")
+    if environment.sdk_disabled():
+        raise ConfigurationError(f"{environment.DISABLED}=true: no spans are made; hint: unset it")
     losses = () if dialect == _BASELINE else writing_dialect(dialect).cannot_carry
     to_terminal = output is None and endpoint is None and sys.stdout.isatty()
     exported = Exported(traces, dialect, bar=not to_terminal)

@@ -23,7 +23,7 @@ from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
-from agentool_otel.sources.source import files_of
+from agentool_otel.sources.source import Source, files_of
 
 __all__ = ["command"]
 
@@ -34,7 +34,7 @@ _format = cache(format_named)
 
 
 class _Finished(NamedTuple):
-    """What is written of a trace."""
+    """The output for one trace."""
 
     value: bytes
     losses: list[Loss]
@@ -43,7 +43,7 @@ class _Finished(NamedTuple):
 
 
 def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) -> _Finished:
-    """Return what is written of a trace; called in whichever process rebuilds it."""
+    """Return the output for a trace; called in the process that rebuilds it."""
     losses: list[Loss] = []
     if format_name == _DEFAULT:
         value = rebuilt.to_bytes()
@@ -135,25 +135,29 @@ def command(
             finished = rebuild_in_processes(groups, jobs, finish, cost=cost)
         else:
             finished = map(finish, rebuild_groups(map(whole, groups), prices))
-        for value, losses, said, verdicts in finished:
+        for value, losses, fidelity_report, verdicts in finished:
             writer.put(value, losses)
             if judged is not None:
                 judged.writelines(verdicts)
-            if reports is not None and said is not None:
-                said["store_loses"] = list(source.loses)
-                reports.write(json_codec.dumps(said).encode() + b"\n")
+            if reports is not None and fidelity_report is not None:
+                fidelity_report["store_loses"] = list(source.loses)
+                reports.write(json_codec.dumps(fidelity_report).encode() + b"\n")
             traces += 1
         writer.finish()
     for sentence in words(writer.kinds):
         say(f"{format_name}: {_text.clean(sentence)}")
+    report(source.problems)
+    _say_totals(source, traces, reading.count, output)
+    return 1 if source.problems else 0
+
+
+def _say_totals(source: Source, traces: int, spans: int, output: Path | None) -> None:
     problems = source.problems
-    report(problems)
-    counts = [_text.count(traces, "trace"), _text.count(reading.count, "span")]
+    counts = [_text.count(traces, "trace"), _text.count(spans, "span")]
     counts.append(_text.count(len(problems), "problem") if problems else "no problems")
     where = f" in {output}" if output is not None else ""
     say(f"{', '.join(counts)}{where}")
-    if reading.count and not traces:
+    if spans and not traces:
         say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
     elif not traces and source.skipped:
         say(" hint: there are only metrics or log lines in it, no spans")
-    return 1 if problems else 0

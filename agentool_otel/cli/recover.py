@@ -1,4 +1,4 @@
-"""`recover`: bring what dead processes left in a folder to where it belongs."""
+"""`recover`: complete and send what dead processes left in a folder."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ def command(folder: Path | None, endpoint: str | None) -> int:
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
     done = recover(folder, target)
-    if not done.found:
+    if not done.had_work:
         say(f"nothing to recover in {folder}")
-    return 1 if done.left else 0
+    return 1 if done.incomplete else 0
 
 
 class Recovered(NamedTuple):
-    """What came of a recovery."""
+    """The outcome of a recovery."""
 
-    found: bool
+    had_work: bool
     """Whether there was anything to recover."""
-    left: bool
+    incomplete: bool
     """Whether something is still where it was."""
 
 
 def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -> Recovered:
-    """Do it, and say what was done.
+    """Recover a folder, and say what was done.
 
     Args:
         folder: where the processes wrote.
@@ -69,22 +69,22 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
     if closed:
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
     survey.elsewhere.clear()  # told apart below
-    left = False
+    incomplete = False
     waiting = destinations(folder, survey)
     for destination in waiting:
         where = _target_for(destination, target, own)
         if where is None:
             survey.elsewhere[destination] = None
         else:
-            left = _send(folder, destination, where, survey) or left
+            incomplete = _send(folder, destination, where, survey) or incomplete
     for sentence in survey.sentences():
         say(_text.clean(sentence), fg="yellow")
-    found = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
-    return Recovered(found, left or bool(survey.failed))
+    had_work = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
+    return Recovered(had_work, incomplete or bool(survey.failed))
 
 
 def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Survey) -> bool:
-    """Send what waits for a destination, and say so; tell whether some of it is left."""
+    """Send what waits for a destination, and say so; return whether something remains."""
     senders = Senders(where)
     seen = Survey(folder)
     try:
@@ -116,9 +116,9 @@ def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Sur
 def _target_for(
     destination: Destination, target: OtlpTarget | None, own: bool
 ) -> OtlpTarget | None:
-    """Return where to send what was on its way to a destination, None for nowhere.
+    """Return the target for what was addressed to a destination, None for nowhere.
 
-    With credentials only where somebody has named it, on the command line or in the environment.
+    With credentials only if it was named on the command line or in the environment.
     """
     signal: Signal = "logs" if destination.signal == "logs" else "traces"
     ours = target or target_from_environment(os.environ, signal)

@@ -1,4 +1,4 @@
-"""`registry`: our own names, for the live check of others."""
+"""`registry`: our attribute names, for live checks by other tools."""
 
 from __future__ import annotations
 

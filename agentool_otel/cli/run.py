@@ -24,7 +24,7 @@ import click
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.errors import AgentoolError
-from agentool_otel.ground.environment import recordings_folder
+from agentool_otel.ground import environment
 from agentool_otel.ground.ownership import create_own
 
 __all__ = ["command"]
@@ -48,7 +48,8 @@ _COUNTED = 50_000_000
 @click.option(
     "--also",
     metavar="NAME",
-    help="Vocabulary written beside ours on spans that are sent: openinference (AGENTOOL_ALSO).",
+    help="Vocabulary written beside ours on spans that are sent: openinference "
+    f"({environment.ALSO}).",
 )
 @click.option(
     "--children/--no-children",
@@ -87,23 +88,23 @@ def command(
     arguments = _runnable(program)
     if isinstance(arguments, int):
         return arguments
-    given = {
+    named = {
         "endpoint": endpoint,
         "content": content,
         "service_name": service_name,
         "also": also,
     }
     options: dict[str, Any] = {
-        "instrument": {name: value for name, value in given.items() if value is not None},
+        "instrument": {name: value for name, value in named.items() if value is not None},
         "runner": os.getpid(),
         "children": children,
     }
-    folder = recordings_folder().absolute()
+    folder = environment.recordings_folder().absolute()
     with tempfile.TemporaryDirectory(prefix="agentool-run-", ignore_cleanup_errors=True) as notes:
         options["notes"] = notes
         _keep_apart(options, Path(notes))
         try:
-            code = _run(arguments, _environment(options, folder))
+            code = _run(arguments, _child_environment(options, folder))
         except PermissionError:
             say(f"error: {program[0]} is not executable")
             return _NOT_RUNNABLE
@@ -118,7 +119,7 @@ def command(
 
 
 def _runnable(program: Sequence[str]) -> list[str] | int:
-    """Return the command as it can be started, or the exit code after saying why it cannot."""
+    """Return the command to start, or an exit code after saying why it cannot be started."""
     name = program[0]
     script = Path(name)
     if script.suffix == ".py" and script.is_file() and not os.access(script, os.X_OK):
@@ -135,7 +136,7 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
 
 
 def _keep_apart(options: dict[str, Any], notes: Path) -> None:
-    """Take the credentials of an endpoint out of what all processes below are told by variable.
+    """Keep the credentials of an endpoint out of the environment of child processes.
 
     They are in a file that only this user can read, for as long as the program runs.
     """
@@ -151,22 +152,22 @@ def _keep_apart(options: dict[str, Any], notes: Path) -> None:
     options["endpoint"] = str(path)
 
 
-def _environment(options: dict[str, Any], folder: Path) -> dict[str, str]:
+def _child_environment(options: dict[str, Any], folder: Path) -> dict[str, str]:
     path = [str(_BOOTSTRAP)]
-    if before := os.environ.get("PYTHONPATH"):
+    if before := os.environ.get(environment.PYTHON_PATH):
         path.append(before)
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
-        "AGENTOOL_OTEL_RUN": json.dumps(options),
-        "AGENTOOL_DIR": str(folder),  # absolute: the program may change its folder
+        environment.PYTHON_PATH: os.pathsep.join(path),
+        environment.RUN_OPTIONS: json.dumps(options),
+        environment.FOLDER: str(folder),  # absolute: the program may change its folder
     }
 
 
 # ---------------------------------------------------------------------------------- the child
 
 
-def _run(arguments: list[str], environment: dict[str, str]) -> int:
+def _run(arguments: list[str], variables: dict[str, str]) -> int:
     """Run the command to its end and return its exit code, 128 + n if signal n ended it."""
     child: subprocess.Popen[bytes] | None = None
     early: list[int] = []
@@ -181,7 +182,7 @@ def _run(arguments: list[str], environment: dict[str, str]) -> int:
                 child.send_signal(number)
 
     with _handled(forward):
-        child = subprocess.Popen(arguments, env=environment)
+        child = subprocess.Popen(arguments, env=variables)
         for number in early:
             child.send_signal(number)
         code = child.wait()
@@ -210,7 +211,7 @@ def _handled(handler: Any) -> Generator[None]:
 
 
 def _in_foreground() -> bool:
-    """True if the keys of a terminal reach us, and so our child too."""
+    """Whether signals from the terminal's keys reach us, and so our child as well."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
     except OSError:
@@ -227,45 +228,46 @@ def _in_foreground() -> bool:
 
 
 def _read(notes: Path) -> dict[int, dict[str, Any]]:
-    """Return what each Python process said, by its id."""
-    said: dict[int, dict[str, Any]] = {}
+    """Return the note of each Python process, by process id."""
+    notes_by_pid: dict[int, dict[str, Any]] = {}
     for note in notes.iterdir():
         if note.name.isdecimal():
             with suppress(OSError, ValueError):
-                said[int(note.name)] = json.loads(note.read_bytes())
-    return said
+                notes_by_pid[int(note.name)] = json.loads(note.read_bytes())
+    return notes_by_pid
 
 
 def _recovered(folder: Path, endpoint: str | None) -> bool:
-    """Close what processes that were killed have left, and send what is for the endpoint of this
-    run; tell whether there was any."""
+    """Close what killed processes left, and send what is for the endpoint of this run; return
+    whether there was anything."""
     from agentool_otel.cli.recover import recover
     from agentool_otel.export.send.otlp import OtlpTarget
 
     with suppress(AgentoolError):
         target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-        return recover(folder, target, own=True).found
+        return recover(folder, target, own=True).had_work
     return False
 
 
-def _sum_up(said: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> None:
-    failed = [note for note in said.values() if "error" in note]
-    if not said:
+def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> None:
+    failed = [note for note in notes.values() if "error" in note]
+    if not notes:
         say(
-            "agentool-otel: nothing recorded: no Python was started that reads PYTHONPATH",
+            "agentool-otel: nothing recorded: no Python was started that reads "
+            f"{environment.PYTHON_PATH}",
             fg="yellow",
         )
         say("  hint: name a Python program, and leave out python's options -I, -E and -S")
         return
-    for error in sorted({note["error"] for note in failed if not note.get("told")}):
+    for error in sorted({note["error"] for note in failed if not note.get("reported")}):
         say(f"agentool-otel: {error}", fg="yellow")
-    files = [file for pid in said for file in sorted(folder.glob(f"traces-*-{pid}-*.jsonl"))]
-    sent = [note for note in said.values() if note.get("destination") not in (None, str(folder))]
+    files = [file for pid in notes for file in sorted(folder.glob(f"traces-*-{pid}-*.jsonl"))]
+    sent = [note for note in notes.values() if note.get("destination") not in (None, str(folder))]
     if files:
         _sum_up_files(files, folder)
     elif sent:
         _sum_up_sent(sent)
-    elif len(failed) < len(said) and not recovered:
+    elif len(failed) < len(notes) and not recovered:
         say("agentool-otel: 0 spans: no agent, tool or model call was seen")
         say("  hint: agentool-otel doctor shows which frameworks are attached")
 
@@ -312,7 +314,7 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 fg="yellow",
             )
             if kept:
-                say(f"  {kept:,} are kept in {recordings_folder()}")
+                say(f"  {kept:,} are kept in {environment.recordings_folder()}")
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:

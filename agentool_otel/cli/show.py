@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from itertools import chain
 
 import click
@@ -54,27 +55,11 @@ def command(
     runs = Runs(source, Prices() if cost else None)
     console = view()
     if as_json:
-        for run in selected(runs, trace):
-            sys.stdout.buffer.write(run.trace.to_json().encode() + b"\n")
-        sys.stdout.buffer.flush()
-    elif spans and trace is None:
-        _print_trees(console, runs)
+        _print_json(selected(runs, trace))
     elif spans:
-        if source == "-":
-            raise ConfigurationError(
-                "the spans of one trace are looked for twice, which standard input does not allow"
-                "; hint: save it and name the file"
-            )
-        for run in selected(runs, trace):
-            _print_tree_of(console, run, runs)
+        _print_spans(console, runs, source, trace)
     elif explain:
-        for run in selected(runs, trace):
-            if run.rebuilt is None:
-                raise ConfigurationError(
-                    f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
-                )
-            for line in explanation(run.rebuilt):
-                console.print(line, soft_wrap=True) if full else _print_line(console, line)
+        _print_explanations(console, runs, trace, full)
     elif trace is not None:
         for run in selected(runs, trace):
             print_trace(console, run.trace, full, run.rebuilt)
@@ -87,13 +72,26 @@ def command(
 def print_trace(
     console: Console, trace: ReasoningTrace, full: bool = False, rebuilt: Rebuilt | None = None
 ) -> None:
-    """Print a trace and its steps, and what it was judged to be where its spans are at hand."""
+    """Print a trace and its steps, with its verdicts if its spans are available."""
     judged = score_lines(rebuilt, full) if rebuilt is not None else ()
     for line in chain(trace_lines(trace, full), judged):
-        if full:
-            console.print(line, soft_wrap=True)
-        else:
-            _print_line(console, line)
+        _print_line(console, line, full)
+
+
+def _print_json(runs: Iterable[Run]) -> None:
+    for run in runs:
+        sys.stdout.buffer.write(run.trace.to_json().encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _print_explanations(console: Console, runs: Runs, trace: str | None, full: bool) -> None:
+    for run in selected(runs, trace):
+        if run.rebuilt is None:
+            raise ConfigurationError(
+                f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
+            )
+        for line in explanation(run.rebuilt):
+            _print_line(console, line, full)
 
 
 def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> None:
@@ -121,12 +119,28 @@ def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> 
         say(f"\nagentool-otel show{where} 1    the steps of run 1", dim=True)
 
 
-def _print_line(console: Console, line: Text) -> None:
+def _print_line(console: Console, line: Text, full: bool = False) -> None:
+    if full:
+        console.print(line, soft_wrap=True)
+        return
     line.truncate(console.width, overflow="ellipsis")
     console.print(line, no_wrap=True, crop=True)
 
 
 # -------------------------------------------------------------------------------------- spans
+
+
+def _print_spans(console: Console, runs: Runs, source: str | None, trace: str | None) -> None:
+    if trace is None:
+        _print_trees(console, runs)
+        return
+    if source == "-":
+        raise ConfigurationError(
+            "the spans of one trace are looked for twice, which standard input does not allow"
+            "; hint: save it and name the file"
+        )
+    for run in selected(runs, trace):
+        _print_tree_of(console, run, runs)
 
 
 def _print_trees(console: Console, runs: Runs) -> None:

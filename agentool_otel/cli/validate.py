@@ -36,7 +36,7 @@ _KNOWN = (
 
 
 class _Verdict(NamedTuple):
-    """What is said about one file."""
+    """The report on one file."""
 
     summary: str
     good: bool
@@ -80,7 +80,7 @@ def command(files: tuple[str, ...], strict: bool) -> int:
 
 
 def _verdicts(source: Source, strict: bool) -> Iterator[tuple[str, _Verdict]]:
-    """Yield the name and the verdict of each file of a source; of a server, those of all it has."""
+    """Yield the name and the report of each file of a source, or of a server as a whole."""
     files = files_of(source)
     for file in files:
         label = name_of(file)
@@ -128,17 +128,21 @@ def _documents(documents: Iterator[Item], label: str, strict: bool) -> _Verdict:
         invalid += any(finding.level == "error" for finding in wrong)
         warned += any(finding.level == "warning" for finding in wrong)
         lines += [f"{at}{finding}" for finding in wrong]
-    total = sum(kinds.values())
     if not parsed and not invalid:
         return _Verdict("empty", False, [], readable=False)
-    names = ", ".join(kind if n == total == 1 else f"{n:,} {kind}" for kind, n in kinds.items())
     good = not invalid and not (strict and warned)
-    parts = [names] if names else []
+    summary = ", ".join(_counted(kinds, invalid, warned)) + (" ok" if good else "")
+    return _Verdict(summary, good, lines, readable=parsed > 0)
+
+
+def _counted(kinds: Counter[str], invalid: int, warned: int) -> Iterator[str]:
+    total = kinds.total()
+    for kind, n in kinds.items():
+        yield kind if n == total == 1 else f"{n:,} {kind}"
     if invalid:
-        parts.append(f"{invalid:,} not valid" if total + invalid > 1 else "not valid")
+        yield f"{invalid:,} not valid" if total + invalid > 1 else "not valid"
     if warned:
-        parts.append("with warnings" if total == 1 else f"{warned:,} with warnings")
-    return _Verdict(", ".join(parts) + (" ok" if good else ""), good, lines, readable=parsed > 0)
+        yield "with warnings" if total == 1 else f"{warned:,} with warnings"
 
 
 def _kind(value: Any) -> str | None:
@@ -181,11 +185,12 @@ def _recording(source: Source, strict: bool) -> _Verdict:
     problems = tuple(source.problems)
     if problems:
         summary += f"; {_text.count(len(problems), 'problem')}"
-    word = "error" if strict else "note"
-    lines = [
-        f"{word}: {breach}" + (f" ({times:,} times)" if times > 1 else "")
-        for breach, times in breaches.most_common()
-    ]
+    lines = [*_breach_lines(breaches, "error" if strict else "note")]
     lines += [f"note: {tie} ({times:,} times)" for tie, times in ties.most_common()]
     good = not problems and not (strict and breaches)
     return _Verdict(summary, good, lines, problems=problems)
+
+
+def _breach_lines(breaches: Counter[str], level: str) -> Iterator[str]:
+    for breach, times in breaches.most_common():
+        yield f"{level}: {breach}" + (f" ({times:,} times)" if times > 1 else "")

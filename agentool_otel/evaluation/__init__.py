@@ -1,17 +1,17 @@
-"""Trajectories to verdicts: what must hold of a run, and whether it does.
+"""From trajectories to verdicts: what must hold of a run, and whether it does.
 
 verdicts     passed, failed or not evaluated, why, and by which steps
-judged       a trace, and what of it cannot be seen
-comparing    an expected value against one that was found
-check        what every assertion type is
+judged       a trace, and what cannot be seen of it
+comparing    an expected value against the actual one
+check        the base of every assertion type
 assertions/  the types, a family in each file; entry points of group `agentool_otel.assertions`
-judge_check  the types that only a judge can tell
-judges/      who tells: a model, or a callable of one's own
-building     the assertion of a case to its check, and the check to its verdict
+judge_check  the base of the types that need a judge
+judges/      a model as a judge, or a callable of the user's
+building     from an assertion to its check, and from the check to its verdict
 results      the verdicts on a trace as an EvalResult
-waiting      traces that wait for a judge, in their order
+waiting      a queue of traces that wait for a judge
 running      all of it over many traces
-asserting    the same of one trace, as a test states it
+asserting    the same for one trace, in a test
 steps        the steps of a trace as short lines
 cases/       files of cases, and which case a trace is a try of
 reports/     results for people, for pull requests, for CI servers

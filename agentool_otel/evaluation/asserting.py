@@ -55,7 +55,7 @@ def assert_trace(
 
 
 class Outcome(NamedTuple):
-    """What came of assertions on a trace."""
+    """The outcome of the assertions on a trace."""
 
     result: EvalResult
     message: str | None
@@ -112,7 +112,7 @@ def _checked(trace: JudgedTrace, check: Check) -> Verdict:
 
 
 def _type_of(check: Check) -> str:
-    """Return what a check is called in a case; by its class where it is none of a plug-in."""
+    """Return the name of a check's type in a case, or its class name if it is not registered."""
     place = f"{type(check).__module__}:{type(check).__qualname__}"
     for name, point in plugins("agentool_otel.assertions").items():
         if point.value == place:

@@ -1,4 +1,4 @@
-"""The assertion of a case to its check, and the check to its verdict."""
+"""Build the check of an assertion, and run it to its verdict."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class _Checking(Protocol):
 
 
 def assertion_types() -> list[str]:
-    """Return the assertion types that are known, ours and those of plug-ins."""
+    """Return the known assertion types, ours and those of plug-ins."""
     return sorted(_points())
 
 
 def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
-    """Return what gives an assertion's verdict on a trace. It raises nothing: what cannot be
-    evaluated is not, and says why."""
+    """Return a function that gives an assertion's verdict on a trace. It never raises: what cannot
+    be evaluated is "not evaluated", with the reason."""
     try:
         check = _built(assertion)
     except _NotUsable as error:
@@ -55,8 +55,8 @@ def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
 def asking(
     assertion: Assertion, judge: Asking
 ) -> Callable[[JudgedTrace, EvalCase], Verdict | Future[Verdict]]:
-    """Return what gives an assertion's verdict as `judging` does, or the promise of one where a
-    judge is asked. Neither raises."""
+    """Like `judging`, but return a function that may give a future of the verdict, if a judge is
+    asked. It never raises."""
     try:
         check = _built(assertion)
     except _NotUsable:
@@ -66,10 +66,10 @@ def asking(
 
     def ask(trace: JudgedTrace, case: EvalCase) -> Verdict | Future[Verdict]:
         try:
-            asked = check.question(trace, case, judge.max_chars)
+            question = check.question(trace, case, judge.max_chars)
         except Exception as error:  # as in `judging`
             return _crashed(error)
-        return asked if isinstance(asked, Verdict) else judge.ask(check, asked)
+        return question if isinstance(question, Verdict) else judge.ask(check, question)
 
     return ask
 
@@ -79,7 +79,7 @@ def _crashed(error: Exception) -> Verdict:
 
 
 class _NotUsable(Exception):
-    """An assertion of a type or with parameters that nobody knows."""
+    """An assertion whose type or parameters are not known."""
 
 
 def _built(assertion: Assertion) -> _Checking:

@@ -1,4 +1,4 @@
-"""What every assertion type is: a record of its parameters that can look at a trace."""
+"""The base of every assertion type: a record of its parameters that can check a trace."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return words one after another, the first few and how many more there are."""
-    found = list(words)
-    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return ", ".join(found[:_LISTED]) + more
+    """Join words with commas: the first few, and how many more there are."""
+    items = list(words)
+    more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
+    return ", ".join(items[:_LISTED]) + more
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number of things: `1 call`, `2 calls`."""
+    """Return a count with its noun: `1 call`, `2 calls`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

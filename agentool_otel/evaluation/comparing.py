@@ -1,4 +1,4 @@
-"""An expected value against one that was found, which may be masked or shortened."""
+"""Compare an expected value with an actual one, which may be masked or shortened."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ _SHORT = 80
 
 
 class Match(NamedTuple):
-    """Whether something was as expected."""
+    """Whether a value is as expected."""
 
     holds: bool | None
-    """None where what was found cannot tell."""
-    found: str = ""
-    """What was found, in the words of a reason."""
+    """None where the arguments cannot tell."""
+    detail: str = ""
+    """What the arguments are instead, in the words of a reason."""
 
 
-def same(expected: Any, found: Any) -> bool:
+def same(expected: Any, actual: Any) -> bool:
     """Whether two JSON values are equal: 1 and 1.0 are, 1 and true are not."""
-    if isinstance(expected, bool) or isinstance(found, bool):
-        return expected is found
-    if isinstance(expected, dict) and isinstance(found, dict):
-        return expected.keys() == found.keys() and all(
-            same(value, found[key]) for key, value in expected.items()
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return expected.keys() == actual.keys() and all(
+            same(value, actual[key]) for key, value in expected.items()
         )
-    if isinstance(expected, (list, tuple)) and isinstance(found, (list, tuple)):
-        return len(expected) == len(found) and all(map(same, expected, found))
-    return bool(expected == found)
+    if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)):
+        return len(expected) == len(actual) and all(map(same, expected, actual))
+    return bool(expected == actual)
 
 
 def gap_in(value: Any) -> str | None:
-    """Return what a value's own marks say is missing of it: masked, shortened, not encodable."""
+    """Return what is missing from a value by its own marks: masked, shortened, not encodable."""
     for note in marks_on(value, "", None):
         return f"is {note.outcome}: {note.rule}"
     return None
 
 
 def short(value: Any) -> str:
-    """Return a value as JSON for a reason, its beginning where it is long."""
+    """Return a value as JSON for a reason; only its beginning if it is long."""
     try:
         text = json_codec.dumps(value)
     except (TypeError, ValueError):

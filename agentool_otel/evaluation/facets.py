@@ -1,4 +1,4 @@
-"""What traces are told apart by, to select some of them or to count them in groups."""
+"""The facets by which traces are selected and grouped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ it has several. Days are UTC. Models are known of a rebuilt trace, else of `meta
 
 
 def started_ns(trace: ReasoningTrace) -> int | None:
-    """Return when a trace started; None where it does not say so."""
+    """Return when a trace started, None if unknown."""
     started = known(trace.started_at)
     return to_ns(started) if isinstance(started, str) else None
 

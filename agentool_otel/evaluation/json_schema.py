@@ -1,5 +1,5 @@
-"""JSON Schema, by the library of the extra `eval`. Nothing is fetched: a `$ref` to another document
-is an error."""
+"""JSON Schema, through the library of the extra `eval`. Nothing is fetched: a `$ref` to another
+document is an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = 200
 
 
 def violation(schema: dict[str, Any], value: Any) -> str | None:
-    """Return what of a value does not match a schema, with its JSON path; None where all does.
+    """Return what does not match a schema, with its JSON path; None if everything does.
 
     Raises:
         MissingDependencyError: the library is not installed.

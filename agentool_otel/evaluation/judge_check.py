@@ -1,4 +1,4 @@
-"""An assertion type that only a judge can tell: it asks a question and makes a verdict of the
+"""The base of assertion types that need a judge: a question, and the verdict that follows from its
 answer."""
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _NO_JUDGE = "no judge"
 
 
 class JudgeCheck(Check, frozen=True, kw_only=True):
-    """An assertion type for a judge. Without one it is not evaluated."""
+    """An assertion type that needs a judge. Without one it is not evaluated."""
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        """Return that there is no judge."""
+        """Return "not evaluated": there is no judge."""
         return not_evaluated(_NO_JUDGE)
 
     def question(self, trace: JudgedTrace, case: EvalCase, max_chars: int) -> Question | Verdict:
-        """Return what the judge is to be asked, or a verdict where it need not or cannot be.
+        """Return the question for the judge, or a verdict if there is nothing to ask.
 
         An exception is caught by the caller and makes the assertion not evaluated.
 
@@ -38,13 +38,13 @@ class JudgeCheck(Check, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def verdict(self, question: Question, answer: Answer) -> Verdict:
-        """Return what the answer says of the assertion. It need not look at what was left out of
-        the question: the reason tells of that."""
+        """Return the verdict on the assertion. What was left out of the question need not be
+        considered here: it is added to the reason."""
         return judged(answer, None)
 
 
 def judged(answer: Answer, min_score: float | None) -> Verdict:
-    """Return the verdict that an answer is.
+    """Turn an answer into a verdict.
 
     Args:
         answer: what the judge said.
@@ -53,8 +53,8 @@ def judged(answer: Answer, min_score: float | None) -> Verdict:
     """
     passed, score = answer.passed, answer.score
     if passed is None and score is None:
-        said = f": {answer.reason}" if answer.reason else ""
-        return not_evaluated(f"the judge cannot tell{said}", answer.step_ids)
+        detail = f": {answer.reason}" if answer.reason else ""
+        return not_evaluated(f"the judge cannot tell{detail}", answer.step_ids)
     if score is None:
         score = 1.0 if passed else 0.0
     if min_score is not None or passed is None:
@@ -64,7 +64,7 @@ def judged(answer: Answer, min_score: float | None) -> Verdict:
 
 
 def input_of(trace: JudgedTrace) -> tuple[Any, str | None]:
-    """Return the input, and what of it cannot be seen."""
+    """Return the input, and what cannot be seen of it."""
     value = trace.trace.input
     if value is UNSET:
         return None, f"the input {trace.why_missing('input')}"

@@ -1,4 +1,4 @@
-"""A trace as checks see it: its tool calls with their results, and what of it cannot be seen.
+"""A trace as checks see it: tool calls with their results, and what cannot be seen.
 
 What cannot be seen is known from two places. Content tells by itself that it was masked or
 shortened, by the marks of `semconv.marks`. Where the trace was rebuilt from spans, its fidelity
@@ -7,6 +7,7 @@ report tells the rest: attributes that a Collector masked, a store cut or an SDK
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ RESULT = "tool_result.output"
 _CALLS = "calls"
 """Stands for the calls that an attribute would have told of, had it been whole."""
 _ANSWERS = {"output", ARGUMENTS}
-"""What an attribute tells of that holds a model's answers, and so its calls."""
+"""The members that a model's answers hold, and so its calls."""
 _HIDING = {
     "redacted": "is redacted",
     "truncated": "is truncated",
@@ -35,12 +36,12 @@ _CONTENT = ("input", "output", ARGUMENTS, RESULT, "content")
 
 
 def known(value: Any) -> Any:
-    """Return a member of a document, None where it is absent."""
+    """Return a member of a document, None if it is absent."""
     return None if value is UNSET else value
 
 
 class Call(NamedTuple):
-    """A tool call of a trace, and what came of it."""
+    """A tool call of a trace and its result."""
 
     step_id: str
     name: str
@@ -54,32 +55,32 @@ class Call(NamedTuple):
 
 
 class JudgedTrace:
-    """A trace, and what is known about how true it is."""
+    """A trace, and how faithfully it was recorded."""
 
     def __init__(self, source: ReasoningTrace | Rebuilt):
-        """Wrap a trace, best as it was rebuilt: a document alone knows only its marks."""
+        """Wrap a trace, best as rebuilt: a document alone has only the marks in its values."""
         self._rebuilt = source if isinstance(source, Rebuilt) else None
         self.trace = source.trace if isinstance(source, Rebuilt) else source
         """The document."""
 
     @property
     def fidelity(self) -> Fidelity | None:
-        """The fidelity report, made when first asked for; None where there were no spans."""
+        """The fidelity report, made on first use; None if there were no spans."""
         return self._rebuilt.fidelity if self._rebuilt is not None else None
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """The metadata of the trace, empty where it has none."""
+        """The metadata of the trace, empty if it has none."""
         return known(self.trace.metadata) or {}
 
     @cached_property
     def metrics(self) -> TraceMetrics:
-        """The totals of the trace; all its members are absent where it has none."""
+        """The totals of the trace; without any, all members are absent."""
         return known(self.trace.metrics) or TraceMetrics()
 
     @cached_property
     def models(self) -> list[str]:
-        """The models that were called; empty where that is not known."""
+        """The models that were called; empty if unknown."""
         if self._rebuilt is not None:
             return self._rebuilt.models()
         named = self.metadata.get("model")
@@ -87,7 +88,7 @@ class JudgedTrace:
 
     @cached_property
     def steps(self) -> list[tuple[str, Step]]:
-        """The steps with their ids; one without an id is called by its place."""
+        """The steps with their ids; a step without one is identified by its position."""
         return [
             (step.step_id if isinstance(step.step_id, str) else f"step {n}", step)
             for n, step in enumerate(self.trace.steps, 1)
@@ -116,14 +117,14 @@ class JudgedTrace:
         return self.gap(ARGUMENTS, step_id)
 
     def calls_of(self, tool_name: str | None) -> list[Call]:
-        """Return the calls of a tool, all calls where none is named."""
+        """Return the calls of a tool, or all calls if none is named."""
         return [call for call in self.calls if tool_name in (None, call.name)]
 
     # ------------------------------------------------------------------------ what is not seen
 
     @cached_property
     def unfinished(self) -> str | None:
-        """Why more may have happened than the trace shows; None where nothing says so."""
+        """Why more may have happened than the trace shows; None if nothing says so."""
         if self.metadata.get("incomplete"):
             return "the run is not whole in this store"
         if known(self.trace.status) == "in_progress":
@@ -132,18 +133,20 @@ class JudgedTrace:
 
     @cached_property
     def unseen_calls(self) -> str | None:
-        """Why there may be tool calls that the trace does not show; None where it shows all."""
+        """Why there may be tool calls that the trace does not show; None if it shows all."""
         if self.unfinished is not None:
             return self.unfinished
-        told = known(self.metrics.tool_call_count)
-        if isinstance(told, (int, float)) and told > len(self.calls):
-            return f"its metrics tell of {told} tool calls, {len(self.calls)} are in this store"
+        call_count = known(self.metrics.tool_call_count)
+        if isinstance(call_count, (int, float)) and call_count > len(self.calls):
+            return (
+                f"its metrics tell of {call_count} tool calls, {len(self.calls)} are in this store"
+            )
         if not self.calls and self.trace.output is UNSET:
             return "neither tool calls nor an output were captured"
         return self.gap(_CALLS)
 
     def gap(self, field: str, step_id: str | None = None) -> str | None:
-        """Return why a member may not be what it was; None where nothing says so.
+        """Return why a member may differ from the original; None if there is no reason to think so.
 
         Args:
             field: `input`, `output`, `calls` for tool calls that may not be shown at all, or of a
@@ -153,19 +156,19 @@ class JudgedTrace:
         return self._gaps.get((step_id, field)) if self._may_hide else None
 
     def hides(self, value: Any, field: str, step_id: str | None = None) -> str | None:
-        """Return why a member that is there may not be what it was, by its own marks or by `gap`;
-        None where nothing says so."""
+        """Return why a member that is present may differ from the original, by its own marks or by
+        `gap`; None if there is no reason to think so."""
         return gap_in(value) or self.gap(field, step_id)
 
     def why_missing(self, field: str, step_id: str | None = None) -> str:
-        """Return why a member is not there, as `gap` does."""
+        """Return why a member is absent, as `gap` does."""
         if self._rebuilt is not None and not self._may_hide:
             return _HIDING["not_captured"]  # as its report would say: no span holds anything else
         return self._gaps.get((step_id, field)) or self.unfinished or "is not in this store"
 
     @cached_property
     def _may_hide(self) -> bool:
-        """Whether there is a reason to make the fidelity report, which takes as long as the trace
+        """Whether the fidelity report is worth making: it takes as long as rebuilding the trace
         did."""
         return self._rebuilt is not None and self._rebuilt.may_hide()
 
@@ -181,21 +184,21 @@ class JudgedTrace:
         for note in self.fidelity.notes:
             if note.outcome not in _HIDING:
                 continue
-            said = _words(note)
+            why = _words(note)
             if note.field in _CONTENT:
-                gaps.setdefault((note.step_id, note.field), said)
+                gaps.setdefault((note.step_id, note.field), why)
             elif note.attribute is not None:
-                fields = _told_by(note.attribute, note.attribute in self.fidelity.unread)
+                fields = _possible_fields(note.attribute, note.attribute in self.fidelity.unread)
                 for owner in owners[note.span_id]:
                     for field in fields:
-                        gaps.setdefault((owner, field), said)
+                        gaps.setdefault((owner, field), why)
                 # What hides content is no reason to think that calls had no spans of their own.
                 if {*fields} >= _ANSWERS and note.outcome in ("truncated", "damaged"):
-                    gaps.setdefault((None, _CALLS), f"{note.attribute} {said}")
+                    gaps.setdefault((None, _CALLS), f"{note.attribute} {why}")
         return gaps
 
     def output(self) -> tuple[Any, str | None]:
-        """Return the output, and why it is not, or not all of, what the agent answered."""
+        """Return the output, and why it may not be the agent's whole answer."""
         value = self.trace.output
         if value is UNSET:
             return value, self.why_missing("output")
@@ -206,18 +209,25 @@ def _words(note: Note) -> str:
     return _HIDING[note.outcome] + (f": {note.rule}" if note.rule else "")
 
 
-def _told_by(attribute: str, unread: bool) -> tuple[str, ...]:
-    """Return the members that an attribute may have told of, by what vocabularies call such ones.
+_FIELDS_BY_NAME = tuple(
+    (re.compile(pattern), fields)
+    for pattern, fields in (
+        ("argument", (ARGUMENTS,)),
+        ("(?=.*tool).*(result|output|response)", (RESULT,)),
+        ("(?=.*message).*(input|prompt|request)", ("input", RESULT)),
+        ("input|prompt|request", ("input", RESULT, ARGUMENTS)),
+        ("output|completion|response", ("output", RESULT, ARGUMENTS, "content")),
+    )
+)
+"""The members that an attribute may belong to, by words in its name; the first that fits counts."""
 
-    One that none of the words fits may tell of anything, or of nothing where nobody reads it.
+
+def _possible_fields(attribute: str, unread: bool) -> tuple[str, ...]:
+    """Return the members that an attribute may belong to, by the words that vocabularies use.
+
+    If none of the words fits, it may be any of them, or none if no dialect reads the attribute.
     """
-    name = attribute.lower()
-    if "argument" in name:
-        return (ARGUMENTS,)
-    if "tool" in name and ("result" in name or "output" in name or "response" in name):
-        return (RESULT,)
-    if "input" in name or "prompt" in name or "request" in name:
-        return ("input", RESULT) if "message" in name else ("input", RESULT, ARGUMENTS)
-    if "output" in name or "completion" in name or "response" in name:
-        return ("output", RESULT, ARGUMENTS, "content")
+    for pattern, fields in _FIELDS_BY_NAME:
+        if pattern.search(attribute.lower()):
+            return fields
     return () if unread else _CONTENT

@@ -1,4 +1,4 @@
-"""`evaluate`: cases and traces to results, as they come."""
+"""`evaluate`: results for cases and traces, as they come."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _Trace: TypeAlias = ReasoningTrace | Rebuilt
 
 
 class TraceResults(NamedTuple):
-    """What came of a trace, or of a case without one."""
+    """The results of a trace, or of a case without one."""
 
     source: _Trace | None
     """None where no trace was a try of the case."""
@@ -91,7 +91,7 @@ def evaluate(
 
 
 class Evaluation:
-    """Cases made ready, to be held against one trace after another."""
+    """Prepared cases, against which traces are checked one after another."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Evaluation:
         judge: Judge | None = None,
         match: MatchRule | None = None,
     ):
-        """Make cases ready.
+        """Prepare cases.
 
         Raises: as `evaluate`.
         """
@@ -111,20 +111,7 @@ class Evaluation:
                 f"a judge is called with a question; {type(judge).__name__} cannot be"
                 "; hint: give a function, or OpenAIJudge(model)"
             )
-        given = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
-        documents = [_document(case) for case in given]
-        if not documents:
-            raise EvaluationError("there are no cases and no assertions to evaluate by")
-        assertions = [it for it in documents if isinstance(it, Assertion)]
-        of_cases = [it for it in documents if isinstance(it, EvalCase)]
-        if assertions and of_cases:
-            raise EvaluationError(
-                "cases and assertions are mixed"
-                "; hint: give cases, or assertions alone, which apply to every trace"
-            )
-        self._for_all = bool(assertions)
-        if self._for_all:
-            of_cases = [EvalCase(case_id=EVERY_TRACE, assertions=assertions)]
+        of_cases, self._for_all = _prepared(cases)
         self._cases = Cases(of_cases, match)
         self._asking = _asking(judge) if judge is not None else None
         self._window: Window[TraceResults] = Window(
@@ -140,16 +127,16 @@ class Evaluation:
         unmatched: Callable[[ReasoningTrace, str], None] | None = None,
     ) -> Generator[EvalResult]:
         """Yield the results for traces, then for the cases without one."""
-        left_out = 0
+        unmatched_count = 0
         try:
             for outcome in self._outcomes(traces):
                 yield from outcome.results
                 if outcome.why_none is not None and outcome.source is not None:
-                    left_out += 1
+                    unmatched_count += 1
                     if unmatched is not None:
                         unmatched(_document_of(outcome.source), outcome.why_none)
-            if left_out and unmatched is None:
-                _log.warning("not evaluated: traces that are a try of no case: %d", left_out)
+            if unmatched_count and unmatched is None:
+                _log.warning("not evaluated: traces that are a try of no case: %d", unmatched_count)
             for outcome in self.untried():
                 yield from outcome.results
         finally:
@@ -190,7 +177,7 @@ class Evaluation:
                 yield TraceResults(None, [result_of(case, None, verdicts, self._min_evaluated)])
 
     def close(self) -> None:
-        """Drop what no judge has answered yet. Nothing is asked any more."""
+        """Drop unanswered questions, and ask no more."""
         if self._asking is not None:
             self._asking.close()
 
@@ -221,7 +208,7 @@ class Evaluation:
         return TraceResults(source, results, why_none)
 
     def _who_judged(self, verdicts: list[Verdict]) -> str | None:
-        """Return who gave one of the verdicts; None where none is a judge's."""
+        """Return the judge of the verdicts, None if no judge gave one."""
         if self._asking is None:
             return None
         judged = any("judge_model" in it.extra and it.passed is not None for it in verdicts)
@@ -236,6 +223,24 @@ def _asking(judge: Judge) -> Asking:
 
 def _document_of(source: _Trace) -> ReasoningTrace:
     return source.trace if isinstance(source, Rebuilt) else source
+
+
+def _prepared(cases: _Case | Iterable[_Case]) -> tuple[list[EvalCase], bool]:
+    """Return the cases, and whether they are assertions that apply to every trace."""
+    all_cases = [cases] if isinstance(cases, (EvalCase, Assertion, Mapping)) else cases
+    documents = [_document(case) for case in all_cases]
+    if not documents:
+        raise EvaluationError("there are no cases and no assertions to evaluate by")
+    assertions = [it for it in documents if isinstance(it, Assertion)]
+    of_cases = [it for it in documents if isinstance(it, EvalCase)]
+    if assertions and of_cases:
+        raise EvaluationError(
+            "cases and assertions are mixed"
+            "; hint: give cases, or assertions alone, which apply to every trace"
+        )
+    if assertions:
+        return [EvalCase(case_id=EVERY_TRACE, assertions=assertions)], True
+    return of_cases, False
 
 
 def _document(case: object) -> EvalCase | Assertion:

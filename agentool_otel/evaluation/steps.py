@@ -1,4 +1,4 @@
-"""The steps of a trace as short lines of text, those of interest marked."""
+"""The steps of a trace as short lines of text, with marks on those of interest."""
 
 from __future__ import annotations
 

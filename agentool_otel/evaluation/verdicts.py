@@ -1,4 +1,4 @@
-"""What a check says about a trace."""
+"""Verdicts: what a check says about a trace."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Verdict(NamedTuple):
 
 
 def passed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
-    """Return that an assertion holds."""
+    """Return the verdict that an assertion holds."""
     return Verdict(True, 1.0, reason, tuple(step_ids))
 
 
 def failed(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
-    """Return that an assertion does not hold."""
+    """Return the verdict that an assertion does not hold."""
     return Verdict(False, 0.0, reason, tuple(step_ids))
 
 
 def not_evaluated(reason: str, step_ids: Iterable[str] = ()) -> Verdict:
-    """Return that nobody can tell whether an assertion holds."""
+    """Return the verdict that an assertion could not be evaluated."""
     return Verdict(None, None, reason, tuple(step_ids))

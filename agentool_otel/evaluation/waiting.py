@@ -1,4 +1,4 @@
-"""Traces whose verdicts are not all there yet, in their order."""
+"""A queue of traces that wait for verdicts, in their order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Promised: TypeAlias = Verdict | Future[Verdict]
 
 
 def settled(verdicts: Iterable[Promised]) -> list[Verdict]:
-    """Return verdicts, waiting for those that are not there yet."""
+    """Return verdicts, waiting for those that are pending."""
     return [it if isinstance(it, Verdict) else it.result() for it in verdicts]
 
 
 class Window(Generic[_T]):
-    """A queue that gives things back in their order, once their verdicts are there.
+    """A queue that returns items in order, once their verdicts have arrived.
 
     Args:
         size: how many wait at most, which bounds memory.
@@ -33,8 +33,8 @@ class Window(Generic[_T]):
         self._waiting: deque[tuple[Sequence[Promised], Callable[[], _T]]] = deque()
 
     def put(self, verdicts: Sequence[Promised], finish: Callable[[], _T]) -> Iterator[_T]:
-        """Add a thing, and return those before it and itself as far as they are done. Where too
-        many wait, the first is waited for when the next one is asked for.
+        """Add an item, and return the items at the front that are done. If too many are pending,
+        iterating waits for the first.
 
         Args:
             verdicts: what it waits for.
@@ -48,7 +48,7 @@ class Window(Generic[_T]):
             yield self._next()
 
     def rest(self) -> Iterator[_T]:
-        """Yield what is left, waiting for each."""
+        """Yield the remaining items, waiting for each."""
         while self._waiting:
             yield self._next()
 

@@ -36,7 +36,7 @@ _SAMPLED = 1
 
 
 class Written(NamedTuple):
-    """A result as it is written."""
+    """The spans and events of a result."""
 
     spans: list[SpanRecord]
     events: list[LogRecord]
@@ -44,8 +44,7 @@ class Written(NamedTuple):
 
 
 def anchor_of_document(trace: ReasoningTrace) -> Anchor:
-    """Return the span that a judgement of a document is about, which is there once the document
-    was replayed."""
+    """Return the span that a document's results belong to, as replaying the document creates it."""
     place = place_of(trace.trace_id)
     return Anchor(place.trace_id, place.span_id, _ns(trace.finished_at))
 
@@ -65,13 +64,16 @@ def written(
     judged_ns = _ns(result.evaluated_at) or time.time_ns()
     at_ns = anchor.end_ns or judged_ns
     about = f"{anchor.trace_id}:{anchor.span_id}"
-    spans = [_span(said, anchor, at_ns, resource) for said in attributes_of(result, about, content)]
+    spans = [
+        _span(attributes, anchor, at_ns, resource)
+        for attributes in attributes_of(result, about, content)
+    ]
     events = [_event(span, anchor.span_id, judged_ns, resource) for span in spans if anchor.span_id]
     return Written(spans, events)
 
 
-def _span(said: Attributes, anchor: Anchor, at_ns: int, resource: Resource) -> SpanRecord:
-    result_id, index = said[agentool.EVAL_RESULT_ID], said.get(agentool.EVAL_INDEX)
+def _span(attributes: Attributes, anchor: Anchor, at_ns: int, resource: Resource) -> SpanRecord:
+    result_id, index = attributes[agentool.EVAL_RESULT_ID], attributes.get(agentool.EVAL_INDEX)
     span_id = result_id
     if index is not None:
         span_id = blake2b(f"{result_id} {index}".encode(), digest_size=8).hexdigest()
@@ -79,10 +81,10 @@ def _span(said: Attributes, anchor: Anchor, at_ns: int, resource: Resource) -> S
         anchor.trace_id,
         span_id,
         anchor.span_id,
-        f"evaluate {said[gen_ai.EVALUATION_NAME]}",
+        f"evaluate {attributes[gen_ai.EVALUATION_NAME]}",
         start_ns=at_ns,
         end_ns=at_ns,
-        attributes=said,
+        attributes=attributes,
         scope=SCOPE,
         resource=dict(resource.attributes),
     )
@@ -103,6 +105,6 @@ def _event(span: SpanRecord, judged: str, at_ns: int, resource: Resource) -> Log
 
 
 def _ns(value: Any) -> int | None:
-    """Return a time that a span can carry: after the epoch, in 63 bits of nanoseconds."""
-    found = to_ns(value) if isinstance(value, str) else None
-    return found if found is not None and 0 < found < 2**63 else None
+    """Return a time if a span can carry it: after the epoch, in 63 bits of nanoseconds."""
+    ns = to_ns(value) if isinstance(value, str) else None
+    return ns if ns is not None and 0 < ns < 2**63 else None

@@ -1,4 +1,4 @@
-"""ATIF trajectories, one JSON line per trace.
+"""ATIF trajectories, as Harbor reads them: one JSON line per trace.
 
 Spec: Agent Trajectory Interchange Format v1.7 (Harbor, `rfcs/0001-trajectory-format.md`). Version
 1.7 is the first with `trajectory_id` and with `extra` at tool calls and results.

@@ -1,4 +1,5 @@
-"""Eval logs of Inspect: one JSON document, a sample per trace, with its messages and its events.
+"""Eval logs of Inspect and Inspect Scout: one JSON document, a sample per trace, with its messages
+and its events.
 
 Spec: inspect_ai `log/_log.py`, `event/_tool.py` and `event/_info.py`, log version 2 (0.3.285). It
 is the form that `inspect view` shows and that Inspect Scout reads transcripts from.

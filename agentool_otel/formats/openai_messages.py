@@ -1,4 +1,4 @@
-"""OpenAI chat messages: `{"messages": [...]}` per trace, one line each.
+"""OpenAI chat messages, for fine-tuning and judges: `{"messages": [...]}`, a line per trace.
 
 Spec: OpenAI Chat Completions API, request messages, and the JSON Lines of its fine-tuning, 2026-10.
 Reasoning is the assistant message's `reasoning_content`, as the chat-completions servers that

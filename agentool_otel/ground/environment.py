@@ -4,9 +4,9 @@ Other modules ask the functions here and spell no name. A function takes the env
 the process by default. What a value may be is checked by whoever uses it, and `named` helps to say
 so; white space around a value never counts, and an empty variable is an unset one.
 
-Variables that the SDK, gRPC or OpenTelemetry's API read by themselves (`OTEL_SERVICE_NAME`,
-`OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `OTEL_PROPAGATORS`, limits of spans) are not
-here. Those that httpx reads are, because a message names them.
+Of the variables that the SDK, gRPC or OpenTelemetry's API read by themselves, those stand here that
+`agentool-otel doctor` explains.
+Those that httpx reads are here as well, because a message names them.
 
 Spec of those that begin with `OTEL_`, where nothing else stands: opentelemetry-specification,
 configuration/sdk-environment-variables.md and protocol/exporter.md, with the units of
@@ -22,10 +22,12 @@ from typing import Final, Literal
 
 __all__ = [
     "ALSO",
+    "ATTRIBUTE_COUNT_LIMIT",
     "BATCH_SIZE",
     "CAPTURE",
     "CASE",
     "CERTIFICATES",
+    "COLUMNS",
     "COPIES",
     "DELAY",
     "DISABLED",
@@ -38,9 +40,18 @@ __all__ = [
     "LARGEST_ATTRIBUTE",
     "LARGEST_SPAN",
     "OFFLOAD",
+    "OPENAI_API_BASE",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
     "PROXIES",
+    "PYTHON_PATH",
     "QUEUE_SIZE",
+    "RESOURCE_ATTRIBUTES",
+    "RUN_OPTIONS",
+    "SAMPLER",
+    "SERVICE_NAME",
     "STRICT",
+    "VALUE_LENGTH_LIMITS",
     "Signal",
     "case_id",
     "copies_wanted",
@@ -50,6 +61,8 @@ __all__ = [
     "handed_down",
     "is_set",
     "journal_wanted",
+    "of_opentelemetry",
+    "of_this_package",
     "otlp",
     "otlp_of_signal",
     "otlp_variable",
@@ -106,6 +119,10 @@ CASE: Final = "AGENTOOL_EVAL_CASE"
 STRICT: Final = "AGENTOOL_OTEL_STRICT"
 """`1` raises errors of this package, for its own tests. Default: they are logged."""
 
+RUN_OPTIONS: Final = "AGENTOOL_OTEL_RUN"
+"""The options of `agentool-otel run`, as JSON, for the Pythons that it starts. Default: none.
+Read by `cli/_bootstrap/sitecustomize.py`, which spells the name itself."""
+
 # ---------------------------------------------------------------------------------- OpenTelemetry
 
 DISABLED: Final = "OTEL_SDK_DISABLED"
@@ -158,6 +175,47 @@ _OF_REQUESTS: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 Default: those of the system.
 Source: requests 2.34, sessions.py, by which OpenTelemetry's exporter sends."""
 
+# ------------------------------------------------------------------------ read by the SDK alone
+
+SERVICE_NAME: Final = "OTEL_SERVICE_NAME"
+"""`service.name` of the spans. Default: the name of the script."""
+
+RESOURCE_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"
+"""Further attributes of the resource, `key=value` pairs separated by commas. Default: none."""
+
+SAMPLER: Final = "OTEL_TRACES_SAMPLER"
+"""Which runs are recorded. Default: `parentbased_always_on`."""
+
+ATTRIBUTE_COUNT_LIMIT: Final = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
+"""Attributes that a span keeps. Default: 128."""
+
+VALUE_LENGTH_LIMITS: Final = (
+    "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT",
+    "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT",
+)
+"""Characters that the SDK keeps of an attribute, of spans alone the second. Default: all."""
+
+# ----------------------------------------------------------------------------------- others'
+
+OPENAI_BASE_URL: Final = "OPENAI_BASE_URL"
+"""The endpoint of a judge. Default: OpenAI's.
+Source: openai 1.40, `OpenAI(base_url=)`."""
+
+OPENAI_API_KEY: Final = "OPENAI_API_KEY"
+"""The key of a judge. Default: none, which an endpoint of one's own may not need.
+Source: openai 1.40, `OpenAI(api_key=)`."""
+
+OPENAI_API_BASE: Final = "OPENAI_API_BASE"
+"""The older name of `OPENAI_BASE_URL`, which only `agentool_otel.testing` sets. Default: none.
+Source: openai 0.28; langchain-openai 1.4, `ChatOpenAI(base_url=)`."""
+
+PYTHON_PATH: Final = "PYTHONPATH"
+"""Folders that Python imports from; `agentool-otel run` puts one before them. Default: none.
+Source: CPython, Doc/using/cmdline.rst."""
+
+COLUMNS: Final = "COLUMNS"
+"""How many columns what the commands print may have. Default: those of the terminal, 120 in a file.
+Source: POSIX, environment variables; rich 13, `Console(width=)`."""
 
 PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 """Proxies through which servers of traces are read. Default: none.
@@ -185,7 +243,7 @@ def tenant_variable(store: str) -> str:
 
 
 def exporter_variable(signal: Signal) -> str:
-    """Return the variable that says where a signal goes: `otlp`, `console` or `none`.
+    """Return the variable with the destination of a signal: `otlp`, `console` or `none`.
 
     Default: spans into a recording, log records and metrics where spans go.
     """
@@ -195,14 +253,15 @@ def exporter_variable(signal: Signal) -> str:
 def otlp_variable(setting: str, signal: Signal | None = None) -> str:
     """Return the variable of an OTLP setting, for all signals or for one, which comes first.
 
-    Default of each setting:
-        ENDPOINT: spans are recorded; `http://localhost:4318` or 4317 if an exporter is named.
-        PROTOCOL: `http/protobuf`; `grpc` is the other one.
-        HEADERS: none; `key=value` pairs, percent-encoded, separated by commas.
-        COMPRESSION: none; `gzip`, and `deflate` over HTTP.
-        TIMEOUT: 5, in seconds as opentelemetry-exporter-otlp reads it.
-        CERTIFICATE, CLIENT_KEY, CLIENT_CERTIFICATE: none; files.
-        INSECURE: false; `true` speaks gRPC without TLS.
+    Each setting:
+        ENDPOINT: Where it is sent. Default: spans are recorded; if an exporter is named,
+            `http://localhost:4318`, or 4317 for gRPC.
+        PROTOCOL: `http/protobuf` or `grpc`. Default: `http/protobuf`.
+        HEADERS: `key=value` pairs, percent-encoded, separated by commas. Default: none.
+        COMPRESSION: `gzip`, and `deflate` over HTTP. Default: none.
+        TIMEOUT: Seconds, as opentelemetry-exporter-otlp reads it. Default: 5.
+        CERTIFICATE, CLIENT_KEY, CLIENT_CERTIFICATE: Files for TLS. Default: none.
+        INSECURE: `true` speaks gRPC without TLS. Default: false.
     """
     return (
         f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}"
@@ -264,6 +323,18 @@ def event_limit(environ: Mapping[str, str] | None = None) -> int:
     """Return how many events a span keeps."""
     text = value(_EVENT_LIMIT, environ)
     return int(text) if text.isdecimal() else 128
+
+
+def of_opentelemetry(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of OpenTelemetry that are set, whoever reads them."""
+    environ = os.environ if environ is None else environ
+    return {name: text for name, text in environ.items() if name.startswith("OTEL_")}
+
+
+def of_this_package(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of this package that are set."""
+    environ = os.environ if environ is None else environ
+    return {name: text for name, text in environ.items() if name.startswith("AGENTOOL_")}
 
 
 def otlp(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:

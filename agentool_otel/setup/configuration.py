@@ -1,7 +1,7 @@
-"""What has been named in code: the standing configuration of the process.
+"""The configuration of the process, as set in code.
 
 Every `instrument()` changes what it names. What it does not name stays as an earlier call, or
-`agentool-otel run`, has left it; where nobody has named anything the environment decides.
+`agentool-otel run`, has set it; what neither has set is left to the environment.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Configuration", "named", "overruled"]
 
 
 class Configuration(NamedTuple):
-    """What has been named so far; None stands for what has not."""
+    """What has been set so far; None for what has not."""
 
     endpoint: str | None = None
     service_name: str | None = None
@@ -29,7 +29,7 @@ class Configuration(NamedTuple):
     also: str | None = None
 
     def changed_by(self, call: Configuration) -> Configuration:
-        """Return the configuration that stands once a call has named what it names."""
+        """Return the configuration after a call has added its options."""
         return self._replace(**{k: v for k, v in call._asdict().items() if v is not None})
 
 
@@ -42,7 +42,7 @@ def named(
     exclude: Iterable[str] | None = None,
     also: str | None = None,
 ) -> Configuration:
-    """Return what one call names.
+    """Return the options of one call.
 
     Raises:
         ConfigurationError: `redact` is no function of two arguments, or `also` is not known.
@@ -63,17 +63,17 @@ def named(
 
 
 def overruled(run: Configuration, call: Configuration) -> Iterator[tuple[str, str]]:
-    """Yield what a call of the program names otherwise than `agentool-otel run` was told, by its
-    name here and as it stands on the command line."""
-    for name, told in run._asdict().items():
+    """Yield the options in which a call of the program overrides `agentool-otel run`, by their
+    names here and on the command line."""
+    for name, run_value in run._asdict().items():
         now = getattr(call, name)
-        if told is not None and now is not None and now != told:
-            no = "no-" if told is False else ""
+        if run_value is not None and now is not None and now != run_value:
+            no = "no-" if run_value is False else ""
             yield name, f"--{no}{name.replace('_', '-')}"
 
 
 def _check_redact(redact: Any) -> None:
-    """Refuse what could not redact anything, without calling it: every content would be dropped."""
+    """Refuse a hook that could never work, without calling it: all content would be dropped."""
     wrong = None
     if not callable(redact):
         wrong = f"an object of type {type(redact).__name__}, which cannot be called"
@@ -97,7 +97,7 @@ def _answers_later(function: Any) -> bool:
 
 
 def _takes_two(function: Any) -> bool:
-    """False for what is known not to take two arguments; some built-in functions do not say."""
+    """Whether a callable takes two arguments, as far as can be told; some built-ins do not say."""
     try:
         # Of a decorated function it is the wrapper that is called, whatever stands inside.
         signature = inspect.signature(function, follow_wrapped=False)

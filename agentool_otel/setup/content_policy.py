@@ -1,4 +1,4 @@
-"""What `instrument()` does about content: the policy in force, and what is said of it."""
+"""The content policy that `instrument()` applies, and what it reports about it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Going(NamedTuple):
     spans: str | None
     """In words."""
     logs: str | None
-    """The same of log records, None where somebody takes them."""
+    """The same for log records, None if they are recorded or sent."""
     network: bool
     """Whether either leaves the machine."""
     beside: Path | None
@@ -39,7 +39,7 @@ def policy(
     environ: Mapping[str, str],
     say: Callable[[str, str, int], None],
 ) -> rules.Policy:
-    """Return what happens to content.
+    """Return the content policy.
 
     Args:
         content: whether it is captured, if that was said in code.
@@ -48,19 +48,10 @@ def policy(
         environ: the environment.
         say: takes a topic, words about it and a level; says each topic once.
     """
-    asked = content if content is not None else rules.requested(environ)
-    capture = not going.network if asked is None else asked
-    if asked is None:
-        how = f"content=True or {environment.CAPTURE}=SPAN_ONLY"
-        if capture:
-            how = f"content=False or {environment.CAPTURE}=NO_CONTENT"
-        verb = "is" if capture else "is not"
-        say(
-            f"content-{capture}",
-            f"message, argument and result content {verb} captured "
-            f"(spans go to {going.spans}); {how} changes that",
-            logging.INFO,
-        )
+    requested = content if content is not None else rules.requested(environ)
+    capture = not going.network if requested is None else requested
+    if requested is None:
+        say(f"content-{capture}", _default_notice(capture, going.spans), logging.INFO)
     on_spans, in_events = rules.places(environ)
     if capture and in_events and going.logs is not None:
         kept = (
@@ -90,8 +81,19 @@ def policy(
     )
 
 
+def _default_notice(capture: bool, destination: str | None) -> str:
+    if capture:
+        verb, switch = "is", f"content=False or {environment.CAPTURE}=NO_CONTENT"
+    else:
+        verb, switch = "is not", f"content=True or {environment.CAPTURE}=SPAN_ONLY"
+    return (
+        f"message, argument and result content {verb} captured (spans go to {destination}); "
+        f"{switch} changes that"
+    )
+
+
 def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
-    """Return what may be captured while one policy takes the place of another.
+    """Return what may be captured while one policy replaces another.
 
     The destination changes meanwhile, and what only one of the two is to have may go to either.
     """
@@ -108,7 +110,8 @@ def tightens(before: rules.Policy, after: rules.Policy) -> bool:
 
 
 def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
-    """Where content that is too large for an attribute is kept: beside a recording by default."""
+    """Return the store for content that is too large for an attribute: beside the recording by
+    default."""
     where = environment.value(environment.OFFLOAD, environ)
     if where.lower() == "none":
         return None

@@ -1,4 +1,4 @@
-"""What a configuration comes to in this environment, decided before anything is changed.
+"""What a configuration means in this environment, decided before anything is changed.
 
 All that can be refused is refused here: a call of `instrument()` that raises has changed nothing.
 """
@@ -39,14 +39,14 @@ _THREADS = "threads"
 
 
 class Decision(NamedTuple):
-    """All that is to be put into force; once it is, what the next one is compared with."""
+    """Everything that is to take effect; later, what the next decision is compared with."""
 
     spans: setup_spans.Plan
     logs: setup_logs.Plan
     metrics: setup_metrics.Plan
     dialect: GenAI | None
     """With an older generation of the names, if one is asked for."""
-    content_asked: bool
+    content_decided: bool
     """Whether somebody has said if content is captured."""
     policy: content_rules.Policy
     frameworks: frozenset[str]
@@ -62,7 +62,7 @@ def decide(
     before: Decision | None,
     say: Callable[[str, str, int], None],
 ) -> Decision:
-    """Read and check everything.
+    """Decide everything, and check it.
 
     Args:
         configuration: what has been named in code.
@@ -78,24 +78,17 @@ def decide(
     frameworks = frameworks_wanted(configuration, frozenset(known))
     generation = environment.value(environment.GENERATION)
     dialect = GenAI(generation) if generation else None
-    given = configuration.endpoint is not None
-    spans = setup_spans.plan(configuration.endpoint, configuration.also, theirs=joined == "first")
-    if configuration.also and spans.way == "theirs":
-        unused = "is not used: spans are not sent by agentool_otel but by"
-        say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
-    if before is not None and spans.leads_to(before.spans):
-        spans = before.spans  # with the target that the pipeline knows
-    elif spans.target is not None:
-        _check(spans.target, "traces")
+    endpoint_in_code = configuration.endpoint is not None
+    spans = _spans_plan(configuration, joined == "first", before, say)
     beside = _beside(spans)
-    logs = setup_logs.plan(os.environ, beside, given)
-    if logs.target is not None and (before is None or logs.said != before.logs.said):
+    logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
+    if logs.target is not None and (before is None or logs.description != before.logs.description):
         _check(logs.target, "logs")
-    metrics = setup_metrics.plan(os.environ, beside, given)
-    asked = content_rules.requested(os.environ)
+    metrics = setup_metrics.plan(os.environ, beside, endpoint_in_code)
+    capture_requested = content_rules.requested(os.environ)
     going = content_policy.Going(
-        spans=spans.said_with(joined is not None),
-        logs=logs.said if logs.way == "nowhere" else None,
+        spans=spans.description_with(joined is not None),
+        logs=logs.description if logs.way == "nowhere" else None,
         network=joined is not None or spans.way == "send" or logs.way == "send",
         beside=environment.recordings_folder() if spans.way == "record" else None,
         messages=(dialect or session.dialect).tells_messages,
@@ -105,7 +98,7 @@ def decide(
         logs=logs,
         metrics=metrics,
         dialect=dialect,
-        content_asked=configuration.content is not None or asked is not None,
+        content_decided=configuration.content is not None or capture_requested is not None,
         policy=content_policy.policy(
             configuration.content, configuration.redact, going, os.environ, say
         ),
@@ -134,6 +127,23 @@ def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> fr
     return frozenset(name for name in wanted - unwanted if f"agentool-{name}" not in disabled)
 
 
+def _spans_plan(
+    configuration: Configuration,
+    theirs: bool,
+    before: Decision | None,
+    say: Callable[[str, str, int], None],
+) -> setup_spans.Plan:
+    plan = setup_spans.plan(configuration.endpoint, configuration.also, theirs=theirs)
+    if configuration.also and plan.way == "theirs":
+        unused = "is not used: spans are not sent by agentool_otel but by"
+        say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
+    if before is not None and plan.leads_to(before.spans):
+        return before.spans  # with the target that the pipeline knows
+    if plan.target is not None:
+        _check(plan.target, "traces")
+    return plan
+
+
 def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:
     from agentool_otel.export.send.outbox import check_settings
 
@@ -141,7 +151,7 @@ def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:
 
 
 def _beside(spans: setup_spans.Plan) -> OtlpTarget | Literal["recorded", "theirs", "elsewhere"]:
-    """Return what the plans of log records and metrics want to know of that of spans."""
+    """Return what the plans of log records and metrics need to know about that of spans."""
     if spans.target is not None:
         return spans.target
     if spans.way == "theirs":

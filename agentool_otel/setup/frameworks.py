@@ -1,4 +1,4 @@
-"""The frameworks there are instrumentors for, and attaching to them."""
+"""The frameworks that have instrumentors, and attaching to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger("agentool_otel")
 
 
 def instrumentors() -> dict[str, AgentInstrumentor]:
-    """Return our instrumentors by framework name; one that cannot be loaded is left out, logged."""
+    """Return our instrumentors by framework name; those that fail to load are logged."""
     loaded: dict[str, AgentInstrumentor] = {}
     # Several tracing packages have one called "openai"; those are none of our business.
     for name, point in registry.plugins("opentelemetry_instrumentor", "agentool-").items():

@@ -26,7 +26,7 @@ class Plan(NamedTuple):
     """Where log records are to go."""
 
     way: Literal["theirs", "nowhere", "record", "send", "print"]
-    said: str
+    description: str
     """The same in words."""
     target: OtlpTarget | None = None
 
@@ -35,10 +35,10 @@ class Plan(NamedTuple):
         """Whether they pass through our pipeline."""
         return self.way not in ("theirs", "nowhere")
 
-    def said_by_now(self) -> str:
-        """In words where they go by now: the application may have set a provider meanwhile."""
+    def current_description(self) -> str:
+        """The current destination in words: the application may have set a provider meanwhile."""
         foreign = foreign_provider()
-        return self.said if foreign is None else _said_of(foreign)
+        return self.description if foreign is None else _description_of(foreign)
 
 
 def foreign_provider() -> str | None:
@@ -52,14 +52,14 @@ def foreign_provider() -> str | None:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _said_of(foreign: str) -> str:
+def _description_of(foreign: str) -> str:
     return f"the application's own logger provider ({foreign})"
 
 
 def plan(
     environ: Mapping[str, str],
     spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
-    given: bool = False,
+    endpoint_in_code: bool = False,
 ) -> Plan:
     """Decide where log records go.
 
@@ -67,7 +67,8 @@ def plan(
         environ: the environment.
         spans: where spans are sent; `recorded` is the recording, `theirs` a tracer provider of the
             application's and nothing of ours behind it, `elsewhere` all the rest.
-        given: the target of the spans was given in code, and stands for the environment's.
+        endpoint_in_code: the target of the spans is named in code, and stands for the
+            environment's.
 
     Raises:
         ConfigurationError: `OTEL_LOGS_EXPORTER` or a protocol is not known.
@@ -76,16 +77,16 @@ def plan(
     from agentool_otel.export.variables import exporter
 
     if (theirs := foreign_provider()) is not None:
-        return Plan("theirs", _said_of(theirs))
+        return Plan("theirs", _description_of(theirs))
     if spans == "theirs":
         return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
-    asked = exporter(environ, "logs")
-    if asked == "none":
+    exporter_name = exporter(environ, "logs")
+    if exporter_name == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
-    if asked == "console":
+    if exporter_name == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
     sent = None if isinstance(spans, str) else spans
-    target = target_beside(sent, environ, "logs", given)
+    target = target_beside(sent, environ, "logs", endpoint_in_code)
     if target is not None:
         return Plan("send", f"{target} ({target.protocol})", target)
     if spans == "recorded":
@@ -96,19 +97,19 @@ def plan(
     return Plan("nowhere", f"nowhere (hint: set {hint})")
 
 
-def put_into_force(pipeline: Pipeline, made: Plan, folder: Path | None) -> None:
+def put_into_force(pipeline: Pipeline, decided: Plan, folder: Path | None) -> None:
     """Point the pipeline there, and be the logger provider of the process if records arrive.
 
     Args:
         pipeline: of this process.
-        made: the decision.
+        decided: the decision.
         folder: where records wait that are sent elsewhere than spans; None keeps them in memory.
     """
-    if made.way == "record":
+    if decided.way == "record":
         pipeline.record_logs()
-    elif made.target is not None:
-        pipeline.send_logs(made.target, folder)
-    elif made.way == "print":
+    elif decided.target is not None:
+        pipeline.send_logs(decided.target, folder)
+    elif decided.way == "print":
         pipeline.print_logs()
     else:
         pipeline.leave_logs()

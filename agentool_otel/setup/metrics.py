@@ -33,13 +33,13 @@ class Plan(NamedTuple):
     """Where metrics are to go."""
 
     way: Literal["theirs", "nowhere", "send", "print"]
-    said: str
+    description: str
     """The same in words."""
     target: OtlpTarget | None = None
 
 
 class _Collection(NamedTuple):
-    """Our own meter provider: the API takes no other one after it."""
+    """Our own meter provider; the API accepts no other one after it."""
 
     provider: MeterProvider
     exporter: RedirectedMetrics
@@ -55,7 +55,7 @@ _in_force: Plan | None = None
 def plan(
     environ: Mapping[str, str],
     spans: OtlpTarget | Literal["recorded", "theirs", "elsewhere"],
-    given: bool = False,
+    endpoint_in_code: bool = False,
 ) -> Plan:
     """Decide where metrics go.
 
@@ -63,7 +63,7 @@ def plan(
         environ: the environment.
         spans: where spans are sent; `theirs` is a tracer provider of the application's and nothing
             of ours behind it.
-        given: that was given in code, and stands for the environment's.
+        endpoint_in_code: their target is named in code, and stands for the environment's.
 
     Raises:
         ConfigurationError: `OTEL_METRICS_EXPORTER` or a protocol is not known.
@@ -79,13 +79,13 @@ def plan(
         return Plan("theirs", f"the application's own meter provider ({theirs})")
     if spans == "theirs":
         return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
-    asked = exporter(environ, "metrics")
-    if asked == "none":
+    exporter_name = exporter(environ, "metrics")
+    if exporter_name == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
-    if asked == "console":
+    if exporter_name == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
     sent = None if isinstance(spans, str) else spans
-    target = target_beside(sent, environ, "metrics", given)
+    target = target_beside(sent, environ, "metrics", endpoint_in_code)
     if target is not None:
         return Plan("send", f"{target} ({target.protocol})", target)
     hint = environment.otlp_variable("ENDPOINT", "metrics")
@@ -97,40 +97,44 @@ def provider() -> MeterProvider | None:
     return None if _collection is None else _collection.provider
 
 
-def put_into_force(pipeline: Pipeline, made: Plan, masking: Masking | None) -> None:
-    """Have metrics collected from the first span on; what is collected already goes there too.
+def put_into_force(pipeline: Pipeline, decided: Plan, masking: Masking | None) -> None:
+    """Collect metrics from the first span on; metrics already being collected go there as well.
 
     What takes long to load and build is built here, so that no span and no call waits for it. The
     reader has a thread and sends at the end of every process: not before there is a span.
     """
     global _in_force
-    if _in_force is not None and _key(made) == _key(_in_force):
+    if _in_force is not None and _key(decided) == _key(_in_force):
         return
-    _in_force = made
-    leaves = made.way in ("send", "print")
+    _in_force = decided
+    leaves = decided.way in ("send", "print")
     if _collection is not None:
         with suppress(Exception):  # the last receiver may be down; the SDK raises what it likes
             _collection.provider.force_flush(_FLUSH_MS)
-        _collection.exporter.redirect(_exporter(made) if leaves else None)
+        _collection.exporter.redirect(_exporter(decided) if leaves else None)
     else:
-        pipeline.at_first = _collecting(made, masking) if leaves else None
+        pipeline.at_first = _collecting(decided, masking) if leaves else None
 
 
 def pause(pipeline: Pipeline) -> None:
-    """Send what is collected by now and nothing more, until something is put into force again."""
+    """Send what has been collected and nothing more, until a plan is put into force again."""
     put_into_force(pipeline, Plan("nowhere", "nowhere (uninstrument() was called)"), None)
 
 
-def _key(made: Plan) -> tuple[str | None, ...]:
-    return made.way, made.said, None if made.target is None else made.target.endpoint
+def _key(decided: Plan) -> tuple[str | None, ...]:
+    return (
+        decided.way,
+        decided.description,
+        None if decided.target is None else decided.target.endpoint,
+    )
 
 
-def _collecting(made: Plan, masking: Masking | None) -> Callable[[], None]:
-    """Return what begins to collect metrics and to send them there."""
+def _collecting(decided: Plan, masking: Masking | None) -> Callable[[], None]:
+    """Return a function that starts to collect and send metrics."""
     import_module("opentelemetry.sdk.metrics")  # used by the first span
     from agentool_otel.export.redirected_metrics import RedirectedMetrics
 
-    redirected = RedirectedMetrics(_exporter(made))
+    redirected = RedirectedMetrics(_exporter(decided))
     exporter: MetricExporter = redirected
     if masking is not None:
         from agentool_otel.export.masking.metrics import MaskingMetrics
@@ -151,19 +155,17 @@ def _collect(exporter: MetricExporter, redirected: RedirectedMetrics) -> None:
 
     reader = PeriodicExportingMetricReader(exporter)
     resource: Any = getattr(session.provider, "resource", None)
-    made_provider = (
-        MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
-    )
-    _collection = _Collection(made_provider, redirected)
-    metrics.set_meter_provider(made_provider)
+    provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
+    _collection = _Collection(provider, redirected)
+    metrics.set_meter_provider(provider)
     emit_metrics.refresh()
 
 
-def _exporter(made: Plan) -> MetricExporter:
-    if made.target is None:
+def _exporter(decided: Plan) -> MetricExporter:
+    if decided.target is None:
         from opentelemetry.sdk.metrics.export import ConsoleMetricExporter
 
         return ConsoleMetricExporter()
     from agentool_otel.export.send.otlp import metric_exporter
 
-    return metric_exporter(made.target)
+    return metric_exporter(decided.target)

@@ -18,7 +18,7 @@ __all__ = ["give_way"]
 
 
 def give_way(ours: trace.TracerProvider, joined: Callable[[trace.TracerProvider], None]) -> None:
-    """Let the next provider that is set replace ours as the global one, and tell `joined` of it.
+    """Let the next provider that is set replace ours as the global one, and call `joined` with it.
 
     Where the API's insides are not as known nothing is changed: the API then refuses, with a
     warning of its own.

@@ -1,4 +1,4 @@
-"""The spans of this process to a span processor, and nowhere else, for the time of a block.
+"""Redirect the spans of this process to a span processor for the duration of a block.
 
 For tests: what a program does about its own telemetry, before or inside of the block, stays as it
 is and does not keep spans from coming here. Spans of this package go to a provider of the block's
@@ -79,7 +79,7 @@ def _no_metrics() -> None:
 
 
 class _Switch(SpanProcessor):
-    """Hands spans on while there is somebody to take them."""
+    """Passes spans on to a processor while there is one."""
 
     def __init__(self) -> None:
         self.to: SpanProcessor | None = None

@@ -1,4 +1,4 @@
-"""`instrument()` and what it has put into force: one object, `Runtime`, for the process."""
+"""`instrument()` and what is in force: one `Runtime` object for the process."""
 
 from __future__ import annotations
 
@@ -64,9 +64,8 @@ def instrument(
     read its names. Runs join the trace of a `TRACEPARENT` in the environment.
 
     Calling it again changes what is named and nothing else: what is not named, or is None, stays as
-    an earlier call or `agentool-otel run` has left it, and only for what nobody has named the
-    environment is read. `uninstrument()` forgets what was named in code. A call that raises changes
-    nothing.
+    an earlier call or `agentool-otel run` has set it, and the environment decides what neither has
+    set. `uninstrument()` forgets what was named in code. A call that raises changes nothing.
 
     A span is on disk when its end returns, and one that is open when the process dies is closed as
     incomplete by the next process that records into the same folder, or by `agentool-otel recover`.
@@ -154,7 +153,7 @@ def status() -> Status:
 
 
 class Runtime:
-    """What is in force in this process, and how one configuration takes the place of another."""
+    """What is in force in this process, and how one configuration replaces another."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -168,7 +167,7 @@ class Runtime:
         self.pipeline: Pipeline | None = None
         self.masking: Masking | None = None
         self._own: trace.TracerProvider | None = None
-        """The tracer provider that we have made, where none was set."""
+        """The tracer provider that we made, if none was set."""
         self._application: trace.TracerProvider | None = None
         """The application's, set before us or after."""
         self._service_name: str | None = None
@@ -177,13 +176,13 @@ class Runtime:
         """Topics of what was logged once."""
 
     def forked(self) -> None:
-        """In a forked child: whoever held the lock has stayed in the parent."""
+        """Renew the lock in a forked child: its holder stayed in the parent."""
         self.lock = threading.RLock()
 
     # ---------------------------------------------------------------------------- public calls
 
     def instrument(self, call: Configuration) -> None:
-        """Put into force what a call names, beside what was named before."""
+        """Apply the options of a call on top of earlier ones."""
         with self.lock:
             standing = self.standing.changed_by(call)
             if environment.sdk_disabled():
@@ -196,7 +195,7 @@ class Runtime:
             self._notice_overruled(call)
 
     def uninstrument(self) -> None:
-        """Take nothing new, detach from everything, and write out what is there."""
+        """Stop recording, detach from everything, and write out what there is."""
         with self.lock:
             self.standing = self.of_run
             attach((), threads=False)
@@ -222,16 +221,16 @@ class Runtime:
         joined = self._application is not None
         return Status(
             enabled=session.enabled and session.provider is not None,
-            destination=decision and decision.spans.said_with(joined),
+            destination=decision and decision.spans.description_with(joined),
             joined_provider=joined,
             content=session.policy.capture,
             journal=environment.journal_wanted(),
             spans=None if pipeline is None else Counts(**pipeline.counts()),
             logs=Destination(
-                destination=decision and decision.logs.said_by_now(),
+                destination=decision and decision.logs.current_description(),
                 counts=None if pipeline is None else Counts(**pipeline.log_counts()),
             ),
-            metrics=Destination(destination=decision and decision.metrics.said),
+            metrics=Destination(destination=decision and decision.metrics.description),
             instrumentors={
                 name: Framework(
                     installed=instrumentor.version,
@@ -346,7 +345,7 @@ class Runtime:
         """Point log records and metrics to where they go."""
         # Log records that went beside spans have lost their store when that changed.
         lost = decision.logs.ours != pipeline.takes_logs
-        if before is None or decision.logs.said != before.logs.said or lost:
+        if before is None or decision.logs.description != before.logs.description or lost:
             folder = environment.recordings_folder() if environment.journal_wanted() else None
             setup_logs.put_into_force(pipeline, decision.logs, folder)
         metrics.put_into_force(pipeline, decision.metrics, self.masking)
@@ -377,7 +376,7 @@ class Runtime:
                 add(self.pipeline)
             self._application = provider
             policy = session.policy
-            if self.decision is None or not self.decision.content_asked:
+            if self.decision is None or not self.decision.content_decided:
                 policy = msgspec.structs.replace(policy, capture=False, store=None)
                 _log.warning(
                     "the application set a tracer provider of its own after agentool_otel: "
@@ -391,7 +390,8 @@ class Runtime:
                 self._notice_unused_name(self._service_name)
 
     def _name_service(self, service_name: str | None) -> None:
-        """Give what our own providers make from here on the name that is named, or else its own."""
+        """Apply the configured service name, or the default one, to what our own providers create
+        from here on."""
         if service_name == self._service_name:
             return
         self._service_name = service_name

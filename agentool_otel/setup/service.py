@@ -30,7 +30,7 @@ def resource_of(service_name: str | None) -> Any:
 
 
 def rename(provider: Any, service_name: str) -> None:
-    """Change the name on what a tracer or meter provider of ours makes from here on.
+    """Change the service name on what a tracer or meter provider of ours creates from here on.
 
     Where the SDK has no way to tell the tracers it has given out, those of libraries that keep one
     go on with the name it was made with.

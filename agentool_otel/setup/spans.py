@@ -22,20 +22,24 @@ class Plan(NamedTuple):
     """Where spans are to go, besides the application's own tracer provider where there is one."""
 
     way: Literal["theirs", "nowhere", "record", "send", "print"]
-    said: str
+    description: str
     """The same in words."""
     target: OtlpTarget | None = None
 
-    def said_with(self, joined: bool) -> str:
+    def description_with(self, joined: bool) -> str:
         """The same in words, where they may go to the application's provider as well."""
-        return f"{self.said}, and {THEIRS}" if joined and self.way != "theirs" else self.said
+        return (
+            f"{self.description}, and {THEIRS}"
+            if joined and self.way != "theirs"
+            else self.description
+        )
 
     def leads_to(self, other: Plan) -> bool:
         """Whether both lead to the same place. An endpoint with other credentials is another."""
         mine, its = self.target, other.target
-        return (self.way, self.said, mine and mine.endpoint, mine and mine.also) == (
+        return (self.way, self.description, mine and mine.endpoint, mine and mine.also) == (
             other.way,
-            other.said,
+            other.description,
             its and its.endpoint,
             its and its.also,
         )
@@ -58,7 +62,7 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
     vocabulary_beside(os.environ)
     if endpoint is None and theirs:
         return Plan("theirs", THEIRS)
-    asked = exporter(os.environ, "traces")
+    exporter_name = exporter(os.environ, "traces")
     if endpoint is None:
         target = target_from_environment(os.environ)
     else:
@@ -67,9 +71,9 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
         if also is not None:
             target.also = vocabulary_named(also, "also")
         return Plan("send", f"{target} ({target.protocol})", target)
-    if asked == "none":
+    if exporter_name == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
-    if asked == "console":
+    if exporter_name == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
     return Plan("record", str(environment.recordings_folder()))
 

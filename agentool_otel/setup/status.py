@@ -35,7 +35,7 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Masked(msgspec.Struct, frozen=True, kw_only=True):
-    """What was changed on its way out."""
+    """Values that were changed before they left."""
 
     passed: int
     """Spans and log records that were looked at."""
@@ -84,7 +84,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     instrumentors: dict[str, Framework]
     """The frameworks there are instrumentors for, by name."""
     recording: str | None = None
-    """The file this process records into, None before its first span and where none is recorded."""
+    """The file this process records into, None before its first span or if it records none."""
     masking: Masked | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The loopback model's answers as the wire has them: chat completions and responses.
+"""The loopback model's answers in wire format: chat completions and responses.
 
 Source: the bodies and events that openai-python 1, 2 and 3 read.
 """
@@ -42,17 +42,23 @@ def _pieces(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def _usage(request: Request, turn: Turn, given: str, made: str) -> Json:
-    size = len(turn.said) + sum(len(it.name) + len(it.text) for it in turn.tool_calls)
-    asked, said = turn.input_tokens, turn.output_tokens
-    asked = max(1, len(json.dumps(request.messages)) // 4) if asked is None else asked
-    said = max(1, size // 4) if said is None else said
-    names = (given, "cached_tokens", "cache_write_tokens")
-    usage: Json = {f"{given}_tokens": asked, f"{made}_tokens": said, "total_tokens": asked + said}
+def _usage(request: Request, turn: Turn, input_name: str, output_name: str) -> Json:
+    size = len(turn.answer_text) + sum(len(it.name) + len(it.text) for it in turn.tool_calls)
+    input_tokens, output_tokens = turn.input_tokens, turn.output_tokens
+    input_tokens = (
+        max(1, len(json.dumps(request.messages)) // 4) if input_tokens is None else input_tokens
+    )
+    output_tokens = max(1, size // 4) if output_tokens is None else output_tokens
+    names = (input_name, "cached_tokens", "cache_write_tokens")
+    usage: Json = {
+        f"{input_name}_tokens": input_tokens,
+        f"{output_name}_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }
     if turn.details:
         counts = (turn.cached_tokens, turn.cache_write_tokens)
         usage[f"{names[0]}_tokens_details"] = dict(zip(names[1:], counts, strict=True))
-        usage[f"{made}_tokens_details"] = {"reasoning_tokens": turn.reasoning_tokens}
+        usage[f"{output_name}_tokens_details"] = {"reasoning_tokens": turn.reasoning_tokens}
     return usage
 
 
@@ -60,11 +66,11 @@ def _usage(request: Request, turn: Turn, given: str, made: str) -> Json:
 
 
 def chat_body(request: Request, turn: Turn, new_id: NewId) -> Json:
-    message: Json = {"role": "assistant", "content": turn.said or None}
+    message: Json = {"role": "assistant", "content": turn.answer_text or None}
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
     if turn.why == "refusal":
-        message |= {"content": None, "refusal": turn.said}
+        message |= {"content": None, "refusal": turn.answer_text}
     if turn.tool_calls:
         message["tool_calls"] = [
             {
@@ -100,7 +106,7 @@ def chat_events(request: Request, turn: Turn, new_id: NewId) -> Iterator[Event]:
     yield chunk({"role": "assistant", "content": ""})
     for piece in _pieces(turn.reasoning or "", turn.chunk_size):
         yield chunk({"reasoning_content": piece})
-    for piece in _pieces(turn.said, turn.chunk_size):
+    for piece in _pieces(turn.answer_text, turn.chunk_size):
         yield chunk({"refusal" if turn.why == "refusal" else "content": piece})
     for index, it in enumerate(turn.tool_calls):
         call: Json = {"index": index, "id": it.id or new_id("call_"), "type": "function"}
@@ -129,7 +135,7 @@ def _final(request: Request, turn: Turn, response_id: str, items: list[Json]) ->
 
 
 def _response(request: Request, response_id: str, status: str) -> Json:
-    asked = request.body
+    body = request.body
     return {
         "id": response_id,
         "object": "response",
@@ -137,17 +143,17 @@ def _response(request: Request, response_id: str, status: str) -> Json:
         "status": status,
         "error": None,
         "incomplete_details": None,
-        "instructions": asked.get("instructions"),
+        "instructions": body.get("instructions"),
         "metadata": {},
         "model": request.model,
         "output": [],
         "parallel_tool_calls": True,
-        "previous_response_id": asked.get("previous_response_id"),
+        "previous_response_id": body.get("previous_response_id"),
         "service_tier": "default",
         "temperature": 1.0,
-        "text": asked.get("text") or {"format": {"type": "text"}},
-        "tool_choice": asked.get("tool_choice", "auto"),
-        "tools": asked.get("tools", []),
+        "text": body.get("text") or {"format": {"type": "text"}},
+        "tool_choice": body.get("tool_choice", "auto"),
+        "tools": body.get("tools", []),
         "top_p": 1.0,
         "usage": None,
     }
@@ -158,10 +164,10 @@ def _items(turn: Turn, new_id: NewId) -> list[Json]:
     if turn.reasoning:
         summary = [{"type": "summary_text", "text": turn.reasoning}]
         items.append({"type": "reasoning", "id": new_id("rs_"), "summary": summary})
-    if turn.said:
-        part: Json = {"type": "output_text", "text": turn.said, "annotations": []}
+    if turn.answer_text:
+        part: Json = {"type": "output_text", "text": turn.answer_text, "annotations": []}
         if turn.why == "refusal":
-            part = {"type": "refusal", "refusal": turn.said}
+            part = {"type": "refusal", "refusal": turn.answer_text}
         message = {"type": "message", "id": new_id("msg_"), "role": "assistant"}
         items.append(message | {"status": "completed", "content": [part]})
     for it in turn.tool_calls:

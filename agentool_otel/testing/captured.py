@@ -30,7 +30,7 @@ _LISTED = 10
 
 
 class AgentTraces:
-    """The runs that have ended so far. They are rebuilt from their spans each time one asks."""
+    """The runs that have ended so far, rebuilt from their spans on each access."""
 
     def __init__(self, spans: InMemory):
         self._spans = spans
@@ -43,7 +43,7 @@ class AgentTraces:
         return list(SpanFiles([document], "memory").spans())
 
     def rebuilt(self) -> list[Rebuilt]:
-        """Return the runs with what is known about how true each trace is."""
+        """Return the runs with the fidelity of each trace."""
         from agentool_otel.loading import rebuild
 
         return list(rebuild(self.spans()))

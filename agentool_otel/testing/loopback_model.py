@@ -31,6 +31,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, cast
 
+from agentool_otel.ground import environment
 from agentool_otel.testing import _wire as wire
 from agentool_otel.testing.turns import Request, ToolCall, Turn, auto_turn, call
 
@@ -85,7 +86,11 @@ class LoopbackModel:
     def env(self) -> dict[str, str]:
         """Return the environment variables that point the usual clients here."""
         url = self.base_url
-        return {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+        return {
+            environment.OPENAI_BASE_URL: url,
+            environment.OPENAI_API_BASE: url,
+            environment.OPENAI_API_KEY: "none",
+        }
 
     def push(self, *turns: Turn | str) -> None:
         """Queue answers; text is short for a turn that says it."""
@@ -104,9 +109,9 @@ class LoopbackModel:
             if self._turns and request.protocol != "embeddings":
                 return self._turns.pop(0)
         for rule in self.rules:
-            made = rule(request)
-            if made is not None:
-                return _turn(made)
+            turn = rule(request)
+            if turn is not None:
+                return _turn(turn)
         return auto_turn(request)
 
     def new_id(self, prefix: str) -> str:
@@ -118,8 +123,8 @@ class LoopbackModel:
             self._stopping.wait(seconds)
 
 
-def _turn(said: Turn | str) -> Turn:
-    return Turn(text=said) if isinstance(said, str) else said
+def _turn(turn: Turn | str) -> Turn:
+    return Turn(text=turn) if isinstance(turn, str) else turn
 
 
 class _Server(ThreadingHTTPServer):
@@ -247,8 +252,8 @@ def _error_event(name: str | None, turn: Turn, count: int) -> wire.Event:
 
 
 def _embeddings(request: Request, turn: Turn, new_id: wire.NewId) -> Json:
-    given = request.body.get("input")
-    texts = cast("Sequence[Any]", given) if isinstance(given, list) else [given]
+    inputs = request.body.get("input")
+    texts = cast("Sequence[Any]", inputs) if isinstance(inputs, list) else [inputs]
     size = int(request.body.get("dimensions") or 16)
     data: list[Json] = []
     for index, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""What a loopback model says: scripted turns, or ones made up from the request.
+"""What a loopback model answers: scripted turns, or turns made up from the request.
 
 Nothing here is a model: do not judge quality by it, only plumbing.
 """
@@ -73,7 +73,7 @@ class Turn:
         return self.stop or ("tool" if self.tool_calls else "stop")
 
     @property
-    def said(self) -> str:
+    def answer_text(self) -> str:
         return ANSWER if self.text is None and not self.tool_calls else self.text or ""
 
 
@@ -104,10 +104,10 @@ class Request:
         """The messages of a chat, or the input items of a response."""
         if self.protocol == "embeddings":
             return []
-        given = self.body.get("messages" if self.protocol == "chat" else "input")
-        if isinstance(given, str):
-            return [{"role": "user", "content": given}]
-        return cast("list[Json]", given) if isinstance(given, list) else []
+        messages = self.body.get("messages" if self.protocol == "chat" else "input")
+        if isinstance(messages, str):
+            return [{"role": "user", "content": messages}]
+        return cast("list[Json]", messages) if isinstance(messages, list) else []
 
     @property
     def tools(self) -> list[Json]:
@@ -184,6 +184,10 @@ def example_of(schema: Json, hint: str = "x", root: Json | None = None) -> Any:
         for option in schema.get(key, ()):
             if option.get("type") != "null":
                 return example_of(option, hint, root)
+    return _example_of_type(schema, hint, root)
+
+
+def _example_of_type(schema: Json, hint: str, root: Json) -> Any:
     kinds: Any = schema.get("type") or ("object" if "properties" in schema else "string")
     names: list[str] = [kinds] if isinstance(kinds, str) else kinds
     match next((name for name in names if name != "null"), "null"):

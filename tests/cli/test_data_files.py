@@ -74,7 +74,7 @@ def test_export_refuses_to_write_what_it_reads(
 
 
 @pytest.mark.parametrize("source", [".", "*.jsonl", "spans.jsonl other.jsonl"])
-def test_a_file_in_a_folder_or_pattern_that_is_read_is_an_input(
+def test_a_file_in_an_input_folder_or_pattern_is_an_input(
     invoke: Invoke, recording: Path, recorded: bytes, source: str
 ) -> None:
     (other := recording.with_name("other.jsonl")).write_bytes(recorded)
@@ -82,7 +82,7 @@ def test_a_file_in_a_folder_or_pattern_that_is_read_is_an_input(
     assert other.read_bytes() == recorded
 
 
-def test_the_folder_that_is_read_by_default_is_read(invoke: Invoke, recorded: bytes) -> None:
+def test_the_default_folder_is_read(invoke: Invoke, recorded: bytes) -> None:
     (Path(".agentool")).mkdir()
     (file := Path(".agentool/traces.jsonl")).write_bytes(recorded)
     assert invoke("rebuild", "-o", file).exit_code == 2
@@ -99,9 +99,7 @@ def test_a_file_on_standard_input_is_an_input(recording: Path, command: str) -> 
     assert recording.read_bytes() == DOCUMENT
 
 
-def test_standard_output_may_not_be_appended_to_what_is_read(
-    recording: Path, recorded: bytes
-) -> None:
+def test_standard_output_must_not_append_to_an_input(recording: Path, recorded: bytes) -> None:
     command = [sys.executable, "-m", "agentool_otel", "rebuild", str(recording)]
     with recording.open("ab") as stream:
         result = subprocess.run(command, stdout=stream, stderr=subprocess.PIPE, check=False)
@@ -110,7 +108,7 @@ def test_standard_output_may_not_be_appended_to_what_is_read(
     assert recording.read_bytes() == recorded
 
 
-def test_a_new_file_in_the_folder_that_is_read_is_no_input(invoke: Invoke, recording: Path) -> None:
+def test_a_new_file_in_the_input_folder_is_not_an_input(invoke: Invoke, recording: Path) -> None:
     result = invoke("rebuild", ".", "-o", "traces.jsonl", "--fidelity", "fidelity.jsonl")
     assert result.exit_code == 0
     assert "1 trace, 3 spans, no problems" in result.stderr
@@ -120,7 +118,7 @@ def test_a_new_file_in_the_folder_that_is_read_is_no_input(invoke: Invoke, recor
 
 
 @pytest.mark.parametrize("written", ["new.jsonl", "old.jsonl", "-"])
-def test_two_outputs_are_two_files(invoke: Invoke, recording: Path, written: str) -> None:
+def test_two_outputs_cannot_be_the_same_file(invoke: Invoke, recording: Path, written: str) -> None:
     Path("old.jsonl").write_bytes(OLD)
     same = written if written == "-" else f"../{Path.cwd().name}/{written}"
     result = invoke("rebuild", recording, "-o", written, "--fidelity", same)
@@ -144,7 +142,7 @@ def test_an_error_leaves_the_old_files_as_they_were(invoke: Invoke, tmp_path: Pa
     assert only(folder).read_bytes() == OLD
 
 
-def test_what_could_be_read_of_damaged_input_takes_its_name(
+def test_the_readable_part_of_damaged_input_replaces_the_old_file(
     invoke: Invoke, recording: Path, tmp_path: Path
 ) -> None:
     (folder := tmp_path / "out").mkdir()
@@ -182,7 +180,7 @@ def working(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[subproce
 @pytest.mark.thorough
 @needs_unix
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
-def test_an_interrupted_command_leaves_the_old_file_as_it_was(
+def test_an_interrupted_command_leaves_the_old_file_unchanged(
     working: subprocess.Popen[bytes], tmp_path: Path, name: str
 ) -> None:
     number = getattr(signal, name)
@@ -195,7 +193,7 @@ def test_an_interrupted_command_leaves_the_old_file_as_it_was(
 
 @pytest.mark.thorough
 @needs_unix
-def test_what_a_killed_command_leaves_says_what_it_is_and_is_not_read(
+def test_the_leftover_of_a_killed_command_has_a_telling_name_and_is_not_read(
     working: subprocess.Popen[bytes], tmp_path: Path, invoke: Invoke
 ) -> None:
     working.kill()
@@ -244,7 +242,7 @@ def test_a_full_disk_costs_nothing_but_the_new_file(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_disk_is_told_with_what_helps(invoke: Invoke, recording: Path) -> None:
+def test_a_full_disk_is_reported_with_a_hint(invoke: Invoke, recording: Path) -> None:
     result = invoke("rebuild", recording, "-o", "/dev/full")
     assert result.exit_code == 1
     assert result.stderr == (
@@ -253,7 +251,9 @@ def test_a_full_disk_is_told_with_what_helps(invoke: Invoke, recording: Path) ->
     )
 
 
-def test_reports_and_traces_take_their_names_together(recording: Path, tmp_path: Path) -> None:
+def test_traces_and_reports_are_renamed_into_place_together(
+    recording: Path, tmp_path: Path
+) -> None:
     """The traces are whole, but there is no room for the reports."""
     if not os.path.exists("/dev/full"):
         pytest.skip("there is no /dev/full")
@@ -277,7 +277,7 @@ def test_a_link_stays_a_link(invoke: Invoke, recording: Path, tmp_path: Path) ->
 
 
 @needs_unix
-def test_a_link_to_nothing_yet_is_followed(invoke: Invoke, recording: Path, tmp_path: Path) -> None:
+def test_a_dangling_link_is_followed(invoke: Invoke, recording: Path, tmp_path: Path) -> None:
     (link := tmp_path / "link.jsonl").symlink_to("new/t.jsonl")
     assert invoke("rebuild", recording, "-o", link).exit_code == 0
     assert link.is_symlink()
@@ -286,7 +286,7 @@ def test_a_link_to_nothing_yet_is_followed(invoke: Invoke, recording: Path, tmp_
 
 @needs_unix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
-def test_permissions_stay_as_they_were(invoke: Invoke, recording: Path, mode: int) -> None:
+def test_permissions_are_preserved(invoke: Invoke, recording: Path, mode: int) -> None:
     (out := Path("t.jsonl")).write_bytes(OLD)
     out.chmod(mode)
     assert invoke("rebuild", recording, "-o", out).exit_code == 0
@@ -302,7 +302,7 @@ def test_a_new_file_has_the_permissions_of_other_new_files(invoke: Invoke, recor
 
 @needs_users
 @needs_root
-def test_the_owner_stays_who_it_was(invoke: Invoke, recording: Path) -> None:
+def test_the_owner_is_preserved(invoke: Invoke, recording: Path) -> None:
     (out := Path("t.jsonl")).write_bytes(OLD)
     os.chown(out, NOBODY, NOBODY)
     assert invoke("rebuild", recording, "-o", out).exit_code == 0
@@ -329,7 +329,7 @@ def test_a_link_to_itself_is_refused(invoke: Invoke, recording: Path) -> None:
     assert "loop cannot be written: Too many levels of symbolic links" in result.stderr
 
 
-def test_what_is_below_a_file_is_refused(invoke: Invoke, recording: Path) -> None:
+def test_a_path_below_a_file_is_refused(invoke: Invoke, recording: Path) -> None:
     Path("file").write_bytes(OLD)
     result = invoke("rebuild", recording, "-o", "file/t.jsonl")
     assert result.exit_code == 2
@@ -350,7 +350,7 @@ def shared() -> Iterator[Path]:
 
 @needs_users
 @pytest.mark.parametrize("exists", [False, True])
-def test_a_folder_that_may_not_be_written_to_is_refused(
+def test_a_write_protected_folder_is_refused(
     invoke: Invoke, shared: Path, recorded: bytes, exists: bool
 ) -> None:
     (recording := shared / "spans.jsonl").write_bytes(recorded)
@@ -385,7 +385,7 @@ def test_a_write_protected_file_is_not_replaced(
 
 @needs_users
 @needs_root
-def test_another_group_gets_nothing_that_was_not_meant_for_it(
+def test_another_group_gets_no_access_it_did_not_have(
     invoke: Invoke, shared: Path, recorded: bytes
 ) -> None:
     (recording := shared / "spans.jsonl").write_bytes(recorded)

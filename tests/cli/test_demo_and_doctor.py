@@ -26,7 +26,7 @@ def test_the_demo_shows_spans_steps_and_where_they_are() -> None:
     assert "agentool-otel rebuild" in result.stdout
 
 
-def test_the_demo_ends_with_what_holds_of_its_run_and_its_lines_are_a_file_of_checks() -> None:
+def test_the_demo_ends_with_verdicts_whose_checks_can_be_saved_as_a_file() -> None:
     shown = agentool("demo").stdout
     marked = [line for line in shown.splitlines() if line[:3] in ("✓ {", "✗ {", "- {")]
     assert [line[0] for line in marked] == ["✓", "✓", "✓", "✗", "-"]
@@ -39,7 +39,7 @@ def test_the_demo_ends_with_what_holds_of_its_run_and_its_lines_are_a_file_of_ch
     assert [it["passed"] for it in first["assertion_results"]] == [True, True, True, False, None]
 
 
-def test_the_demo_stays_on_this_machine_whatever_is_configured(tmp_path: Path) -> None:
+def test_the_demo_sends_nothing_whatever_is_configured(tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "AGENTOOL_DIR": str(tmp_path / "elsewhere"),
@@ -51,7 +51,7 @@ def test_the_demo_stays_on_this_machine_whatever_is_configured(tmp_path: Path) -
     assert list((tmp_path / "elsewhere").glob("demo-*/traces-*.jsonl"))
 
 
-def test_the_example_agent_has_all_step_types_and_says_where_it_is_recorded() -> None:
+def test_the_demo_agent_has_all_step_types_and_says_where_it_is_recorded() -> None:
     said = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, check=True)
     assert "Read 'The Dispossessed' next." in said.stdout
     assert "recorded in" in said.stdout
@@ -60,7 +60,7 @@ def test_the_example_agent_has_all_step_types_and_says_where_it_is_recorded() ->
     assert seen == set(STEP_TYPES)
 
 
-def test_the_doctor_reports_every_part_and_a_span_that_arrived() -> None:
+def test_the_doctor_reports_every_part_and_that_a_span_arrived() -> None:
     result = agentool("doctor", "--json")
     found = json.loads(result.stdout)
     assert found["self_test"]["ok"] is True
@@ -71,7 +71,7 @@ def test_the_doctor_reports_every_part_and_a_span_that_arrived() -> None:
     assert not Path(".agentool").exists()
 
 
-def test_the_doctor_tells_an_endpoint_that_does_not_answer_and_no_secret() -> None:
+def test_the_doctor_reports_a_silent_endpoint_without_its_secrets() -> None:
     environment = {
         **os.environ,
         "OTEL_EXPORTER_OTLP_ENDPOINT": "http://user:hunter2@127.0.0.1:1",
@@ -85,7 +85,7 @@ def test_the_doctor_tells_an_endpoint_that_does_not_answer_and_no_secret() -> No
     assert "hunter2" not in result.stdout + result.stderr
 
 
-def test_the_doctor_tells_where_log_records_metrics_and_content_go() -> None:
+def test_the_doctor_says_where_log_records_metrics_and_content_go() -> None:
     environment = {
         **os.environ,
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "http://user:hunter2@127.0.0.1:1/v1/logs",

@@ -39,7 +39,7 @@ def lines(result: Result) -> list[Object]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_the_same_run_twice_is_the_same(invoke: Invoke, recording: Path) -> None:
+def test_a_run_compared_with_itself_is_the_same(invoke: Invoke, recording: Path) -> None:
     result = invoke("diff", recording, recording)
     assert result.exit_code == 0, result.stderr
     (found,) = lines(result)
@@ -48,7 +48,7 @@ def test_the_same_run_twice_is_the_same(invoke: Invoke, recording: Path) -> None
     assert "1 the same, 0 different" in result.stderr
 
 
-def test_what_differs_is_told_and_is_no_success(invoke: Invoke) -> None:
+def test_differences_are_reported_and_set_the_exit_code(invoke: Invoke) -> None:
     a, b = (
         write("a.json", with_limit(5, trace_id="one")),
         write("b.json", with_limit(3, trace_id="two")),
@@ -61,7 +61,7 @@ def test_what_differs_is_told_and_is_no_success(invoke: Invoke) -> None:
     assert step["changes"] == [{"path": "arguments.limit", "a": 5, "b": 3}]
 
 
-def test_people_see_marks_and_the_smallest_pieces(invoke: Invoke) -> None:
+def test_the_text_has_marks_and_the_smallest_differing_pieces(invoke: Invoke) -> None:
     other = with_limit(3, output="else", metrics={})
     other["steps"].insert(1, {"type": "reasoning", "content": "hm"})
     a, b = write("a.json", with_limit(5)), write("b.json", other)
@@ -118,7 +118,7 @@ def test_one_trace_is_named_by_number_or_id(
     assert (found["a"], found["b"]) == expected
 
 
-def test_of_several_those_of_a_case_or_with_the_same_input_are_compared(invoke: Invoke) -> None:
+def test_traces_are_paired_by_case_or_by_input(invoke: Invoke) -> None:
     a = write(
         "a.jsonl",
         trace(trace_id="a1", metadata={"case_id": "one"}),
@@ -158,7 +158,7 @@ def test_of_several_those_of_a_case_or_with_the_same_input_are_compared(invoke: 
         (["--fail-on", "never"], 0),
     ],
 )
-def test_what_does_not_count_is_chosen(invoke: Invoke, options: list[str], code: int) -> None:
+def test_what_to_ignore_can_be_chosen(invoke: Invoke, options: list[str], code: int) -> None:
     a = write("a.json", trace(output="on 2025-01-01"))
     b = write("b.json", with_limit(1, output="on 2026-01-01"))
     assert invoke("diff", a, b, *options).exit_code == code
@@ -181,7 +181,7 @@ def test_totals_count_with_a_tolerance(invoke: Invoke, options: list[str], code:
     assert invoke("diff", a, b, *options).exit_code == code
 
 
-def test_what_cannot_be_told_is_told_apart(invoke: Invoke) -> None:
+def test_what_cannot_be_compared_is_reported_separately(invoke: Invoke) -> None:
     a, b = write("a.json", trace()), write("b.json", trace(output="[masked]"))
     result = invoke("diff", a, b, "--text")
     assert result.exit_code == 0
@@ -205,7 +205,7 @@ def test_differences_go_to_a_file_and_never_to_an_input(invoke: Invoke) -> None:
         assert Path(place).read_text() == before
 
 
-def test_a_side_may_be_standard_input(invoke: Invoke) -> None:
+def test_either_side_may_be_standard_input(invoke: Invoke) -> None:
     a = write("a.json", trace())
     text = json.dumps(trace(trace_id="x")).encode()
     (found,) = lines(invoke("diff", a, "-", input=text))
@@ -213,7 +213,7 @@ def test_a_side_may_be_standard_input(invoke: Invoke) -> None:
     assert invoke("diff", "-", "-", input=text).exit_code == 2
 
 
-def test_input_that_is_partly_unreadable_is_no_success(invoke: Invoke) -> None:
+def test_partly_unreadable_input_is_not_a_success(invoke: Invoke) -> None:
     a, b = write("a.json", trace()), write("b.json", trace())
     with Path(b).open("a") as file:
         file.write("\n{broken\n")
@@ -239,7 +239,9 @@ def test_input_that_is_partly_unreadable_is_no_success(invoke: Invoke) -> None:
         (["empty.json", "empty.json"], 1, "no agent runs in empty.json"),
     ],
 )
-def test_what_is_wrong_is_said(invoke: Invoke, arguments: list[str], code: int, said: str) -> None:
+def test_usage_and_input_errors_are_reported(
+    invoke: Invoke, arguments: list[str], code: int, said: str
+) -> None:
     write("a.json", trace())
     Path("text").write_text("dear diary")
     Path("empty.json").write_text("")

@@ -37,7 +37,7 @@ def lines(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_results_are_json_lines_where_nobody_looks(invoke: Invoke, recording: Path) -> None:
+def test_results_are_json_lines_if_stdout_is_no_terminal(invoke: Invoke, recording: Path) -> None:
     held = {"type": "contains_tool_call", "tool_name": "add", "tool_args": {"a": 1, "b": 2}}
     result = invoke("eval", write("a.json", held), recording)
     assert result.exit_code == 0, result.stderr
@@ -65,7 +65,7 @@ def test_a_tool_that_fails_in_a_recording_fails(invoke: Invoke, recording: Path)
         json.dumps([OK, OK]),
     ],
 )
-def test_cases_are_one_a_list_or_lines_and_assertions_may_stand_alone(
+def test_a_file_holds_one_case_a_list_or_lines_or_assertions_alone(
     invoke: Invoke, text: str
 ) -> None:
     Path("cases").write_text(text)
@@ -88,7 +88,7 @@ def test_cases_come_from_standard_input_too(invoke: Invoke) -> None:
         ([OK, UNKNOWN], {"any": 1, "failed": 0, "never": 0}),
     ],
 )
-def test_what_makes_the_exit_code_is_chosen(
+def test_the_outcomes_that_set_the_exit_code_can_be_chosen(
     invoke: Invoke, held: list[Any], codes: dict[str, int]
 ) -> None:
     place, cases = traces(), write("a.json", held)
@@ -104,7 +104,7 @@ def test_a_share_that_is_enough_makes_a_pass(invoke: Invoke) -> None:
     assert invoke("eval", cases, place, "--min-evaluated", 2).exit_code == 2
 
 
-def test_a_case_without_a_trace_and_a_trace_without_a_case_are_told(invoke: Invoke) -> None:
+def test_a_case_without_a_trace_and_a_trace_without_a_case_are_reported(invoke: Invoke) -> None:
     cases = write("cases.jsonl", IS_GOOD, {**IS_GOOD, "case_id": "lost", "input": "else"})
     result = invoke("eval", cases, traces({}, {"trace_id": "odd", "input": "who?"}))
     assert result.exit_code == 1
@@ -116,7 +116,7 @@ def test_a_case_without_a_trace_and_a_trace_without_a_case_are_told(invoke: Invo
     assert "1 case without a trace" in result.stderr
 
 
-def test_a_case_that_cannot_be_read_is_named_and_the_others_are_evaluated(invoke: Invoke) -> None:
+def test_an_unreadable_case_is_reported_and_the_others_are_evaluated(invoke: Invoke) -> None:
     bad = {"case_id": "bad", "assertions": [{"type": 3}]}
     result = invoke("eval", write("cases.jsonl", bad, IS_GOOD), traces())
     assert result.exit_code == 1
@@ -146,7 +146,7 @@ def test_a_file_that_is_not_there_is_unreadable(invoke: Invoke) -> None:
     assert invoke("eval", write("a.json", OK), "nowhere").exit_code == 3
 
 
-def test_input_that_is_partly_unreadable_is_no_success(invoke: Invoke) -> None:
+def test_partly_unreadable_input_is_not_a_success(invoke: Invoke) -> None:
     place = traces()
     with Path(place).open("a") as file:
         file.write("\n{broken\n")
@@ -156,7 +156,7 @@ def test_input_that_is_partly_unreadable_is_no_success(invoke: Invoke) -> None:
     assert "problem:" in result.stderr
 
 
-def test_no_trace_at_all_is_no_success(invoke: Invoke) -> None:
+def test_no_traces_at_all_is_not_a_success(invoke: Invoke) -> None:
     Path("empty.jsonl").write_text("")
     result = invoke("eval", write("a.json", OK), "empty.jsonl")
     assert result.exit_code == 1
@@ -210,7 +210,7 @@ def test_junit_has_a_test_case_for_each_assertion(invoke: Invoke) -> None:
     assert failure.get("message") == "15000 ms, expected at most 1"
 
 
-def test_runs_are_selected_by_what_they_are(invoke: Invoke) -> None:
+def test_runs_are_selected_by_their_facets(invoke: Invoke) -> None:
     place = traces({}, {"trace_id": "other", "agent_id": "writer", "started_at": "2020-01-01"})
     result = invoke("eval", write("a.json", OK), place, "--agent", "wr*")
     assert [it["trace_id"] for it in lines(result)] == ["other"]
@@ -220,7 +220,7 @@ def test_runs_are_selected_by_what_they_are(invoke: Invoke) -> None:
     assert invoke("eval", "a.json", place, "--since", "soon").exit_code == 2
 
 
-def test_a_rule_finds_the_case_of_a_run_that_names_none(invoke: Invoke) -> None:
+def test_a_rule_selects_the_case_of_a_run_that_names_none(invoke: Invoke) -> None:
     cases = write("cases.json", {**IS_GOOD, "input": "else"})
     place = traces({"session_id": "good"})
     assert invoke("eval", cases, place).exit_code == 1
@@ -247,7 +247,7 @@ def test_a_page_and_a_comment_are_written_beside_the_results(invoke: Invoke) -> 
 
 
 @pytest.mark.parametrize("option", ["--junit", "--html", "--markdown"])
-def test_a_report_is_never_an_input_nor_another_output(invoke: Invoke, option: str) -> None:
+def test_a_report_is_neither_an_input_nor_another_output(invoke: Invoke, option: str) -> None:
     place, cases = traces(), write("a.json", OK)
     for file in (place, cases):
         before = Path(file).read_text()
@@ -257,7 +257,7 @@ def test_a_report_is_never_an_input_nor_another_output(invoke: Invoke, option: s
     assert (refused.exit_code, Path("same").exists()) == (2, False)
 
 
-def test_what_does_not_fit_on_a_terminal_comes_indented_below() -> None:
+def test_text_too_wide_for_the_terminal_continues_indented() -> None:
     shown = StringIO()
     console = Console(file=shown, force_terminal=True, width=30, color_system=None)
     print_line(console, Text("  ✗ latency: 93000 ms, expected at most 60000"))

@@ -30,7 +30,7 @@ def files(*assertions: dict[str, Any], traces: int = 1) -> tuple[str, str]:
     return "cases.json", "traces.jsonl"
 
 
-def test_a_model_judges_and_what_it_used_is_said(invoke: Invoke, model: LoopbackModel) -> None:
+def test_a_model_judges_and_its_usage_is_reported(invoke: Invoke, model: LoopbackModel) -> None:
     model.push(Turn(text=YES, input_tokens=1200, output_tokens=30))
     judge = ("--judge-model", "small", "--judge-url", model.base_url)
     result = invoke("eval", *files(POLITE), *judge)
@@ -47,7 +47,7 @@ def test_a_model_judges_and_what_it_used_is_said(invoke: Invoke, model: Loopback
     assert len(model.requests) == 1
 
 
-def test_nothing_is_kept_where_that_is_asked_for(invoke: Invoke, model: LoopbackModel) -> None:
+def test_no_answer_is_kept_if_the_cache_is_off(invoke: Invoke, model: LoopbackModel) -> None:
     model.push(YES, YES)
     judge = ("--judge-model", "small", "--judge-url", model.base_url, "--no-judge-cache")
     for _ in range(2):
@@ -64,7 +64,7 @@ def test_results_come_in_the_order_of_traces(invoke: Invoke, model: LoopbackMode
     assert ids == [f"tr_{n}" for n in range(80)]
 
 
-def test_a_judge_that_is_not_let_in_costs_nothing_else(
+def test_a_judge_whose_key_is_refused_costs_nothing_else(
     invoke: Invoke, model: LoopbackModel
 ) -> None:
     model.rule(lambda request: Turn(status=401))
@@ -77,7 +77,7 @@ def test_a_judge_that_is_not_let_in_costs_nothing_else(
     assert len(model.requests) == 1
 
 
-def test_the_key_is_of_the_variable_that_is_named(
+def test_the_key_comes_from_the_named_variable(
     invoke: Invoke, model: LoopbackModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = ("--judge-model", "small", "--judge-url", model.base_url, "--judge-key-env", "MY_KEY")
@@ -98,7 +98,7 @@ def test_the_key_is_of_the_variable_that_is_named(
         (["--judge-model", "small"], "hint: set OPENAI_API_KEY"),
     ],
 )
-def test_a_judge_that_cannot_be_made_is_a_usage_error(
+def test_a_judge_that_cannot_be_created_is_a_usage_error(
     invoke: Invoke, options: list[str], words: str
 ) -> None:
     result = invoke("eval", *files(POLITE), *options)
@@ -106,5 +106,5 @@ def test_a_judge_that_cannot_be_made_is_a_usage_error(
     assert words in result.stderr
 
 
-def test_without_a_judge_nothing_is_said_of_one(invoke: Invoke) -> None:
+def test_without_a_judge_none_is_mentioned(invoke: Invoke) -> None:
     assert "judging" not in invoke("eval", *files(POLITE)).stderr

@@ -47,20 +47,20 @@ def collector() -> Iterator[HTTPServer]:
     server.server_close()
 
 
-def test_a_trace_comes_back_from_its_spans(invoke: Invoke) -> None:
+def test_a_trace_survives_export_and_rebuild(invoke: Invoke) -> None:
     assert invoke("export", SPEC, "-o", "spans.jsonl").exit_code == 0
     assert json.loads(invoke("rebuild", "spans.jsonl").stdout) == json.loads(SPEC.read_text())
 
 
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
-def test_a_trace_comes_back_from_spans_in_another_dialect(invoke: Invoke, dialect: str) -> None:
+def test_a_trace_survives_export_in_another_dialect(invoke: Invoke, dialect: str) -> None:
     made = invoke("export", SPEC, "-o", "spans.jsonl", "--dialect", dialect)
     assert f"what {dialect} cannot carry" in made.stderr
     assert f"{dialect}" in invoke("validate", "spans.jsonl").stdout
     assert json.loads(invoke("rebuild", "spans.jsonl").stdout) == json.loads(SPEC.read_text())
 
 
-def test_a_dialect_that_cannot_be_written_is_refused_with_those_that_can(invoke: Invoke) -> None:
+def test_a_read_only_dialect_is_refused_with_a_list_of_the_others(invoke: Invoke) -> None:
     refused = invoke("export", SPEC, "--dialect", "klingon")
     assert refused.exit_code == 2
     assert "gen_ai, openinference, traceloop" in refused.stderr
@@ -78,7 +78,7 @@ def test_a_list_of_traces_is_read_too(invoke: Invoke) -> None:
     assert "3 traces" in invoke("export", "traces.json", "-o", "spans.jsonl").stderr
 
 
-def test_what_is_not_a_trace_is_named_and_the_rest_is_delivered(invoke: Invoke) -> None:
+def test_anything_but_a_trace_is_reported_and_the_rest_is_delivered(invoke: Invoke) -> None:
     good = json.dumps(json.loads(SPEC.read_text()))
     Path("traces.jsonl").write_text(f'{good}\n{{"trace_id": 7, "steps": []}}\nnonsense\n{good}\n')
     result = invoke("export", "traces.jsonl")
@@ -107,7 +107,7 @@ def test_credentials_go_over_the_network_only_if_asked_for(
     assert (secret.encode() in b"".join(_Collector.received)) is exact
 
 
-def test_an_unreachable_endpoint_is_named_with_what_was_not_delivered(
+def test_an_unreachable_endpoint_is_reported_with_what_was_not_delivered(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "3")
@@ -126,7 +126,7 @@ def spans_of(*places: Path | str) -> list[SpanRecord]:
 
 
 @pytest.mark.parametrize("dialect", ["gen_ai", "openinference", "traceloop"])
-def test_a_recording_comes_back_from_its_spans_in_another_dialect(
+def test_a_recording_survives_translation_to_another_dialect(
     invoke: Invoke, recording: Path, dialect: str
 ) -> None:
     result = invoke("export", recording, "--dialect", dialect, "-o", "there.jsonl")
@@ -162,7 +162,9 @@ def test_documents_and_recordings_are_told_apart_in_one_call(
 
 
 @pytest.mark.parametrize("document", [False, True])
-def test_standard_input_is_either(invoke: Invoke, recorded: bytes, document: bool) -> None:
+def test_standard_input_may_hold_documents_or_spans(
+    invoke: Invoke, recorded: bytes, document: bool
+) -> None:
     data = SPEC.read_bytes() if document else recorded
     result = invoke("export", "-", "--dialect", "openinference", input=data)
     assert result.exit_code == 0, result.stderr
@@ -179,20 +181,20 @@ def test_a_damaged_line_is_named_and_the_rest_is_delivered(invoke: Invoke, recor
     assert len(spans_of("there.jsonl")) == len(lines) - 1
 
 
-def test_a_recording_is_never_written_over(invoke: Invoke, recording: Path) -> None:
+def test_a_recording_is_never_overwritten(invoke: Invoke, recording: Path) -> None:
     before = recording.read_bytes()
     result = invoke("export", recording, "--dialect", "openinference", "-o", recording)
     assert result.exit_code == 2
     assert recording.read_bytes() == before
 
 
-def test_log_records_beside_spans_are_told_on_them(invoke: Invoke) -> None:
+def test_log_records_beside_spans_are_written_on_them(invoke: Invoke) -> None:
     result = invoke("export", EVENTS, "--dialect", "openinference", "-o", "there.jsonl")
     assert result.exit_code == 0, result.stderr
     assert "llm.input_messages.0.message.content" in Path("there.jsonl").read_text()
 
 
-def test_a_recording_goes_over_the_network_masked_and_with_other_names_beside(
+def test_a_recording_is_sent_masked_and_with_the_other_vocabulary_beside(
     invoke: Invoke, collector: HTTPServer, recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTOOL_ALSO", "openinference")
@@ -217,7 +219,7 @@ def test_a_document_has_the_resource_of_a_live_program(invoke: Invoke) -> None:
         assert span.resource == {**sdk, "service.name": service}
 
 
-def test_where_nothing_is_recorded_that_is_said(invoke: Invoke) -> None:
+def test_an_empty_recording_is_reported(invoke: Invoke) -> None:
     Path("notes.json").write_text("nothing")
     for place in ("notes.json", "nowhere"):
         assert invoke("export", place).exit_code == 3

@@ -50,7 +50,7 @@ def test_the_outcome_is_that_of_one_process(
     assert "broken.jsonl line 1: span None left out" in str(said[0][1])
 
 
-def test_standard_input_can_be_shared_out(invoke: Invoke, folder: Path) -> None:
+def test_standard_input_can_be_split_among_processes(invoke: Invoke, folder: Path) -> None:
     text = (folder / "agents.jsonl").read_bytes()
     one, two = (invoke("rebuild", "-", "--jobs", jobs, input=text) for jobs in (1, 2))
     assert one.stdout_bytes == two.stdout_bytes

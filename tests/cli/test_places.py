@@ -75,7 +75,7 @@ def test_a_trace_that_cannot_be_decoded_is_refused_with_the_reason(
 
 
 @pytest.mark.parametrize("command", ["rebuild", "show", "export"])
-def test_of_a_list_one_bad_trace_leaves_the_others(invoke: Invoke, command: str) -> None:
+def test_one_bad_trace_in_a_list_does_not_affect_the_others(invoke: Invoke, command: str) -> None:
     trace = json.loads(TRACE)
     bad = {**trace, "trace_id": "bad", "status": 7}
     Path("t.json").write_text(json.dumps([trace, bad, trace]))

@@ -31,7 +31,7 @@ def test_rebuild_writes_traces_and_fidelity_to_files(invoke: Invoke, recording: 
     assert report["summary"]["kept"] > 0
 
 
-def test_rebuild_writes_other_formats_and_says_what_they_cannot(
+def test_rebuild_writes_other_formats_and_says_what_they_cannot_carry(
     invoke: Invoke, recording: Path
 ) -> None:
     result = invoke("rebuild", recording, "--format", "openai-messages", "--fidelity", "f.jsonl")
@@ -54,6 +54,17 @@ def test_an_unknown_format_is_an_error_of_usage(invoke: Invoke, recording: Path)
     result = invoke("rebuild", recording, "--format", "csv")
     assert result.exit_code == 2
     assert "no format 'csv'; there are adk-evalset, atif, inspect" in result.stderr
+
+
+@pytest.mark.parametrize(("word", "hint"), [("rebuil", "did you mean 'rebuild'?"), ("zzz", "")])
+def test_for_an_unknown_command_a_similar_one_is_suggested(
+    invoke: Invoke, word: str, hint: str
+) -> None:
+    result = invoke(word)
+    assert result.exit_code == 2
+    assert result.stderr.partition(f"No such command '{word}'.\n")[2] == (
+        f" hint: {hint}\n" if hint else ""
+    )
 
 
 def test_the_fidelity_report_says_what_the_store_loses(invoke: Invoke) -> None:
@@ -81,7 +92,7 @@ def test_a_corrupt_line_is_named_and_the_rest_is_delivered(
     assert f"{recording} line 1" in result.stderr
 
 
-def test_of_a_truncated_file_whole_spans_are_delivered(invoke: Invoke, recording: Path) -> None:
+def test_the_whole_spans_of_a_truncated_file_are_delivered(invoke: Invoke, recording: Path) -> None:
     recording.write_bytes(recording.read_bytes()[:-300])
     result = invoke("rebuild", recording)
     traces = [json.loads(line) for line in result.stdout.splitlines()]
@@ -98,13 +109,13 @@ def test_one_missing_source_of_two_is_a_problem(invoke: Invoke, recording: Path)
 
 
 @pytest.mark.parametrize("command", ["rebuild", "show", "export", "validate"])
-def test_a_missing_path_ends_with_3_and_says_which(invoke: Invoke, command: str) -> None:
+def test_a_missing_path_exits_with_3_and_is_named(invoke: Invoke, command: str) -> None:
     result = invoke(command, "nowhere.jsonl")
     assert result.exit_code == 3
     assert "nowhere.jsonl does not exist" in result.output
 
 
-def test_without_a_recording_the_next_step_is_named(invoke: Invoke) -> None:
+def test_without_a_recording_the_next_step_is_suggested(invoke: Invoke) -> None:
     result = invoke("show")
     assert result.exit_code == 3
     assert "agentool-otel run -- python app.py" in result.stderr
@@ -139,7 +150,7 @@ def test_show_gives_every_step_of_a_single_run(invoke: Invoke, recording: Path) 
     assert "\x1b" not in result.stdout
 
 
-def test_show_lists_several_runs_and_takes_a_number_or_the_start_of_an_id(
+def test_show_lists_several_runs_and_accepts_a_number_or_an_id_prefix(
     invoke: Invoke, recording: Path, recorded: bytes
 ) -> None:
     recording.write_bytes(_copies(recorded, 3))
@@ -253,12 +264,14 @@ def test_show_says_what_ended_a_run(invoke: Invoke) -> None:
         ("E-17", "E-17"),
     ],
 )
-def test_show_says_as_much_of_it_as_is_known(invoke: Invoke, error: object, line: str) -> None:
+def test_show_says_what_is_known_of_the_error_that_ended_a_run(
+    invoke: Invoke, error: object, line: str
+) -> None:
     assert f"  error    {line}\n" in show_failed(invoke, error)
 
 
 @pytest.mark.parametrize(("error", "status"), [({}, "error"), ("E-17", "success")])
-def test_show_has_no_error_where_nothing_ended_a_run(
+def test_show_has_no_error_if_nothing_ended_the_run(
     invoke: Invoke, error: object, status: str
 ) -> None:
     assert "  error  " not in show_failed(invoke, error, status=status)

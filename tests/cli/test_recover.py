@@ -38,20 +38,20 @@ def test_open_spans_of_a_recording_are_closed(invoke: Invoke) -> None:
     assert "incomplete" in invoke("show").stdout
 
 
-def test_where_nothing_was_left_that_is_said(invoke: Invoke) -> None:
+def test_an_empty_recovery_is_reported(invoke: Invoke) -> None:
     kill_one()
     invoke("recover")
     result = invoke("recover", ".agentool")
     assert (result.exit_code, result.stderr) == (0, "nothing to recover in .agentool\n")
 
 
-def test_a_folder_that_is_not_there_is_an_error_with_a_hint(invoke: Invoke) -> None:
+def test_a_missing_folder_is_an_error_with_a_hint(invoke: Invoke) -> None:
     result = invoke("recover", "nowhere")
     assert result.exit_code == 3
     assert "there is no folder nowhere" in result.stderr
 
 
-def test_spans_that_had_not_been_sent_are_sent_where_they_were_going(invoke: Invoke) -> None:
+def test_unsent_spans_are_sent_to_their_original_destination(invoke: Invoke) -> None:
     with HttpReceiver() as receiver:
         kill_one(receiver.endpoint)
         result = invoke("recover")
@@ -63,7 +63,7 @@ def test_spans_that_had_not_been_sent_are_sent_where_they_were_going(invoke: Inv
     assert list(Path(".agentool").iterdir()) == []
 
 
-def test_an_endpoint_that_does_not_answer_leaves_them_where_they_are(invoke: Invoke) -> None:
+def test_spans_stay_on_disk_if_the_endpoint_does_not_answer(invoke: Invoke) -> None:
     kill_one("http://127.0.0.1:9")
     result = invoke("recover")
     assert result.exit_code == 1

@@ -29,7 +29,7 @@ def test_a_run_that_arrives_whole_is_the_same() -> None:
     assert list(_differences(document, _rebuilt(list(sent.spans())))) == []
 
 
-def test_what_is_missing_or_other_is_named() -> None:
+def test_what_is_missing_or_different_is_named() -> None:
     document = _document()
     made = json.loads(json.dumps(document))
     del made["output"], made["steps"][0]
@@ -42,14 +42,14 @@ def test_what_is_missing_or_other_is_named() -> None:
 
 
 @pytest.mark.thorough
-def test_a_server_that_cannot_be_asked_is_named() -> None:
+def test_an_unreachable_server_is_named() -> None:
     with HttpReceiver() as receiver:
         found = self_test("--endpoint", receiver.endpoint, "--source", "jaeger://127.0.0.1:9")
     assert found["ok"] is False
     assert "was taken and not found: jaeger://127.0.0.1:9" in found["said"]
 
 
-def test_where_nothing_is_sent_there_is_nothing_to_ask_for() -> None:
+def test_the_doctor_cannot_ask_a_source_if_nothing_is_sent() -> None:
     found = self_test("--source", "jaeger://127.0.0.1:9")
     assert found["ok"] is False
     assert "hint: name --endpoint" in found["said"]

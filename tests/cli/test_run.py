@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import AGENT, agentool
 
 
-def test_a_script_with_decorators_is_recorded_and_its_streams_are_its_own(tmp_path: Path) -> None:
+def test_a_decorated_script_is_recorded_and_keeps_its_own_streams(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(AGENT)
     result = agentool("run", "--", sys.executable, "app.py")
     assert (result.returncode, result.stdout) == (0, "3\n")
@@ -51,7 +51,7 @@ def test_the_exit_code_is_passed_on(code: int) -> None:
     assert agentool("run", sys.executable, "-c", f"raise SystemExit({code})").returncode == code
 
 
-def test_a_program_killed_by_a_signal_ends_with_128_and_its_number() -> None:
+def test_a_program_killed_by_a_signal_exits_with_128_plus_its_number() -> None:
     program = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert agentool("run", sys.executable, "-c", program).returncode == 137
 
@@ -83,7 +83,7 @@ def test_processes_that_the_program_starts_are_recorded_too(tmp_path: Path) -> N
     assert "0 spans" in alone.stderr
 
 
-def test_the_users_sitecustomize_runs_as_well_and_ours_leaves_no_trace(tmp_path: Path) -> None:
+def test_the_users_sitecustomize_runs_too_and_ours_leaves_no_trace(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = True")
     program = (
         "import json, sys, sitecustomize\n"
@@ -104,13 +104,13 @@ def test_a_program_runs_even_if_it_cannot_be_instrumented() -> None:
     assert "not recording: ConfigurationError: OTEL_TRACES_EXPORTER=pigeon" in result.stderr
 
 
-def test_a_python_that_ignores_us_is_told_about() -> None:
+def test_a_python_that_ignores_pythonpath_is_reported() -> None:
     result = agentool("run", sys.executable, "-I", "-c", "print('ran')")
     assert result.returncode == 0
     assert "no Python was started that reads PYTHONPATH" in result.stderr
 
 
-def test_content_stays_out_when_asked(tmp_path: Path) -> None:
+def test_content_is_left_out_on_request(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(AGENT)
     agentool("run", "--no-content", "app.py")
     assert "1 and 2?" not in agentool("rebuild").stdout
@@ -122,13 +122,13 @@ def test_no_command_is_a_usage_error_with_a_hint() -> None:
     assert "hint: agentool-otel run -- python app.py" in result.stderr
 
 
-def test_an_unknown_command_ends_with_127() -> None:
+def test_a_program_that_does_not_exist_exits_with_127() -> None:
     result = agentool("run", "no-such-program")
     assert result.returncode == 127
     assert "command not found: no-such-program" in result.stderr
 
 
-def test_an_endpoint_that_is_no_url_is_told_before_anything_runs() -> None:
+def test_an_invalid_endpoint_is_refused_before_anything_runs() -> None:
     result = agentool("run", "--endpoint", "nonsense", sys.executable, "-c", "print('ran')")
     assert (result.returncode, result.stdout) == (2, "")
     assert "'nonsense' is not a URL" in result.stderr

@@ -57,7 +57,7 @@ def contents(receiver: HttpReceiver) -> int:
 
 
 @pytest.mark.parametrize("named", ["", "service_name='program'", "redact=lambda name, text: text"])
-def test_options_stay_where_the_program_does_not_name_them(named: str) -> None:
+def test_options_apply_unless_the_program_overrides_them(named: str) -> None:
     with HttpReceiver() as receiver:
         done = run(
             INSTRUMENTED.replace("NAMED", named), "--content", "--endpoint", receiver.endpoint
@@ -68,20 +68,20 @@ def test_options_stay_where_the_program_does_not_name_them(named: str) -> None:
     assert not Path(".agentool").exists()
 
 
-def test_the_name_of_the_service_stays_too() -> None:
+def test_the_service_name_of_the_command_line_stays_too() -> None:
     with HttpReceiver() as receiver:
         code = INSTRUMENTED.replace("NAMED", "content=True")
         run(code, "--service-name", "operator", "--endpoint", receiver.endpoint)
         assert services(receiver) == {b"operator"}
 
 
-def test_content_stays_out_where_the_program_does_not_ask_for_it() -> None:
+def test_content_is_not_recorded_if_the_program_does_not_ask_for_it() -> None:
     run(INSTRUMENTED.replace("NAMED", "service_name='program'"), "--no-content")
     assert ASKED not in b"".join(file.read_bytes() for file in Path(".agentool").iterdir())
 
 
 @pytest.mark.parametrize("code", [FORKED, SPAWNED, STARTED], ids=["fork", "spawn", "subprocess"])
-def test_they_hold_in_other_processes_of_the_program(code: str) -> None:
+def test_options_apply_in_other_processes_of_the_program(code: str) -> None:
     if code is FORKED and not hasattr(os, "fork"):
         pytest.skip("needs fork")
     with HttpReceiver() as receiver:
@@ -91,7 +91,7 @@ def test_they_hold_in_other_processes_of_the_program(code: str) -> None:
         assert services(receiver) == {b"program"}
 
 
-def test_what_the_program_names_replaces_an_option_and_that_is_said_once() -> None:
+def test_the_program_overrides_an_option_and_is_told_once() -> None:
     with HttpReceiver() as first, HttpReceiver() as second:
         code = INSTRUMENTED.replace("NAMED", f"{second.endpoint!r}").replace(
             "\nif __name__", f"\nagentool_otel.instrument({second.endpoint!r})\nif __name__"
@@ -106,7 +106,7 @@ def test_what_the_program_names_replaces_an_option_and_that_is_said_once() -> No
     ]
 
 
-def test_the_same_endpoint_named_again_is_nothing_to_speak_of() -> None:
+def test_naming_the_same_options_again_is_not_reported() -> None:
     with HttpReceiver() as receiver:
         code = INSTRUMENTED.replace("NAMED", f"{receiver.endpoint!r}, 'operator', False")
         told = ("--no-content", "--service-name", "operator", "--endpoint", receiver.endpoint)
@@ -127,7 +127,7 @@ def test_options_outlive_uninstrument() -> None:
         assert contents(receiver) == 1
 
 
-def test_a_service_name_that_cannot_be_given_is_said() -> None:
+def test_a_service_name_that_cannot_be_applied_is_reported() -> None:
     code = (
         "from opentelemetry import trace\n"
         "from opentelemetry.sdk.trace import TracerProvider\n"
@@ -137,7 +137,7 @@ def test_a_service_name_that_cannot_be_given_is_said() -> None:
     assert "service_name='operator' is not used" in done.stderr
 
 
-def test_options_hold_even_if_the_program_could_not_be_instrumented_at_first() -> None:
+def test_options_still_apply_if_the_first_instrumentation_failed() -> None:
     code = INSTRUMENTED.replace(
         "import agentool_otel",
         "import os; del os.environ['OTEL_TRACES_EXPORTER']\nimport agentool_otel",
@@ -150,6 +150,6 @@ def test_options_hold_even_if_the_program_could_not_be_instrumented_at_first() -
     assert ASKED not in file.read_bytes()
 
 
-def test_the_program_finds_the_function_and_can_hand_it_to_other_processes() -> None:
+def test_the_program_can_import_instrument_and_pass_it_to_other_processes() -> None:
     code = "import agentool_otel as it, pickle; assert pickle.loads(pickle.dumps(it.instrument))"
     assert "Error" not in run(code).stderr

@@ -38,7 +38,7 @@ def test_show_reads_a_server_and_beside_it_a_file(invoke: Invoke, recording: Pat
         assert "2 traces" in invoke("rebuild", place, recording).stderr
 
 
-def test_what_is_missing_is_a_problem_and_an_exit_code(invoke: Invoke) -> None:
+def test_missing_input_is_a_problem_and_sets_the_exit_code(invoke: Invoke) -> None:
     with Loopback(stored) as server:
         some = invoke("rebuild", f"tempo://{server.place}?trace={CUT}&trace=2")
         none = invoke("rebuild", f"tempo://{server.place}?trace=2")

@@ -38,7 +38,7 @@ def test_json_lines_are_checked_line_by_line(invoke: Invoke) -> None:
     assert "at $.steps[0].type" in result.stdout
 
 
-def test_an_unknown_document_is_told_what_is_accepted(invoke: Invoke) -> None:
+def test_for_an_unknown_document_the_accepted_ones_are_listed(invoke: Invoke) -> None:
     Path("odd.json").write_text('{"colour": "red", "size": 3}')
     result = invoke("validate", "odd.json")
     assert result.exit_code == 1
@@ -55,7 +55,7 @@ def test_a_contradiction_is_a_warning_and_fails_only_when_strict(invoke: Invoke)
     assert invoke("validate", "trace.json", "--strict").exit_code == 1
 
 
-def test_a_recording_is_counted_and_held_against_the_conventions(
+def test_a_recording_is_counted_and_checked_against_the_conventions(
     invoke: Invoke, recording: Path
 ) -> None:
     result = invoke("validate", recording)

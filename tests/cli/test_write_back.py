@@ -56,7 +56,7 @@ def without(result: dict[str, Any], *members: str) -> dict[str, Any]:
     return {key: value for key, value in result.items() if key not in members}
 
 
-def test_results_are_written_beside_what_was_read_and_nothing_of_that_is_changed(
+def test_results_are_written_beside_the_input_and_leave_it_unchanged(
     invoke: Invoke, folder: Path, recorded: bytes
 ) -> None:
     before = rebuilt(folder).trace
@@ -72,12 +72,12 @@ def test_results_are_written_beside_what_was_read_and_nothing_of_that_is_changed
     assert told(folder) == [result]
 
 
-def test_with_content_they_are_there_as_they_were_given(invoke: Invoke, folder: Path) -> None:
+def test_with_content_results_are_written_back_in_full(invoke: Invoke, folder: Path) -> None:
     made = invoke("eval", "a.json", folder, "--write-back", "--write-back-content")
     assert told(folder) == results_of(made)
 
 
-def test_the_verdict_is_on_the_agents_span_and_none_is_an_error(
+def test_verdicts_belong_to_the_agents_span_and_are_not_errors(
     invoke: Invoke, folder: Path
 ) -> None:
     invoke("eval", "a.json", folder, "--write-back")
@@ -108,12 +108,12 @@ def test_evaluating_again_judges_the_run_and_not_the_verdicts(invoke: Invoke, fo
     assert len(told(folder)) in (1, 2), "as many as there are times of evaluation"
 
 
-def test_a_file_has_its_results_beside_it(invoke: Invoke, folder: Path) -> None:
+def test_results_for_a_file_are_written_beside_it(invoke: Invoke, folder: Path) -> None:
     invoke("eval", "a.json", folder / "traces.jsonl", "--write-back")
     assert len(told(folder)) == 1
 
 
-def test_the_default_recording_is_where_they_go_where_none_is_named(
+def test_results_go_to_the_default_recording_if_none_is_named(
     invoke: Invoke, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTOOL_DIR", str(folder))
@@ -150,7 +150,9 @@ def judging_of(receiver: HttpReceiver) -> list[SpanRecord]:
     return judging(place)
 
 
-def test_a_document_is_judged_in_the_trace_it_is_exported_to(invoke: Invoke, folder: Path) -> None:
+def test_results_of_a_document_join_the_trace_it_is_exported_to(
+    invoke: Invoke, folder: Path
+) -> None:
     spec = SPEC / "reasoning-trace.json"
     with HttpReceiver() as receiver:
         invoke("eval", "a.json", spec, "--write-back-to", receiver.endpoint)
@@ -161,7 +163,7 @@ def test_a_document_is_judged_in_the_trace_it_is_exported_to(invoke: Invoke, fol
     assert [it.trace_id for it in found.results] == ["tr_7f3a9b"]
 
 
-def test_the_seeds_result_comes_back_from_its_spans(invoke: Invoke, folder: Path) -> None:
+def test_the_result_of_the_spec_survives_as_spans(invoke: Invoke, folder: Path) -> None:
     """Written with its content by the case of the spec, shown, and given as EvalResult lines."""
     trace = json.loads((SPEC / "reasoning-trace.json").read_text())
     Path("trace.json").write_text(
@@ -198,7 +200,7 @@ def test_show_lists_verdicts_below_the_steps(invoke: Invoke, folder: Path) -> No
     assert "evaluate no_tool_error  0.00 ms  fail  0" in tree
 
 
-def test_an_endpoint_that_does_not_take_them_costs_no_result(invoke: Invoke, folder: Path) -> None:
+def test_an_endpoint_that_refuses_results_loses_none(invoke: Invoke, folder: Path) -> None:
     Path("ok.json").write_text(json.dumps({"type": "status"}))
     with HttpReceiver(status=503) as receiver:
         made = invoke("eval", "ok.json", folder, "--write-back-to", receiver.endpoint)
@@ -216,7 +218,7 @@ def test_an_endpoint_that_does_not_take_them_costs_no_result(invoke: Invoke, fol
         (("spans", "--write-back-to", "ftp://x"), "is not a URL"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_refused_at_once(
+def test_an_unwritable_place_is_refused_at_once(
     invoke: Invoke, folder: Path, options: tuple[str, ...], words: str
 ) -> None:
     refused = invoke("eval", "a.json", *options, input=b"")
@@ -224,9 +226,7 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(
     assert words in refused.stderr
 
 
-def test_a_folder_that_cannot_be_written_costs_no_result(
-    invoke: Invoke, folder: Path, tmp_path: Path
-) -> None:
+def test_an_unwritable_folder_costs_no_result(invoke: Invoke, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     made = invoke("eval", "a.json", folder, "--write-back-to", tmp_path / "file" / "inner")
     assert made.exit_code == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.setup.frameworks import instrumentors
+from tests import readme
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -43,6 +44,17 @@ def test_every_framework_is_in_the_table_with_its_versions(name: str) -> None:
     [row] = [line for line in README.splitlines() if line.startswith(f"| `{name}`")]
     for requirement in instrumentors()[name].supports:
         assert requirement in row
+
+
+@pytest.mark.parametrize("document", readme.DOCUMENTS, ids=lambda it: it.name)
+def test_the_tables_are_those_that_poe_readme_writes(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert text == readme.filled(text)
+
+
+def test_every_table_stands_in_a_document() -> None:
+    documents = "".join(it.read_text(encoding="utf-8") for it in readme.DOCUMENTS)
+    assert all(f"<!-- table: {name} -->" in documents for name in readme.TABLES)
 
 
 def test_the_version_is_said_once() -> None:

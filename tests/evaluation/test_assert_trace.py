@@ -70,7 +70,7 @@ def test_the_message_has_the_reasons_and_the_steps_they_rest_on() -> None:
     ]
 
 
-def test_what_could_not_be_evaluated_is_no_pass_unless_that_is_allowed() -> None:
+def test_what_was_not_evaluated_is_no_pass_unless_allowed() -> None:
     assert "0 of 2 assertions failed, 1 not evaluated" in failure_of(STATUS, RUBRIC)
     assert assert_trace(TRACE, STATUS, RUBRIC, min_evaluated=0.5).passed
     with pytest.raises(AssertionError, match="0 of 1 assertion failed, 1 not evaluated"):
@@ -82,7 +82,7 @@ def test_a_check_that_crashes_is_not_evaluated() -> None:
     assert "- Polite: not evaluated, the check could not be made: division by zero" in said
 
 
-def test_of_many_steps_those_that_matter_are_shown() -> None:
+def test_of_many_steps_the_marked_ones_are_shown() -> None:
     step = RUN["steps"][0]
     many = [{**step, "step_id": f"s{n}"} for n in range(100)]
     many[70] = {"step_id": "s70", "type": "tool_result"} | {

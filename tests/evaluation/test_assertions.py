@@ -263,26 +263,30 @@ def named(table: list[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize(("assertion", "run"), PASS, ids=named(PASS))
-def test_it_holds(assertion: Object, run: Object) -> None:
+def test_an_assertion_that_holds_passes(assertion: Object, run: Object) -> None:
     found = verdict(assertion, run)
     assert (found.passed, found.score) == (True, 1.0), found.reason
 
 
 @pytest.mark.parametrize(("assertion", "run", "reason"), FAIL, ids=named(FAIL))
-def test_it_does_not_hold(assertion: Object, run: Object, reason: str) -> None:
+def test_an_assertion_that_does_not_hold_fails_with_the_reason(
+    assertion: Object, run: Object, reason: str
+) -> None:
     found = verdict(assertion, run)
     assert (found.passed, found.score) == (False, 0.0), found.reason
     assert reason in found.reason
 
 
 @pytest.mark.parametrize(("assertion", "run", "reason"), UNSEEN, ids=named(UNSEEN))
-def test_it_cannot_be_told(assertion: Object, run: Object, reason: str) -> None:
+def test_an_assertion_whose_evidence_is_missing_is_not_evaluated(
+    assertion: Object, run: Object, reason: str
+) -> None:
     found = verdict(assertion, run)
     assert (found.passed, found.score) == (None, None), found.reason
     assert reason in found.reason
 
 
-def test_the_table_knows_every_type() -> None:
+def test_every_assertion_type_has_a_row_for_what_it_cannot_see() -> None:
     assert {row[0]["type"] for row in UNSEEN} - {"is_nice"} == set(assertion_types())
 
 

@@ -50,17 +50,17 @@ def test_cases_are_a_list_one_document_or_the_member_cases(file: Any, text: str)
     assert documents(file(text)) == [CASE]
 
 
-def test_a_file_of_several_documents_has_a_case_in_each(file: Any) -> None:
+def test_each_document_of_a_yaml_file_is_a_case(file: Any) -> None:
     text = "---\ncase_id: a\nassertions: []\n---\ncase_id: b\nassertions: []\n"
     assert [it["case_id"] for it in documents(file(text))] == ["a", "b"]
 
 
-def test_assertions_alone_hold_for_every_trace(file: Any) -> None:
+def test_assertions_alone_apply_to_every_trace(file: Any) -> None:
     (assertion,) = read_cases(file("assertions:\n- type: latency\n  max_ms: 1000\n"))[0]
     assert isinstance(assertion, Assertion)
 
 
-def test_what_yaml_1_1_read_as_other_values_is_the_text_it_looks_like(file: Any) -> None:
+def test_values_that_only_yaml_1_1_converts_stay_text(file: Any) -> None:
     text = "{case_id: a, assertions: [{type: output_equals, value: [no, 1:20, 2026-01-01, on]}]}"
     (case,) = documents(file(text))
     assert case["assertions"][0]["value"] == ["no", "1:20", "2026-01-01", "on"]
@@ -92,7 +92,9 @@ def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> N
         ),
     ],
 )
-def test_what_is_no_yaml_of_data_is_refused_with_its_place(file: Any, text: str, said: str) -> None:
+def test_yaml_that_is_not_plain_data_is_refused_with_its_place(
+    file: Any, text: str, said: str
+) -> None:
     with pytest.raises(DecodeError, match=said):
         read_cases(file(text))
 
@@ -108,7 +110,7 @@ def test_an_error_names_file_case_and_member(file: Any) -> None:
 # --------------------------------------------------------------------------------- ADK eval sets
 
 
-def test_an_eval_set_that_we_write_of_a_run_holds_of_that_run(file: Any) -> None:
+def test_an_eval_set_written_from_a_run_holds_for_that_run(file: Any) -> None:
     written = AdkEvalSet().write(trace()).value
     path = file({"eval_set_id": "set", "eval_cases": [written]}, "set.evalset.json")
     (case,) = read_cases(path)[0]
@@ -180,7 +182,7 @@ def test_every_invocation_of_a_conversation_is_a_case(file: Any) -> None:
         ({"eval_id": "e", "conversation": [{"intermediate_data": 1}]}, "intermediate_data is no"),
     ],
 )
-def test_what_is_no_eval_case_is_named_and_the_others_are_read(
+def test_anything_but_an_eval_case_is_reported_and_the_others_are_read(
     file: Any, case: Any, said: str
 ) -> None:
     good = {"eval_id": "good", "conversation": [INVOCATION]}

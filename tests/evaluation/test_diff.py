@@ -90,19 +90,19 @@ A, B, C = call("a", result="1"), call("b", result="2"), call("c", result="3")
         ),
     ],
 )
-def test_steps_belong_together_by_what_they_are(
+def test_steps_are_aligned_by_type_and_content(
     before: list[Any], after: list[Any], expected: list[Any]
 ) -> None:
     assert told(differences(of_steps(*before), of_steps(*after))) == expected
 
 
-def test_a_call_that_changed_and_swapped_with_others_of_its_batch_is_the_same_call() -> None:
+def test_a_changed_call_that_swapped_places_within_its_batch_is_the_same_call() -> None:
     a = of_steps(call("rome and more"), call("paris"))
     b = of_steps(call("paris"), call("rome and less"))
     assert told(differences(a, b)) == [("reordered", 1, 2, "arguments.query")]
 
 
-def test_when_a_result_came_does_not_count() -> None:
+def test_the_order_of_results_does_not_count() -> None:
     (ask_a, a), (ask_b, b) = A, B
     parallel = {"trace_id": "t", "steps": [ask_a, ask_b, a, b]}
     assert differences(parallel, {"trace_id": "t", "steps": [ask_a, ask_b, b, a]}).same
@@ -120,14 +120,14 @@ def test_when_a_result_came_does_not_count() -> None:
         ({"type": "dream", "of": "sheep"}, "of", "cows"),
     ],
 )
-def test_every_content_of_a_step_is_compared(step: Object, member: str, value: Any) -> None:
+def test_every_text_of_a_step_is_compared(step: Object, member: str, value: Any) -> None:
     found = differences(of_steps([step]), of_steps([{**step, member: value}]))
     ((kind, _, _, path),) = told(found)
     assert kind == "changed"
     assert path.split(".")[-1].split("[")[0] == member
 
 
-def test_a_tool_that_fails_now_is_an_error_and_not_another_result() -> None:
+def test_a_newly_failing_tool_is_an_error_and_not_a_different_result() -> None:
     failing = of_steps(A)
     failing["steps"][1]["tool_result"] = {"call_id": "a0", "error": "down"}
     found = differences(of_steps(A), failing)
@@ -146,7 +146,9 @@ def test_a_tool_that_fails_now_is_an_error_and_not_another_result() -> None:
         ({"metadata": {"error": "down"}}, "error.message"),
     ],
 )
-def test_what_went_in_and_what_came_out_is_compared(members: Object, path: str) -> None:
+def test_input_output_and_other_members_of_the_trace_are_compared(
+    members: Object, path: str
+) -> None:
     found = differences(RUN, changed(**members))
     assert [it.path for it in found.changes] == [path]
     assert not found.same
@@ -163,7 +165,7 @@ def test_models_are_compared_where_both_are_known() -> None:
 # ------------------------------------------------------------------------------------- totals
 
 
-def test_totals_are_told_and_do_not_count() -> None:
+def test_totals_are_reported_but_do_not_count() -> None:
     found = differences(RUN, changed(metrics={"total_tokens": 1}))
     by_name = {it.name: (it.a, it.b, it.differs) for it in found.measures}
     assert found.same
@@ -196,7 +198,7 @@ def test_a_total_counts_beyond_its_tolerance(tolerance: Any, tokens: Any, differ
     assert found.certain is (differs is not None)
 
 
-def test_a_duration_has_a_unit_and_comes_from_the_times_where_no_total_says_it() -> None:
+def test_a_duration_without_a_total_comes_from_the_times_of_the_trace() -> None:
     times = {"started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:16Z"}
     b = changed(metrics={}, **times)
     assert differences(RUN, b, tolerances={"duration": "1s"}).same
@@ -213,7 +215,7 @@ def test_a_duration_has_a_unit_and_comes_from_the_times_where_no_total_says_it()
         ({"ignore": ["("]}, "is no regular expression"),
     ],
 )
-def test_options_that_are_none_are_errors(options: Any, said: str) -> None:
+def test_invalid_options_are_errors(options: Any, said: str) -> None:
     with pytest.raises(EvaluationError, match=re.escape(said)):
         differences(RUN, RUN, **options)
 
@@ -260,14 +262,16 @@ ID = "0d3ee3a5-8c3b-4b4e-9a64-6c8e6d7f9c{:02}"
         (TIMES, ("at 10:11:12", "at 11:11:12")),
     ],
 )
-def test_what_a_pattern_matches_is_equal(patterns: Any, texts: tuple[str, str]) -> None:
+def test_text_that_matches_an_ignore_pattern_is_equal(
+    patterns: Any, texts: tuple[str, str]
+) -> None:
     a, b = (of_steps(call(text, result={"seen": [text]})) for text in texts)
     assert not differences(a, b).same
     assert differences(a, b, ignore=patterns).same
 
 
 @pytest.mark.parametrize("texts", [("the facade", "the decade"), ("1 of 3", "2 of 3")])
-def test_words_and_numbers_are_no_ids_and_no_times(texts: tuple[str, str]) -> None:
+def test_ordinary_words_and_numbers_are_not_ignored_as_ids_or_times(texts: tuple[str, str]) -> None:
     a, b = (of_steps(thought(text)) for text in texts)
     assert not differences(a, b, ignore=[*IDS, *TIMES]).same
 
@@ -291,12 +295,12 @@ def test_words_and_numbers_are_no_ids_and_no_times(texts: tuple[str, str]) -> No
         (2**70, float(2**70), {}),
     ],
 )
-def test_the_smallest_piece_is_told(a: Any, b: Any, expected: Any) -> None:
+def test_the_smallest_differing_piece_is_reported(a: Any, b: Any, expected: Any) -> None:
     found = {it.path: (it.a, it.b) for it in pieces(a, b, "", Ignoring())}
     assert found == expected
 
 
-def test_values_may_be_nested_as_deeply_as_they_like() -> None:
+def test_values_may_be_nested_to_any_depth() -> None:
     a: Any = 1
     b: Any = 2
     for _ in range(20_000):
@@ -326,20 +330,22 @@ def test_values_may_be_nested_as_deeply_as_they_like() -> None:
         ([1, {"$truncated": "nodes"}], [1, 2, 3], False, True),
     ],
 )
-def test_what_is_masked_or_cut_cannot_be_told(a: Any, b: Any, differs: bool, unknown: bool) -> None:
+def test_masked_or_cut_values_cannot_be_compared(
+    a: Any, b: Any, differs: bool, unknown: bool
+) -> None:
     found = differences(changed(output=a), changed(output=b))
     back = differences(changed(output=b), changed(output=a))
     assert found.same is back.same is not differs
     assert found.certain is back.certain is not unknown
 
 
-def test_an_ignored_number_does_not_uncover_a_mark() -> None:
+def test_an_ignore_pattern_does_not_match_inside_a_mark() -> None:
     found = differences(changed(output=f"a{CUT}"), changed(output="abc"), ignore=[r"\d+"])
     assert found.same
     assert not found.certain
 
 
-def test_what_is_not_in_a_store_cannot_be_told() -> None:
+def test_what_a_store_does_not_keep_cannot_be_compared() -> None:
     other = changed(input=..., output=..., status=...)
     for step in other["steps"]:
         step.get("tool_call", {}).pop("arguments", None)
@@ -352,7 +358,7 @@ def test_what_is_not_in_a_store_cannot_be_told() -> None:
     assert found.equal_steps == 1
 
 
-def test_steps_that_a_run_which_is_not_whole_lacks_may_have_been_there() -> None:
+def test_steps_missing_from_an_incomplete_run_may_have_happened() -> None:
     broken = without_calls(metadata={"incomplete": True})
     found = differences(RUN, broken)
     assert found.same
@@ -363,7 +369,7 @@ def test_steps_that_a_run_which_is_not_whole_lacks_may_have_been_there() -> None
     assert not differences(RUN, without_calls()).same
 
 
-def test_what_a_collector_masked_on_the_way_cannot_be_told() -> None:
+def test_what_a_collector_masked_cannot_be_compared() -> None:
     whole, hidden = rebuilt(SPANS), masked(RUN, ARGUMENTS, "****")
     for found in (diff(whole, hidden), diff(hidden, whole), diff(hidden, hidden)):
         assert found.same
@@ -446,7 +452,7 @@ def judged(trace_id: str, case: str | None = None, asked: Any = ..., agent: str 
         ([], [judged("3")], ["- 3"]),
     ],
 )
-def test_traces_of_a_case_are_compared_or_those_with_the_same_input(
+def test_traces_of_the_same_case_or_with_the_same_input_are_compared(
     ours: list[Any], theirs: list[Any], expected: list[str]
 ) -> None:
     found = partners(ours, theirs, Ignoring())
@@ -456,7 +462,7 @@ def test_traces_of_a_case_are_compared_or_those_with_the_same_input(
     ] == expected
 
 
-def test_a_pattern_ignores_in_inputs_too() -> None:
+def test_an_ignore_pattern_applies_to_inputs_too() -> None:
     ours = [judged("1", asked="on 2026-01-01"), judged("2")]
     theirs = [judged("3", asked="on 2026-02-02")]
     (first, _) = partners(ours, theirs, Ignoring(TIMES))

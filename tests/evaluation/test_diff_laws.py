@@ -57,7 +57,7 @@ def told_by(found: TraceDiff, turned: bool = False) -> Counter[Any]:
 
 @law
 @given(traces, traces)
-def test_the_other_way_round_what_was_added_was_lost(a: Object, b: Object) -> None:
+def test_swapping_the_sides_turns_added_into_lost(a: Object, b: Object) -> None:
     there, back = between(a, b), between(b, a)
     assert told_by(there) == told_by(back, turned=True)
     assert there.same == back.same
@@ -83,7 +83,7 @@ def test_ids_and_times_make_no_difference(trace: Object, new: str) -> None:
 
 @law
 @given(traces, steps, st.data())
-def test_a_step_more_is_one_that_was_added(trace: Object, step: Object, data: Any) -> None:
+def test_an_extra_step_is_reported_as_added(trace: Object, step: Object, data: Any) -> None:
     trace = finished(trace)
     for name, member in (("tool_call", "id"), ("tool_result", "call_id")):
         if body := step.get(name):
@@ -118,7 +118,7 @@ def test_shuffled_calls_are_neither_added_nor_lost_nor_changed(
 
 @settings(law, max_examples=25)
 @given(traces)
-def test_a_replayed_trace_does_not_differ_from_what_was_replayed(trace: Object) -> None:
+def test_a_replayed_trace_does_not_differ_from_its_original(trace: Object) -> None:
     (again,) = there_and_back(trace)
     assert between(trace, again).same
 
@@ -127,7 +127,7 @@ def test_a_replayed_trace_does_not_differ_from_what_was_replayed(trace: Object) 
 @given(
     st.lists(st.sampled_from("abcd"), max_size=60), st.lists(st.sampled_from("abcd"), max_size=60)
 )
-def test_a_large_table_pairs_as_many_as_a_small_one(a: list[str], b: list[str]) -> None:
+def test_long_sequences_pair_as_many_elements_as_short_ones(a: list[str], b: list[str]) -> None:
     """What is too large to hold all against all has a longest common subsequence all the same."""
     keys_a, keys_b = ([(key, key, key) for key in map(str.encode, side)] for side in (a, b))
     small = align(keys_a, keys_b, lambda i, j: 0.0)

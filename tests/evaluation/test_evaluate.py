@@ -32,7 +32,7 @@ def pairs(results: Iterator[EvalResult]) -> list[tuple[str, Any]]:
     return [(it.case_id, it.to_dict().get("trace_id")) for it in results]
 
 
-def test_the_example_of_the_spec_has_its_result_where_no_judge_is_needed() -> None:
+def test_the_example_of_the_spec_gives_its_result_except_where_it_needs_a_judge() -> None:
     example = json.loads((SPEC / "eval-case.json").read_text())
     document = json.loads((SPEC / "reasoning-trace.json").read_text())
     document["metadata"] = {"case_id": example["case_id"]}
@@ -49,7 +49,7 @@ def test_the_example_of_the_spec_has_its_result_where_no_judge_is_needed() -> No
     assert (made["composite_score"], made["evaluated"], made["total"]) == (1.0, 1, 4)
 
 
-def test_a_trace_is_a_try_of_the_case_its_run_names() -> None:
+def test_a_trace_belongs_to_the_case_that_its_run_names() -> None:
     cases = [case("a", input="What is new?"), case("b")]
     assert pairs(evaluate(cases, [trace(metadata={"case_id": "b"})])) == [
         ("b", "tr_1"),
@@ -57,7 +57,7 @@ def test_a_trace_is_a_try_of_the_case_its_run_names() -> None:
     ]
 
 
-def test_else_of_the_cases_with_its_input() -> None:
+def test_a_trace_without_a_named_case_belongs_to_cases_with_its_input() -> None:
     cases = [case("a", input="What is new?"), case("b", input="What is old?")]
     assert pairs(evaluate(cases, [trace()])) == [("a", "tr_1"), ("b", None)]
 
@@ -83,7 +83,7 @@ def test_a_case_without_a_trace_is_not_evaluated() -> None:
         ({"metadata": {"case_id": "z"}}, "no case is called 'z', which its run names"),
     ],
 )
-def test_a_trace_without_a_case_is_told_with_the_reason(members: Object, why: str) -> None:
+def test_a_trace_without_a_case_is_reported_with_the_reason(members: Object, why: str) -> None:
     told: list[tuple[str, str]] = []
     results = evaluate(
         [case("a", input="?")],
@@ -95,13 +95,13 @@ def test_a_trace_without_a_case_is_told_with_the_reason(members: Object, why: st
     assert why in told[0][1]
 
 
-def test_else_it_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_callback_unmatched_traces_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         list(evaluate(case("a"), [trace()]))
     assert "traces that are a try of no case: 1" in caplog.text
 
 
-def test_assertions_alone_hold_for_every_trace() -> None:
+def test_assertions_alone_apply_to_every_trace() -> None:
     results = evaluate([STATUS], [trace(trace_id="x"), trace(trace_id="y", status="error")])
     assert [(it.trace_id, it.passed) for it in results] == [("x", True), ("y", False)]
 
@@ -147,7 +147,7 @@ def test_a_check_that_crashes_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) 
     assert found == not_evaluated("the check could not be made: division by zero")
 
 
-def test_a_missing_library_is_named_with_the_line_that_installs_it(
+def test_a_missing_library_is_reported_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jsonschema", None)
@@ -164,13 +164,13 @@ def test_a_missing_library_is_named_with_the_line_that_installs_it(
         ([STATUS], 2, "min_evaluated is a share from 0 to 1, not 2"),
     ],
 )
-def test_what_cannot_be_evaluated_by_is_an_error_at_once(
+def test_unusable_cases_and_shares_are_errors_at_once(
     cases: list[Any], share: float, message: str
 ) -> None:
     with pytest.raises(EvaluationError, match=message):
         evaluate(cases, [], min_evaluated=share)
 
 
-def test_a_case_that_is_none_is_an_error_with_its_path() -> None:
+def test_an_invalid_case_is_an_error_with_its_path() -> None:
     with pytest.raises(DecodeError, match=r"expected string.* - at \$\.assertions\[0\]\.type"):
         evaluate([{"case_id": "a", "assertions": [{"type": 3}]}], [])

@@ -70,7 +70,7 @@ class Judge:
 
 @settings(max_examples=15)
 @given(st.integers(1, 8), st.lists(st.integers(0, 30), min_size=1, max_size=8), st.integers(0, 60))
-def test_results_are_the_same_however_many_are_asked_at_a_time(
+def test_results_do_not_depend_on_the_number_of_concurrent_questions(
     concurrency: int, pauses: list[int], count: int
 ) -> None:
     held = [POLITE, STATUS, RUBRIC]
@@ -115,7 +115,7 @@ def test_few_traces_wait_for_a_slow_judge() -> None:
     assert found == [33]
 
 
-def test_several_callables_are_called_at_a_time_in_threads() -> None:
+def test_callables_run_concurrently_in_threads() -> None:
     together = threading.Barrier(4, timeout=LONG_S)
 
     def judge(question: Any) -> bool:
@@ -128,7 +128,7 @@ def test_several_callables_are_called_at_a_time_in_threads() -> None:
 # ------------------------------------------------------------------------------- closing early
 
 
-def test_closing_early_drops_what_was_not_answered(model: LoopbackModel) -> None:
+def test_closing_early_drops_unanswered_questions(model: LoopbackModel) -> None:
     answering(model, lambda text: verdict() if '"0"' in text else Turn(delay_s=60))
     results = evaluate(POLITE, traces(50), model_judge(model, timeout_s=60))
     first = next(results)
@@ -138,7 +138,7 @@ def test_closing_early_drops_what_was_not_answered(model: LoopbackModel) -> None
     assert len(model.requests) < 10
 
 
-def test_closing_early_waits_for_a_callable_that_is_being_called() -> None:
+def test_closing_early_waits_for_a_callable_in_progress() -> None:
     over = threading.Event()
     called: list[Any] = []
 
@@ -154,7 +154,7 @@ def test_closing_early_waits_for_a_callable_that_is_being_called() -> None:
     assert len(called) < 50
 
 
-def test_results_that_nobody_wants_any_more_end_it_too(model: LoopbackModel) -> None:
+def test_dropping_the_results_ends_the_judges_thread_too(model: LoopbackModel) -> None:
     answering(model, lambda text: verdict() if '"0"' in text else Turn(delay_s=60))
     results = evaluate(POLITE, traces(50), model_judge(model, timeout_s=60))
     next(results)
@@ -163,7 +163,7 @@ def test_results_that_nobody_wants_any_more_end_it_too(model: LoopbackModel) -> 
     assert threads() == []
 
 
-def test_they_may_be_found_to_be_unwanted_in_the_judges_own_thread() -> None:
+def test_results_may_be_closed_from_the_judges_own_thread() -> None:
     held: dict[str, Any] = {}
 
     async def judge(question: Any) -> bool:
@@ -181,7 +181,7 @@ def test_they_may_be_found_to_be_unwanted_in_the_judges_own_thread() -> None:
     assert held == {"closing": None}
 
 
-def test_an_error_of_the_traces_ends_it_and_is_the_callers() -> None:
+def test_an_error_of_the_trace_source_reaches_the_caller() -> None:
     def source() -> Iterator[ReasoningTrace]:
         yield from traces(1)
         raise OSError("the disk is gone")
@@ -208,7 +208,7 @@ class Hanging:
         return self.over.wait(LONG_S)
 
 
-def test_a_callable_that_hangs_is_given_up_and_after_five_not_called_any_more() -> None:
+def test_a_hanging_callable_is_abandoned_and_after_five_timeouts_not_called_again() -> None:
     judge = Hanging()
     results = []
     for result in evaluate([POLITE, STATUS], traces(12), judge):
@@ -222,7 +222,7 @@ def test_a_callable_that_hangs_is_given_up_and_after_five_not_called_any_more() 
     assert judge.asked == 5
 
 
-def test_a_judge_that_cannot_be_opened_costs_no_other_verdict() -> None:
+def test_a_judge_that_fails_to_open_costs_no_other_verdict() -> None:
     class Broken(Judge):
         def open_session(self) -> Any:
             raise TypeError("the client does not fit")
@@ -254,6 +254,6 @@ def test_without_a_judge_nothing_is_started_and_nothing_connects(
     assert result.to_dict().get("judge_model") is None
 
 
-def test_what_cannot_be_called_is_no_judge() -> None:
+def test_a_judge_has_to_be_callable() -> None:
     with pytest.raises(EvaluationError, match="a judge is called with a question; str cannot be"):
         evaluate(POLITE, [], "gpt-4o-mini")  # type: ignore[arg-type]

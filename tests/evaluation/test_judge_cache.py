@@ -21,7 +21,7 @@ def entries(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def test_what_was_answered_is_not_asked_again(model: LoopbackModel, tmp_path: Path) -> None:
+def test_an_answered_question_is_not_asked_again(model: LoopbackModel, tmp_path: Path) -> None:
     model.push(verdict(True, 0.9, reason="so kind", step_ids=["step_001"]))
     first = judged(RUBRIC, model_judge(model, cache=tmp_path))
     judge = model_judge(model, cache=tmp_path)
@@ -30,7 +30,7 @@ def test_what_was_answered_is_not_asked_again(model: LoopbackModel, tmp_path: Pa
     assert (judge.usage.kept, judge.usage.calls, judge.usage.input_tokens) == (1, 0, 0)
 
 
-def test_claims_are_kept_whole(model: LoopbackModel, tmp_path: Path) -> None:
+def test_claims_are_cached_whole(model: LoopbackModel, tmp_path: Path) -> None:
     import json
 
     model.push(json.dumps(claims(("a", "supported", ["step_002"]))))
@@ -38,7 +38,7 @@ def test_claims_are_kept_whole(model: LoopbackModel, tmp_path: Path) -> None:
     assert judged(GROUNDED, model_judge(model, cache=tmp_path)) == first
 
 
-def test_another_question_model_endpoint_or_parameter_is_asked(
+def test_a_different_question_model_endpoint_or_parameter_is_asked_again(
     model: LoopbackModel, tmp_path: Path
 ) -> None:
     model.push(*[verdict()] * 6)
@@ -65,14 +65,14 @@ def test_another_question_model_endpoint_or_parameter_is_asked(
         [Turn(text="no", stop="refusal")],
     ],
 )
-def test_only_verdicts_are_kept(model: LoopbackModel, tmp_path: Path, turns: list[Any]) -> None:
+def test_only_verdicts_are_cached(model: LoopbackModel, tmp_path: Path, turns: list[Any]) -> None:
     model.push(*turns)
     assert judged(POLITE, model_judge(model, cache=tmp_path)).passed is None
     assert entries(tmp_path) == []
 
 
 @pytest.mark.parametrize("content", [b"", b'{"passed": tr', b"[]", b'{"score": 7}', b"\xff\x00"])
-def test_a_damaged_entry_is_asked_again(
+def test_a_damaged_cache_entry_is_asked_again(
     model: LoopbackModel, tmp_path: Path, content: bytes
 ) -> None:
     model.push(verdict(), verdict())
@@ -84,7 +84,7 @@ def test_a_damaged_entry_is_asked_again(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-def test_entries_are_their_owners_only_and_nothing_else_is_left(
+def test_entries_are_private_to_their_owner_and_nothing_else_is_left_behind(
     model: LoopbackModel, tmp_path: Path
 ) -> None:
     model.push(verdict())
@@ -96,7 +96,7 @@ def test_entries_are_their_owners_only_and_nothing_else_is_left(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows makes no such links")
-def test_a_link_is_not_read(model: LoopbackModel, tmp_path: Path) -> None:
+def test_a_symbolic_link_in_the_cache_is_not_read(model: LoopbackModel, tmp_path: Path) -> None:
     model.push(verdict(True), verdict(False))
     judged(POLITE, model_judge(model, cache=tmp_path / "kept"))
     (entry,) = entries(tmp_path)
@@ -105,7 +105,7 @@ def test_a_link_is_not_read(model: LoopbackModel, tmp_path: Path) -> None:
     assert judged(POLITE, model_judge(model, cache=tmp_path / "kept")).passed is False
 
 
-def test_a_folder_that_cannot_be_written_costs_no_verdict(
+def test_an_unwritable_cache_folder_costs_no_verdict(
     model: LoopbackModel, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
@@ -116,7 +116,7 @@ def test_a_folder_that_cannot_be_written_costs_no_verdict(
     assert caplog.text.count("the answers of the judge are not kept in") == 1
 
 
-def test_by_default_it_lies_beside_the_recordings_and_is_none(
+def test_by_default_the_cache_is_beside_the_recordings_and_not_one_of_them(
     model: LoopbackModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENTOOL_DIR", str(tmp_path))

@@ -48,7 +48,7 @@ def known_to_the_spec(made: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "evaluated_at": EXPECTED["evaluated_at"]}
 
 
-def test_the_example_of_the_spec_has_its_result(model: LoopbackModel) -> None:
+def test_the_example_of_the_spec_gives_its_result(model: LoopbackModel) -> None:
     answering(model, scripted)
     judge = OpenAIJudge("gpt-4o-mini", model.base_url, cache=None)
     run = ReasoningTrace.from_dict({**TRACE, "metadata": {"case_id": CASE["case_id"]}})

@@ -117,20 +117,20 @@ def test_a_server_without_schemas_is_asked_for_json_and_then_for_text(
     assert forms(model) == [("json_schema", True), ("json_object", True), *[remembered] * 2]
 
 
-def test_a_model_that_wants_no_temperature_is_asked_without(model: LoopbackModel) -> None:
+def test_a_model_that_refuses_a_temperature_is_asked_without(model: LoopbackModel) -> None:
     model.push(refusing("Unsupported value: 'temperature' does not support 0"), GOOD, GOOD)
     (result,) = evaluate([POLITE, RUBRIC], [trace()], model_judge(model))
     assert result.passed is True
     assert forms(model) == [("json_schema", True), *[("json_schema", False)] * 2]
 
 
-def test_a_refusal_that_does_not_say_what_it_means_is_tried_plainer(model: LoopbackModel) -> None:
+def test_after_an_unexplained_refusal_plainer_requests_are_tried(model: LoopbackModel) -> None:
     model.push(*[refusing("Bad Request")] * 3, GOOD)
     assert judged(POLITE, model_judge(model)).passed is True
     assert forms(model)[-1] == (None, False)
 
 
-def test_once_a_form_is_known_to_be_taken_a_refusal_is_of_the_question(
+def test_once_a_form_has_been_accepted_a_refusal_concerns_the_question(
     model: LoopbackModel,
 ) -> None:
     model.push(GOOD, refusing("Bad Request"))
@@ -141,7 +141,7 @@ def test_once_a_form_is_known_to_be_taken_a_refusal_is_of_the_question(
     assert len(model.requests) == 2
 
 
-def test_parameters_of_ones_own_are_sent(model: LoopbackModel) -> None:
+def test_extra_parameters_are_sent(model: LoopbackModel) -> None:
     model.push(GOOD)
     judged(POLITE, model_judge(model, parameters={"seed": 7, "temperature": 1}))
     assert (model.requests[0].body["seed"], model.requests[0].body["temperature"]) == (7, 1)
@@ -180,7 +180,7 @@ NO_VERDICT: list[tuple[list[Turn | str], str, int]] = [
 
 
 @pytest.mark.parametrize(("turns", "reason", "calls"), NO_VERDICT)
-def test_what_is_no_verdict_is_not_evaluated_with_the_reason(
+def test_an_unusable_answer_is_not_evaluated_with_the_reason(
     model: LoopbackModel, turns: list[Turn | str], reason: str, calls: int
 ) -> None:
     model.push(*turns)
@@ -190,13 +190,13 @@ def test_what_is_no_verdict_is_not_evaluated_with_the_reason(
     assert len(model.requests) == calls
 
 
-def test_a_second_try_may_be_read(model: LoopbackModel) -> None:
+def test_an_unreadable_answer_is_asked_for_a_second_time(model: LoopbackModel) -> None:
     model.push("Yes! passed: true", GOOD)
     assert judged(POLITE, model_judge(model)).passed is True
     assert "passed: true" not in model.requests[1].last_user
 
 
-def test_a_judge_that_hangs_is_given_up_and_everything_else_is_delivered(
+def test_a_hanging_judge_is_abandoned_and_everything_else_is_delivered(
     model: LoopbackModel,
 ) -> None:
     answering(model, lambda text: Turn(delay_s=60) if "is polite" in text else GOOD)
@@ -223,7 +223,7 @@ class _Dripping(BaseHTTPRequestHandler):
         """Stay silent."""
 
 
-def test_a_server_that_sends_one_byte_after_another_is_given_up_too() -> None:
+def test_a_server_that_trickles_its_answer_is_abandoned_too() -> None:
     """The client's own timeout starts anew with each byte; a call of ours has one for all."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Dripping) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
@@ -235,9 +235,7 @@ def test_a_server_that_sends_one_byte_after_another_is_given_up_too() -> None:
 
 
 @pytest.mark.parametrize("wait", ["7", "0.25"])
-def test_a_server_that_asks_to_wait_is_obeyed(
-    model: LoopbackModel, waits: list[float], wait: str
-) -> None:
+def test_a_request_to_wait_is_obeyed(model: LoopbackModel, waits: list[float], wait: str) -> None:
     model.push(refusing("slow", status=429, headers={"retry-after": wait}), GOOD)
     assert judged(POLITE, model_judge(model)).passed is True
     assert waits == [float(wait)]
@@ -247,7 +245,7 @@ def test_a_server_that_asks_to_wait_is_obeyed(
     ("wait", "words"),
     [("3600", "asks to wait 3,600 s"), ("Fri, 01 Jan 2100 00:00:00 GMT", "asks to wait ")],
 )
-def test_it_is_not_waited_for_ever(
+def test_a_request_to_wait_too_long_ends_the_question(
     model: LoopbackModel, waits: list[float], wait: str, words: str
 ) -> None:
     model.push(refusing("slow", status=429, headers={"retry-after": wait}))
@@ -256,7 +254,9 @@ def test_it_is_not_waited_for_ever(
     assert waits == []
 
 
-def test_else_the_waits_get_longer(model: LoopbackModel, waits: list[float]) -> None:
+def test_without_a_requested_wait_the_waits_get_longer(
+    model: LoopbackModel, waits: list[float]
+) -> None:
     model.push(*[refusing("slow", status=429)] * 6, GOOD)
     assert judged(POLITE, model_judge(model)).passed is True
     assert waits == sorted(waits)
@@ -265,7 +265,7 @@ def test_else_the_waits_get_longer(model: LoopbackModel, waits: list[float]) -> 
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_door_that_is_closed_is_knocked_at_once(model: LoopbackModel, status: int) -> None:
+def test_after_a_denial_the_judge_is_asked_only_once(model: LoopbackModel, status: int) -> None:
     answering(model, lambda text: refusing("no", status=status))
     many = [trace(trace_id=f"tr_{n}") for n in range(20)]
     results = list(evaluate([POLITE, RUBRIC], many, model_judge(model)))
@@ -274,7 +274,7 @@ def test_a_door_that_is_closed_is_knocked_at_once(model: LoopbackModel, status: 
     assert len(model.requests) == 1
 
 
-def test_a_server_that_is_gone_is_not_asked_for_ever(waits: list[float]) -> None:
+def test_a_server_that_is_gone_is_not_asked_forever(waits: list[float]) -> None:
     with LoopbackModel() as gone:
         judge = model_judge(gone, retries=1, concurrency=1)
     many = [trace(trace_id=f"tr_{n}") for n in range(50)]
@@ -284,7 +284,7 @@ def test_a_server_that_is_gone_is_not_asked_for_ever(waits: list[float]) -> None
     assert len(waits) == 5
 
 
-def test_a_key_that_a_server_repeats_is_in_no_reason(model: LoopbackModel) -> None:
+def test_a_key_repeated_by_a_server_is_in_no_reason(model: LoopbackModel) -> None:
     model.push(refusing("bad key sk-secret-123456 given", status=413))
     held = judged(POLITE, model_judge(model, api_key="sk-secret-123456"))
     assert "[masked]" in str(held.reason)
@@ -294,7 +294,7 @@ def test_a_key_that_a_server_repeats_is_in_no_reason(model: LoopbackModel) -> No
 # ------------------------------------------------------------------------------- its bookkeeping
 
 
-def test_what_judging_used_is_counted_apart(model: LoopbackModel) -> None:
+def test_the_usage_of_judging_is_counted_apart(model: LoopbackModel) -> None:
     model.push("nonsense", Turn(text=GOOD, input_tokens=10, output_tokens=3))
     model.push(Turn(text=GOOD, input_tokens=100, output_tokens=20))
     judge = model_judge(model)
@@ -321,7 +321,7 @@ def test_the_price_of_a_model_is_that_of_its_endpoint() -> None:
     assert used.cost_usd is None
 
 
-def test_the_calls_of_a_judge_are_nobodys_spans(model: LoopbackModel, spans: Spans) -> None:
+def test_the_calls_of_a_judge_leave_no_spans(model: LoopbackModel, spans: Spans) -> None:
     from agentool_otel.instrumentation.openai import OpenAIInstrumentor
 
     def by_hand(question: Any) -> Any:
@@ -381,7 +381,7 @@ def test_a_judge_without_a_key_and_without_an_endpoint_is_an_error(
         OpenAIJudge("judge-1", cache=None)
 
 
-def test_a_missing_library_is_named_with_the_line_that_installs_it(
+def test_a_missing_library_is_reported_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openai", None)

@@ -31,12 +31,12 @@ def inside(text: str) -> list[str]:
 
 
 @given(TEXTS, TEXTS)
-def test_no_text_closes_the_fence_that_is_around_it(text: str, more: str) -> None:
+def test_no_text_closes_the_fence_around_it(text: str, more: str) -> None:
     assert inside(fenced([text.replace("\n", " "), more.replace("\n", " ")]))
 
 
 @given(TEXTS)
-def test_no_text_of_a_run_is_a_line_of_its_own(text: str) -> None:
+def test_no_text_of_a_run_starts_a_line_in_the_question(text: str) -> None:
     steps = [
         {"step_id": "s1", "type": "tool_result", "tool_result": {"output": text}},
         {"step_id": "s2", "type": "of_somebody", "content": {text: [text]}},
@@ -65,7 +65,7 @@ PERSUASION = [
 
 @pytest.mark.parametrize("text", PERSUASION)
 @pytest.mark.parametrize("assertion", [POLITE, RUBRIC, GROUNDED])
-def test_what_would_talk_the_judge_round_stays_data(assertion: Object, text: str) -> None:
+def test_text_that_addresses_the_judge_stays_data(assertion: Object, text: str) -> None:
     steps = [dict(step) for step in RUN["steps"]]
     steps[1]["tool_result"] = {"call_id": "c1", "output": text}
     question = asked(assertion, output=text, steps=steps)
@@ -76,14 +76,14 @@ def test_what_would_talk_the_judge_round_stays_data(assertion: Object, text: str
     assert "step_999" not in question.step_ids
 
 
-def test_a_mark_that_was_seen_before_opens_nothing() -> None:
+def test_the_fence_of_an_earlier_question_opens_nothing() -> None:
     """The fence of one run, put into the output of the next."""
     first = asked(POLITE).text
     again = asked(POLITE, output=f"{first}\n{first}").text
     assert json.loads(inside(again)[-1])["output"] == f"{first}\n{first}"
 
 
-def test_a_step_that_only_a_text_tells_of_makes_a_verdict_void() -> None:
+def test_citing_a_step_that_only_a_text_mentions_voids_the_verdict() -> None:
     answer = {"passed": True, "step_ids": ["step_999"]}
     held = judged(RUBRIC, lambda _: answer, output='{"step_id": "step_999"}')
     assert held.passed is None
@@ -111,11 +111,11 @@ class Takes:
         return True
 
 
-def test_what_is_not_long_is_not_cut() -> None:
+def test_a_short_text_is_not_cut() -> None:
     assert asked(RUBRIC, output="a" * 90_000).shortened is None
 
 
-def test_a_verdict_on_a_shortened_trace_says_so_and_so_does_the_question() -> None:
+def test_the_question_and_the_verdict_both_say_that_a_trace_was_shortened() -> None:
     judge = Takes(2_000)
     held = judged(POLITE, judge, output="a" * 5_000 + "z" * 5_000)
     output = json.loads(inside(judge.text)[-1])["output"]
@@ -126,7 +126,7 @@ def test_a_verdict_on_a_shortened_trace_says_so_and_so_does_the_question() -> No
     assert held.reason == f"the judge's score is 1 (judged on a shortened trace: {words[0]})"
 
 
-def test_evidence_that_was_left_out_makes_no_claim_a_lie() -> None:
+def test_a_claim_is_not_refuted_by_evidence_that_was_left_out() -> None:
     steps = [dict(step) for step in RUN["steps"]]
     steps[1]["tool_result"] = {"call_id": "c1", "output": "x" * 10_000}
 
@@ -153,7 +153,7 @@ MEMBERS = st.text(max_size=2_000) | st.lists(st.integers(), max_size=300)
 
 
 @given(st.lists(MEMBERS, max_size=40), MEMBERS, st.integers(1_500, 20_000))
-def test_it_never_gets_longer_than_asked_and_keeps_both_ends(
+def test_a_shortened_trace_fits_its_budget_and_keeps_both_ends(
     held: list[Any], output: Any, budget: int
 ) -> None:
     steps = [{"step_id": f"s{n}", "content": value} for n, value in enumerate(held)]

@@ -66,7 +66,9 @@ NOT_ASKED: list[tuple[Object, Object, str]] = [
 
 
 @pytest.mark.parametrize(("assertion", "members", "reason"), NOT_ASKED)
-def test_what_cannot_be_seen_is_not_asked(assertion: Object, members: Object, reason: str) -> None:
+def test_nothing_is_asked_about_an_output_that_cannot_be_seen(
+    assertion: Object, members: Object, reason: str
+) -> None:
     held = judged(assertion, never_asked, **members)
     assert held.passed is None
     assert reason in str(held.reason)
@@ -93,7 +95,7 @@ CALLABLES: list[tuple[Any, bool | None, float | None, str]] = [
 
 
 @pytest.mark.parametrize(("answer", "passed", "score", "reason"), CALLABLES)
-def test_a_callable_says_it_in_any_of_these_ways(
+def test_a_callable_may_answer_in_any_of_these_forms(
     answer: Any, passed: bool | None, score: float | None, reason: str
 ) -> None:
     held = judged(POLITE, lambda question: answer)
@@ -101,7 +103,7 @@ def test_a_callable_says_it_in_any_of_these_ways(
     assert reason in str(held.reason)
 
 
-def test_a_callable_may_await() -> None:
+def test_a_callable_may_be_async() -> None:
     async def judge(question: object) -> bool:
         return True
 
@@ -110,7 +112,7 @@ def test_a_callable_may_await() -> None:
     assert judged(POLITE, lambda _: judge(None)).passed is True
 
 
-def test_a_judge_that_crashes_or_declines_is_no_low_score() -> None:
+def test_a_crash_or_refusal_of_the_judge_is_not_a_low_score() -> None:
     def crash(question: object) -> bool:
         raise ZeroDivisionError("division by zero")
 
@@ -129,7 +131,7 @@ def test_a_callable_sees_the_values_themselves() -> None:
 
 
 @pytest.mark.parametrize(("score", "passed"), [(0.5, False), (0.7, True)])
-def test_the_score_from_which_on_it_holds_is_ones_own(score: float, passed: bool) -> None:
+def test_the_passing_score_can_be_set(score: float, passed: bool) -> None:
     answer = {"passed": True, "score": score}
     for assertion in (POLITE, RUBRIC):
         assert judged({**assertion, "min_score": 0.6}, lambda _: answer).passed is passed
@@ -143,7 +145,7 @@ def test_steps_are_named_only_where_they_exist() -> None:
     assert 'void: it rests on steps that it was not shown: "step_9"' in str(void.reason)
 
 
-def test_who_judged_is_said_where_somebody_did() -> None:
+def test_a_result_names_its_judge_if_there_was_one() -> None:
     held = judged(POLITE, lambda question: True)
     assert held.extra["judge_model"] == "<lambda>"
     assert "judge_model" not in judged(POLITE, never_asked, output=...).extra
@@ -158,11 +160,11 @@ def lines(question: Any) -> list[Object]:
     return [json.loads(line) for line in inside.splitlines()[1:]]
 
 
-def test_a_property_is_of_the_output_alone() -> None:
+def test_a_property_is_judged_by_input_and_output_alone() -> None:
     assert lines(asked(POLITE)) == [{"input": RUN["input"]}, {"output": RUN["output"]}]
 
 
-def test_a_rubric_is_of_the_whole_run() -> None:
+def test_a_rubric_is_judged_by_the_whole_run() -> None:
     assert lines(asked(RUBRIC)) == [
         {"input": "What is new?"},
         {
@@ -189,14 +191,14 @@ def test_a_rubric_is_of_the_whole_run() -> None:
     ]
 
 
-def test_the_judge_of_a_rubric_is_told_what_nobody_can_see() -> None:
+def test_the_judge_of_a_rubric_is_told_what_is_hidden() -> None:
     run = each_argument(MASKED)
     question = asked(RUBRIC, steps=run["steps"])
     assert "What nobody can see of the run: tool_call.arguments of step_001" in question.text
     assert "is redacted: masked as a credential" in question.text
 
 
-def test_evidence_is_tool_results_and_what_was_read_from_memory() -> None:
+def test_evidence_is_tool_results_and_memory_reads() -> None:
     steps = [
         {"step_id": "s0", "type": "reasoning", "content": "LangSmith is best"},
         *RUN["steps"][:2],
@@ -244,7 +246,7 @@ GROUNDING: list[tuple[list[Any], Object, bool | None, float | None, str]] = [
 
 
 @pytest.mark.parametrize(("held", "members", "passed", "score", "reason"), GROUNDING)
-def test_claims_are_held_against_the_evidence_one_by_one(
+def test_claims_are_checked_against_the_evidence_one_by_one(
     held: list[Any], members: Object, passed: bool | None, score: float | None, reason: str
 ) -> None:
     found = judged(GROUNDED, lambda _: claims(*held), **members)
@@ -262,18 +264,18 @@ def test_the_claims_and_their_steps_are_in_the_result() -> None:
     }
 
 
-def test_a_share_that_is_large_enough_is_ones_own() -> None:
+def test_the_required_share_of_claims_can_be_set() -> None:
     answer = claims(*[SUPPORTED] * 4, INVENTED)
     assert judged({**GROUNDED, "min_score": 1}, lambda _: answer).passed is False
 
 
 @pytest.mark.parametrize("answer", [False, 0.3, {"passed": False}])
-def test_a_no_without_claims_is_none_where_evidence_is_hidden(answer: Any) -> None:
+def test_a_no_without_claims_does_not_count_if_evidence_is_hidden(answer: Any) -> None:
     assert judged(GROUNDED, lambda _: answer).passed is False
     assert judged(GROUNDED, lambda _: answer, **results(MASKED)).passed is None
 
 
-def test_an_error_of_a_tool_is_evidence_and_hides_nothing() -> None:
+def test_a_tools_error_is_evidence_and_hides_nothing() -> None:
     steps = changed()["steps"][:2]
     steps[1]["tool_result"] = {"call_id": "c1", "error": "no such page"}
     question = asked(GROUNDED, steps=steps, metrics=...)
@@ -284,7 +286,7 @@ def test_an_error_of_a_tool_is_evidence_and_hides_nothing() -> None:
 # ------------------------------------------------------------------------------- from spans
 
 
-def test_evidence_that_a_collector_masked_makes_no_claim_a_lie() -> None:
+def test_a_claim_is_not_refuted_by_evidence_that_a_collector_masked() -> None:
     answer = claims(INVENTED)
     (result,) = evaluate(GROUNDED, [masked(RUN, RESULT, "****")], lambda _: answer)
     (held,) = result.assertion_results
@@ -318,7 +320,7 @@ class Concise(JudgeCheck, frozen=True, kw_only=True):
         )
 
 
-def test_a_type_of_ones_own_may_ask_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_assertion_type_may_ask_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "_kind", lambda name: Concise)
     assertion = {"type": "concise", "words": 3}
     assert judged(assertion, lambda question: "3 words" in question.criterion).passed is True

@@ -43,17 +43,17 @@ def tried(match: MatchRule | None, **members: Any) -> list[str]:
         (lambda trace, case: case.case_id != "none", {}, ["new", "old"]),
     ],
 )
-def test_a_rule_finds_it(match: MatchRule | None, members: Object, found: list[str]) -> None:
+def test_a_rule_selects_cases(match: MatchRule | None, members: Object, found: list[str]) -> None:
     assert tried(match, **members) == found
 
 
-def test_what_the_run_names_and_what_it_was_asked_come_first() -> None:
+def test_the_named_case_and_the_input_take_precedence_over_the_rule() -> None:
     assert tried("session_id", session_id="old", input="is new") == ["new"]
     assert tried("session_id", session_id="old", metadata={"case_id": "none"}) == ["none"]
     assert tried("session_id", session_id="old", metadata={"case_id": "gone"}) == []
 
 
 @pytest.mark.parametrize("rule", ["", "=case_id", "metadata.x="])
-def test_what_is_no_rule_is_refused_at_once(rule: str) -> None:
+def test_an_invalid_rule_is_refused_at_once(rule: str) -> None:
     with pytest.raises(EvaluationError, match="match is `contains`, a member of the trace"):
         evaluate(CASES, [], match=rule)

@@ -122,13 +122,13 @@ class Structure(HTMLParser):
 
 @given(texts.filter(lambda it: it.strip() != ""))
 @settings(max_examples=50)
-def test_no_text_of_a_result_is_anything_but_text_on_the_page(text: str) -> None:
+def test_all_text_of_a_result_is_plain_text_on_the_page(text: str) -> None:
     harmless = Structure(written(Page, *saying("x"), subject=about("x")))
     said = Structure(written(Page, *saying(text), subject=about(text)))
     assert said.found == harmless.found
 
 
-def test_the_page_says_all_of_what_failed_or_was_not_evaluated_and_counts_the_rest() -> None:
+def test_the_page_details_what_did_not_pass_and_counts_the_rest() -> None:
     page = written(
         Page,
         result(True, case_id="fine", composite_score=1),
@@ -157,19 +157,19 @@ def test_the_page_allows_its_own_style_and_script_and_nothing_else() -> None:
     assert re.search(r"(?i)src=|href=|url\(|https?:|@import", page) is None
 
 
-def test_a_page_of_many_results_has_the_first_thousand_of_each_outcome() -> None:
+def test_a_large_page_has_the_first_thousand_results_of_each_outcome() -> None:
     page = written(Page, *(result(passed) for passed in OUTCOMES for _ in range(1003)))
     assert page.count("<article") == 2000
     assert page.count("… and 3 more results, left out of this page") == 3
 
 
-def test_a_table_by_what_no_trace_says_is_left_out() -> None:
+def test_a_table_by_an_unknown_facet_is_left_out() -> None:
     page = written(Page, result(True))
     assert "By agent" in page
     assert "By tag" not in page
 
 
-def test_without_jinja_the_line_that_installs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_jinja_the_install_command_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     html.template.cache_clear()
     with pytest.raises(MissingDependencyError, match=r"pip install 'agentool-otel\[eval\]'"):
@@ -177,7 +177,7 @@ def test_without_jinja_the_line_that_installs_it_is_said(monkeypatch: pytest.Mon
 
 
 @pytest.mark.thorough
-def test_a_browser_runs_the_script_of_the_page_and_none_of_a_result(tmp_path: Path) -> None:
+def test_a_browser_runs_the_pages_script_and_no_script_of_a_result(tmp_path: Path) -> None:
     browsers = ("chromium", "chromium-browser", "google-chrome")
     browser = next(filter(None, map(shutil.which, browsers)), None)
     if browser is None:
@@ -206,12 +206,12 @@ def blocks(text: str) -> list[Any]:
 
 @given(texts)
 @settings(max_examples=many(200))
-def test_no_text_of_a_result_is_anything_but_code_in_a_comment(text: str) -> None:
+def test_all_text_of_a_result_is_code_in_a_comment(text: str) -> None:
     harmless = written(Markdown, *saying("x"), subject=about("x"))
     assert blocks(written(Markdown, *saying(text), subject=about(text))) == blocks(harmless)
 
 
-def test_a_comment_has_the_figures_the_table_and_the_failures_folded_away() -> None:
+def test_a_comment_has_figures_a_table_and_collapsed_failures() -> None:
     assert written(
         Markdown,
         result(True, composite_score=1),
@@ -249,7 +249,7 @@ def test_a_comment_fits_and_says_how_many_were_left_out(reason: str) -> None:
 
 @given(texts)
 @settings(max_examples=50)
-def test_any_text_makes_well_formed_xml_of_the_elements_the_schemas_have(text: str) -> None:
+def test_any_text_gives_well_formed_xml_with_only_the_known_elements(text: str) -> None:
     root = ElementTree.fromstring(written(JUnit, *saying(text)))
     assert [suite.tag for suite in root] == ["testsuite"] * 3
     for suite in root:
@@ -293,7 +293,7 @@ def test_pandas_reads_the_results_in_one_line(tmp_path: Path) -> None:
     assert assertions["passed"].tolist() == [True, False]
 
 
-def test_a_trace_of_two_tags_counts_in_both_and_the_worst_come_first() -> None:
+def test_a_trace_with_two_tags_counts_for_both_and_the_worst_tag_comes_first() -> None:
     slices = Slices("tag")
     both = Subject(ReasoningTrace(trace_id="a", steps=[], metadata={"tags": ["x", "y"]}))
     slices.add(result(True), both)

@@ -36,9 +36,7 @@ SILENT: Object = {"agent_id": ..., "status": ..., "started_at": ..., "metadata":
         (Selection(until_ns=NOON + 1 if NOON else 0), True),
     ],
 )
-def test_any_name_of_a_kind_will_do_and_every_kind_has_to_hold(
-    selection: Selection, holds: bool
-) -> None:
+def test_any_name_of_a_kind_matches_but_every_kind_must(selection: Selection, holds: bool) -> None:
     assert selection.holds(trace(**RUN)) is holds
 
 
@@ -49,5 +47,5 @@ def test_any_name_of_a_kind_will_do_and_every_kind_has_to_hold(
         *(Selection(statuses=("*",)), Selection(since_ns=0), Selection(until_ns=2**63)),
     ],
 )
-def test_what_a_trace_does_not_say_fits_no_name_and_no_time(selection: Selection) -> None:
+def test_an_unknown_value_matches_no_name_and_no_time(selection: Selection) -> None:
     assert not selection.holds(trace(**SILENT))

@@ -105,20 +105,20 @@ def test_an_unrelated_step_changes_no_verdict(step: Object, at: int) -> None:
     assert verdicts(ReasoningTrace.from_dict(changed(steps=steps))) == EXPECTED
 
 
-def test_arguments_that_a_collector_masked_are_not_held_against_the_agent() -> None:
+def test_arguments_masked_by_a_collector_are_not_held_against_the_agent() -> None:
     found = verdict(SEARCH, masked(RUN, ARGUMENTS, "****"))
     assert found.passed is None
     assert "masked by a Collector" in found.reason
     assert found.step_ids == ("step_001",)
 
 
-def test_the_output_that_a_collector_masked_is_not_held_against_the_agent() -> None:
+def test_an_output_masked_by_a_collector_is_not_held_against_the_agent() -> None:
     found = verdict({"type": "output_contains", "text": "x"}, masked(RUN, OUTPUT, "****"))
     assert found.passed is None
     assert "redacted" in found.reason
 
 
-def test_a_masked_output_hides_no_arguments() -> None:
+def test_a_masked_output_does_not_hide_arguments() -> None:
     assert verdict(SEARCH, masked(RUN, OUTPUT, "****")).passed is False
 
 
@@ -134,7 +134,7 @@ def test_content_that_was_not_captured_is_not_held_against_the_agent(attribute: 
     assert "captured" in found.reason
 
 
-def test_a_run_whose_end_is_missing_is_not_known_to_lack_a_call() -> None:
+def test_an_incomplete_run_is_not_known_to_lack_a_call() -> None:
     without_root = [span for span in spans_of(RUN) if span.parent_id is not None]
     found: list[Verdict] = [
         verdict({"type": "no_tool_call", "tool_name": "rm"}, it) for it in rebuild(without_root)
@@ -142,7 +142,7 @@ def test_a_run_whose_end_is_missing_is_not_known_to_lack_a_call() -> None:
     assert [it.passed for it in found] == [None] * len(found) != []
 
 
-def test_one_assertion_of_ten_that_could_look_makes_no_pass() -> None:
+def test_one_evaluated_assertion_of_ten_makes_no_pass() -> None:
     spans = spans_of(RUN)
     for span in spans:
         span.attributes.update(dict.fromkeys((ARGUMENTS, RESULT, OUTPUT), "****"))

@@ -77,9 +77,9 @@ def test_undelivered_log_records_are_kept_and_recovered(tmp_path: Path) -> None:
     (kept,) = tmp_path.glob("*.logs.spool")
     events = [event for span in open_source(kept).spans() for event in span.events]
     assert [event.attributes["body"] for event in events] == ["a", "b"]
-    assert recover(tmp_path).left
+    assert recover(tmp_path).incomplete
     with HttpReceiver() as receiver:
-        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
+        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).incomplete
         assert bodies(receiver) == ["a", "b"]
     assert list(tmp_path.iterdir()) == []
 
@@ -94,7 +94,7 @@ def test_refused_log_records_are_kept_apart(tmp_path: Path) -> None:
         "logs.refused", "open"
     ]  # fmt: skip
     with HttpReceiver() as receiver:
-        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
+        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).incomplete
         assert bodies(receiver) == ["a"]
     assert list(tmp_path.iterdir()) == []
 
@@ -171,7 +171,7 @@ def test_log_records_with_their_own_endpoint_wait_in_their_own_files(tmp_path: P
     pipeline.shutdown()
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".open", ".spool"]
     with HttpReceiver() as receiver:
-        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).left
+        assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).incomplete
         assert bodies(receiver) == ["a"]
     assert list(tmp_path.iterdir()) == []
 

@@ -206,7 +206,7 @@ def test_recover_offers_refused_spans_again(folder: Path) -> None:
         pipeline, tracer = traced(receiver.endpoint, folder)
         spans(tracer, "a")
         pipeline.shutdown()
-        assert recover(folder).left
+        assert recover(folder).incomplete
     with HttpReceiver() as receiver:
         assert recover(folder, OtlpTarget.at(receiver.endpoint, {})) == (True, False)
         assert receiver.names() == ["a"]
@@ -393,7 +393,7 @@ def test_an_unreadable_spool_of_a_dead_process_blocks_nobody(
     (said,) = caplog.messages
     assert f"({unreadable.name}: it is a folder); unreadable files, 1, are left" in said
     assert [path.suffix for path in sorted(folder.iterdir())] == [".open", ".spool"]
-    assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).left
+    assert recover(folder, OtlpTarget.at("http://127.0.0.1:9", {})).incomplete
 
 
 def test_an_unreadable_spool_of_this_process_loses_only_its_spans(

@@ -318,7 +318,7 @@ def test_a_journal_that_came_by_a_clone_is_never_taken_up(folder: Path) -> None:
     with HttpReceiver() as receiver:
         done = recover(here, OtlpTarget.at(receiver.endpoint, {}))
         assert receiver.names() == []
-    assert not done.left
+    assert not done.incomplete
     assert {file.name: file.read_bytes() for file in here.iterdir()} == before
 
 

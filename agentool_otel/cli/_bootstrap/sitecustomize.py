@@ -17,6 +17,7 @@ from typing import Any, Dict  # noqa: UP035 - any Python may start this file
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _VARIABLE = "AGENTOOL_OTEL_RUN"
+"""`RUN_OPTIONS` of `ground.environment`, which a Python without agentool_otel cannot import."""
 
 
 def _leave() -> None:
@@ -44,7 +45,7 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
     folder = options.get("notes") or ""
 
     def note(**what: Any) -> None:
-        """Leave word of this process for `run`; the last word counts."""
+        """Write a note about this process for `run`, replacing an earlier one."""
         try:
             path = os.path.join(folder, str(os.getpid()))
             with open(path + ".part", "w", encoding="utf-8") as file:
@@ -57,8 +58,10 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         try:
             import agentool_otel
 
-            said = agentool_otel.status()
-            note(destination=said["destination"], spans=said["spans"], content=said["content"])
+            status = agentool_otel.status()
+            note(
+                destination=status["destination"], spans=status["spans"], content=status["content"]
+            )
         except Exception as error:
             note(error=f"{type(error).__name__}: {error}")
 
@@ -76,9 +79,9 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
             what = f"agentool_otel cannot be used by {sys.executable} ({error})"
-        told = os.getppid() == options.get("runner")
-        note(error=what, told=told)
-        if told:
+        reported = os.getppid() == options.get("runner")
+        note(error=what, reported=reported)
+        if reported:
             sys.stderr.write(f"agentool-otel: not recording: {what}\n")
         return
     note()

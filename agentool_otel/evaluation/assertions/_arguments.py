@@ -11,7 +11,7 @@ from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
 from agentool_otel.model.documents import UNSET
 
-__all__ = ["ArgumentMode", "ExpectedArguments", "told"]
+__all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
 
 ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
 _MOST = 100_000
@@ -27,7 +27,7 @@ class ExpectedArguments(NamedTuple):
     mode: ArgumentMode = "subset"
 
     def match(self, call: Call) -> Match:
-        """Hold a call's arguments against them."""
+        """Compare a call's arguments with them."""
         names = [*self.values, *self.schemas, *self.patterns]
         if self.mode == "ignore" or (not names and self.mode == "subset"):
             return Match(True)
@@ -41,7 +41,7 @@ class ExpectedArguments(NamedTuple):
         wrong = [match for match in matches if match.holds is False]
         unclear = [match for match in matches if match.holds is None]
         holds = False if wrong else None if unclear else True
-        return Match(holds, "; ".join(match.found for match in wrong or unclear))
+        return Match(holds, "; ".join(match.detail for match in wrong or unclear))
 
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
         marked = gap_in(call.arguments) if "$truncated" in call.arguments else None
@@ -83,7 +83,7 @@ def _expected(words: str) -> str:
     return f", expected {words}"
 
 
-def told(call: Call, match: Match) -> str:
-    """Return where a call was made and what was found of it, for a reason."""
-    found = f" with {match.found}" if match.found else ""
-    return f"{call.name} was called at {call.step_id}{found}"
+def describe_call(call: Call, match: Match) -> str:
+    """Describe where a call was made and how its arguments differ, for a reason."""
+    detail = f" with {match.detail}" if match.detail else ""
+    return f"{call.name} was called at {call.step_id}{detail}"

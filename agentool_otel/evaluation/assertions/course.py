@@ -1,4 +1,4 @@
-"""How a run went: handoffs, its end, loops and failing tools."""
+"""The course of a run: handoffs, its end, loops and failing tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Handoff", "NoLoop", "NoToolError", "StatusIs"]
 
 
 class Handoff(Check, frozen=True, kw_only=True):
-    """The agent handed over, where one is named, to that agent."""
+    """The agent handed over, to the named agent if one is named."""
 
     to_agent: str | None = None
 
@@ -31,12 +31,12 @@ class Handoff(Check, frozen=True, kw_only=True):
             return passed(f"{expected} at {listed(good)}", good)
         ids = [step_id for step_id, _ in handoffs]
         where = listed(f"{agent} at {step_id}" for step_id, agent in handoffs)
-        said = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
+        reason = f"handed over to {where}, expected {expected}" if where else f"no {expected[2:]}"
         if any(agent is None or gap_in(agent) for _, agent in handoffs):
-            return not_evaluated(f"{said}; to whom is not in this store", ids)
+            return not_evaluated(f"{reason}; to whom is not in this store", ids)
         if trace.unseen_calls:
-            return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
-        return failed(said, ids)
+            return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+        return failed(reason, ids)
 
 
 class StatusIs(Check, frozen=True, kw_only=True):
@@ -46,17 +46,17 @@ class StatusIs(Check, frozen=True, kw_only=True):
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = [self.status] if isinstance(self.status, str) else self.status
-        found = known(trace.trace.status)
-        if found is None:
+        status = known(trace.trace.status)
+        if status is None:
             return not_evaluated("the trace has no status")
-        if found in expected:
-            return passed(f"the status is {found}")
+        if status in expected:
+            return passed(f"the status is {status}")
         if trace.unfinished:
             return not_evaluated(trace.unfinished)
         error = trace.metadata.get("error")
         words = error.get("message") or error.get("type") if isinstance(error, dict) else None
         why = f" ({short(words)})" if words else ""
-        return failed(f"the status is {found}{why}, expected {listed(expected)}")
+        return failed(f"the status is {status}{why}, expected {listed(expected)}")
 
 
 class NoLoop(Check, frozen=True, kw_only=True):
@@ -76,20 +76,20 @@ class NoLoop(Check, frozen=True, kw_only=True):
         if loops:
             worst = max(loops, key=len)
             ids = [call.step_id for call in worst]
-            said = f"{worst[0].name} was called {len(worst)} times in a row with equal arguments"
-            return failed(f"{said} ({listed(ids)}), expected at most {self.max_repeats}", ids)
+            reason = f"{worst[0].name} was called {len(worst)} times in a row with equal arguments"
+            return failed(f"{reason} ({listed(ids)}), expected at most {self.max_repeats}", ids)
         for run in long:
             if any(map(_unclear, run)):
                 ids = [call.step_id for call in run]
-                said = f"{run[0].name} was called {len(run)} times in a row ({listed(ids)})"
-                return not_evaluated(f"{said} with arguments that cannot all be seen", ids)
+                reason = f"{run[0].name} was called {len(run)} times in a row ({listed(ids)})"
+                return not_evaluated(f"{reason} with arguments that cannot all be seen", ids)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
         return passed(f"no call was made more than {self.max_repeats} times in a row")
 
 
 class NoToolError(Check, frozen=True, kw_only=True):
-    """No tool call, of the tool where one is named, ended in an error."""
+    """No tool call ended in an error; with a name, no call of that tool."""
 
     tool_name: str | None = None
 
@@ -105,8 +105,8 @@ class NoToolError(Check, frozen=True, kw_only=True):
             return failed(f"failed: {where}", ids)
         silent = [call.step_id for call in calls if call.result is None]
         if silent:
-            said = f"no result of the calls at {listed(silent)} is in this store"
-            return not_evaluated(said, silent)
+            reason = f"no result of the calls at {listed(silent)} is in this store"
+            return not_evaluated(reason, silent)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
         return passed(

@@ -1,4 +1,4 @@
-"""What a run took: time, tokens, money."""
+"""Limits on what a run used: time, tokens, money."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ __all__ = ["ContextEfficiency", "Latency", "MaxCostUsd"]
 
 
 class Latency(Check, frozen=True, kw_only=True):
-    """The run took no longer than this, in milliseconds: by its metrics, else by its times."""
+    """The run took no longer than this many milliseconds, by its metrics or else by its start and
+    end."""
 
     max_ms: int | float
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        found = known(trace.metrics.total_duration_ms)
-        if found is None:
-            found = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
-        return _within(trace, found, self.max_ms, "ms", "how long the run took")
+        duration_ms = known(trace.metrics.total_duration_ms)
+        if duration_ms is None:
+            duration_ms = _between(known(trace.trace.started_at), known(trace.trace.finished_at))
+        return _within(trace, duration_ms, self.max_ms, "ms", "how long the run took")
 
 
 class ContextEfficiency(Check, frozen=True, kw_only=True):
-    """The model calls of the run used no more tokens than this, input and output."""
+    """The model calls of the run used no more than this many tokens, input and output together."""
 
     max_tokens: int | float
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        found = known(trace.metrics.total_tokens)
-        return _within(trace, found, self.max_tokens, "tokens", "how many tokens the run used")
+        tokens = known(trace.metrics.total_tokens)
+        return _within(trace, tokens, self.max_tokens, "tokens", "how many tokens the run used")
 
 
 class MaxCostUsd(Check, frozen=True, kw_only=True):
@@ -41,8 +42,8 @@ class MaxCostUsd(Check, frozen=True, kw_only=True):
     max_usd: int | float
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
-        found = known(trace.metrics.total_cost_usd)
-        return _within(trace, found, self.max_usd, "US dollars", "what the run cost")
+        cost_usd = known(trace.metrics.total_cost_usd)
+        return _within(trace, cost_usd, self.max_usd, "US dollars", "what the run cost")
 
 
 def _between(start: Any, end: Any) -> float | None:
@@ -52,12 +53,12 @@ def _between(start: Any, end: Any) -> float | None:
     return (times[1] - times[0]) / 1e6
 
 
-def _within(trace: JudgedTrace, found: Any, most: float, unit: str, what: str) -> Verdict:
-    if found is None:
+def _within(trace: JudgedTrace, amount: Any, most: float, unit: str, what: str) -> Verdict:
+    if amount is None:
         return not_evaluated(f"{what} is not in this store")
-    said = f"{found} {unit}, expected at most {most}"
-    if found > most:
-        return failed(said)
+    reason = f"{amount} {unit}, expected at most {most}"
+    if amount > most:
+        return failed(reason)
     if trace.unfinished:
-        return not_evaluated(f"{said}; it may be more: {trace.unfinished}")
-    return passed(said)
+        return not_evaluated(f"{reason}; it may be more: {trace.unfinished}")
+    return passed(reason)

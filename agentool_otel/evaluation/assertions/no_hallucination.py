@@ -1,4 +1,4 @@
-"""What the output claims is supported by what the run found out.
+"""The claims of the output are supported by what the run retrieved.
 
 Evidence is what the run was told from outside: tool results, what was read from memory, documents
 that were retrieved. What the agent thought, and what it asked its tools, is none.
@@ -24,7 +24,7 @@ _CRITERION = "Each claim of fact in the output is supported by the evidence, whi
 
 
 class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
-    """What the output claims is supported by what the run retrieved.
+    """The claims of the output are supported by what the run retrieved.
 
     The score is the share of its claims that are supported. It holds where none is contradicted and
     that share is large enough. The claims are a further member of the result, `claims`.
@@ -43,12 +43,12 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         if not evidence:
             why = f": {hidden}" if hidden else ": no tool result, memory read or retrieved document"
             return not_evaluated(f"no evidence in this store{why}")
-        given, _ = input_of(trace)
+        run_input, _ = input_of(trace)
         return prompts.question(
             "no_hallucination",
             _CRITERION,
             prompts.CLAIMS,
-            input=given,
+            input=run_input,
             output=output,
             steps=evidence,
             step_ids=[record["step_id"] for record in evidence],
@@ -61,7 +61,7 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         if answer.claims is None:
             verdict = judged(answer, self.min_score if answer.passed is None else None)
             if verdict.passed is False and unseen:
-                return _not_told("the output is not supported by", unseen, answer.step_ids)
+                return _undecided("the output is not supported by", unseen, answer.step_ids)
             return verdict
         return self._of_claims(answer.claims, answer.reason, unseen)
 
@@ -75,18 +75,18 @@ class NoHallucination(JudgeCheck, frozen=True, kw_only=True):
         passed = not against and score >= self.min_score
         if unsupported and unseen and not against:
             names = listed(short(claim.claim) for claim in unsupported)
-            verdict = _not_told(f"{names} not supported by", unseen, steps)
+            verdict = _undecided(f"{names} not supported by", unseen, steps)
             return verdict._replace(extra=extra)
         if passed:
-            said = f"{supported} of {counted(len(claims), 'claim')} supported"
-            said = said if claims else "the output makes no claim of fact"
-            return Verdict(True, score, reason or said, steps, extra)
+            summary = f"{supported} of {counted(len(claims), 'claim')} supported"
+            summary = summary if claims else "the output makes no claim of fact"
+            return Verdict(True, score, reason or summary, steps, extra)
         wrong = [_words(claim) for claim in (*against, *unsupported)]
-        said = f"{len(wrong)} of {counted(len(claims), 'claim')} not supported: {listed(wrong)}"
-        return Verdict(False, score, said, steps, extra)
+        summary = f"{len(wrong)} of {counted(len(claims), 'claim')} not supported: {listed(wrong)}"
+        return Verdict(False, score, summary, steps, extra)
 
 
-def _not_told(what: str, unseen: str, steps: Sequence[str]) -> Verdict:
+def _undecided(what: str, unseen: str, steps: Sequence[str]) -> Verdict:
     return not_evaluated(f"{what} the evidence that can be seen, but {unseen}", steps)
 
 
@@ -101,27 +101,27 @@ def _as_json(claim: Claim) -> dict[str, Any]:
 
 
 def _evidence(trace: JudgedTrace) -> Iterator[dict[str, Any]]:
-    """Yield what a judge may rest a claim on, with the ids of its steps."""
+    """Yield the evidence that a judge may rest a verdict on, with the ids of its steps."""
     tools = {call.result_step_id: call.name for call in trace.calls}
     for step_id, step in trace.steps:
-        said = _said(step)
-        if said:
+        contents = _contents(step)
+        if contents:
             tool = {"tool": tools[step_id]} if step_id in tools else {}
-            yield {"step_id": step_id, "type": step.type, **tool, **said}
+            yield {"step_id": step_id, "type": step.type, **tool, **contents}
 
 
-def _said(step: Step) -> dict[str, Any]:
-    """Return what a step brought from outside, empty where it brought nothing."""
-    said: dict[str, Any] = {}
+def _contents(step: Step) -> dict[str, Any]:
+    """Return what a step brought in from outside; empty if nothing."""
+    contents: dict[str, Any] = {}
     if (result := known(step.tool_result)) is not None:
-        said |= {"result": result.output, "error": result.error}
+        contents |= {"result": result.output, "error": result.error}
     if step.type == "memory_read":
-        said |= {"results": step.results}
-    return {name: value for name, value in said.items() if known(value) is not None}
+        contents |= {"results": step.results}
+    return {name: value for name, value in contents.items() if known(value) is not None}
 
 
 def _hidden(trace: JudgedTrace) -> Iterator[str]:
-    """Yield what of the evidence cannot be seen."""
+    """Yield the parts of the evidence that cannot be seen."""
     if trace.unseen_calls:
         yield trace.unseen_calls
     lost = [call.step_id for call in trace.calls if call.result is None]
@@ -135,7 +135,7 @@ def _hidden(trace: JudgedTrace) -> Iterator[str]:
 
 
 def _held(step: Step) -> Iterator[tuple[str, Any]]:
-    """Yield the members that hold evidence. A call that failed has an error, and no result."""
+    """Yield the members that hold evidence. A failed call has an error and no result."""
     result = known(step.tool_result)
     if result is not None and (result.output is not UNSET or known(result.error) is None):
         yield RESULT, result.output

@@ -1,4 +1,4 @@
-"""What a run answered."""
+"""Assertions on the output of a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OutputEquals(Check, frozen=True, kw_only=True):
 
 
 class OutputContains(Check, frozen=True, kw_only=True):
-    """The output contains a text, or each of several."""
+    """The output contains a text, or every one of several."""
 
     text: str | list[str]
     ignore_case: bool = False
@@ -48,17 +48,17 @@ class OutputContains(Check, frozen=True, kw_only=True):
         missing = [text for text in wanted if self._folded(text) not in within]
         if not missing:
             return passed(f"the output contains {listed(map(short, wanted))}")
-        said = f"{listed(map(short, missing))} is not in the output"
+        reason = f"{listed(map(short, missing))} is not in the output"
         if gap:
-            return not_evaluated(f"{said}, which {gap}")
-        return failed(f"{said} {short(output)}")
+            return not_evaluated(f"{reason}, which {gap}")
+        return failed(f"{reason} {short(output)}")
 
     def _folded(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text
 
 
 class OutputMatches(Check, frozen=True, kw_only=True):
-    """A regular expression of Python is found in the output."""
+    """A Python regular expression matches somewhere in the output."""
 
     pattern: str
 
@@ -70,20 +70,20 @@ class OutputMatches(Check, frozen=True, kw_only=True):
         if output is UNSET:
             return not_evaluated(f"the output {gap}")
         text = _text(output)
-        found = compiled(self.pattern, "pattern").search(text[:_MOST])
+        match = compiled(self.pattern, "pattern").search(text[:_MOST])
         if gap or len(text) > _MOST:
             # The end of what is left need not be the end: only what is found before it counts.
-            if found and found.end() < min(len(text), _MOST):
-                return passed(f"the output has {short(found[0])}")
+            if match and match.end() < min(len(text), _MOST):
+                return passed(f"the output has {short(match[0])}")
             why = gap or f"has {len(text):,} characters, of which {_MOST:,} were searched"
             return not_evaluated(f"the output, in which {short(self.pattern)} is not found, {why}")
-        if found:
-            return passed(f"the output has {short(found[0])}")
+        if match:
+            return passed(f"the output has {short(match[0])}")
         return failed(f"{short(self.pattern)} is not found in the output {short(output)}")
 
 
 class ResponseFormat(Check, frozen=True, kw_only=True):
-    """The output matches a JSON Schema: as the JSON that its text is, or as the text."""
+    """The output matches a JSON Schema, as it is or, if it is a text, as the JSON in it."""
 
     schema: dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""The output has a property that is said in words."""
+"""The output has a property, described in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["OutputProperty"]
 
 
 class OutputProperty(JudgeCheck, frozen=True, kw_only=True):
-    """The output has a property, in words. The judge sees the input and the output, no steps."""
+    """The output has a property, given in words. The judge sees input and output, but no steps."""
 
     property: str
     min_score: float | None = None
@@ -23,12 +23,12 @@ class OutputProperty(JudgeCheck, frozen=True, kw_only=True):
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")
-        given, hidden = input_of(trace)
+        run_input, hidden = input_of(trace)
         return prompts.question(
             "output_property",
             f"The output has this property: {self.property}",
             prompts.VERDICT,
-            input=given,
+            input=run_input,
             output=output,
             step_ids=[step_id for step_id, _ in trace.steps],
             hidden=hidden,

@@ -19,7 +19,8 @@ _MEMBERS = ("content", "to_agent", "message", "query", "results", "key")
 
 
 class Rubric(JudgeCheck, frozen=True, kw_only=True):
-    """The run meets a rubric, in words. The judge sees all of it, and is told what is hidden."""
+    """The run meets a rubric, described in words. The judge sees the whole run, and a list of what
+    is hidden."""
 
     rubric: str
     min_score: float | None = None
@@ -29,7 +30,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
         output, gap = trace.output()
         if gap:
             return not_evaluated(f"the output {gap}")
-        given, hidden = input_of(trace)
+        run_input, hidden = input_of(trace)
         gaps = [hidden] if hidden else []
         gaps += [trace.unseen_calls] if trace.unseen_calls else []
         for step_id, step in trace.steps:
@@ -38,7 +39,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
             "rubric",
             f"The run as a whole meets this rubric: {self.rubric}",
             prompts.VERDICT,
-            input=given,
+            input=run_input,
             output=output,
             steps=[_shown(step_id, step) for step_id, step in trace.steps],
             step_ids=[step_id for step_id, _ in trace.steps],
@@ -51,7 +52,7 @@ class Rubric(JudgeCheck, frozen=True, kw_only=True):
 
 
 def _shown(step_id: str, step: Step) -> dict[str, Any]:
-    """Return a step without what says nothing of the agent's work: times, ids, costs."""
+    """Return a step without what says nothing about the agent's work: times, ids, costs."""
     shown: dict[str, Any] = {"step_id": step_id, "type": step.type}
     if (call := known(step.tool_call)) is not None:
         shown |= {"tool": call.name} | _there(arguments=call.arguments)

@@ -7,7 +7,11 @@ from typing import Any
 
 from msgspec import field
 
-from agentool_otel.evaluation.assertions._arguments import ArgumentMode, ExpectedArguments, told
+from agentool_otel.evaluation.assertions._arguments import (
+    ArgumentMode,
+    ExpectedArguments,
+    describe_call,
+)
 from agentool_otel.evaluation.check import Check, counted, listed
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -17,7 +21,7 @@ __all__ = ["ArgsMatch", "ContainsToolCall", "NoToolCall", "ToolCallCount"]
 
 
 class ContainsToolCall(Check, frozen=True, kw_only=True):
-    """A tool was called at least once, where arguments are named, with these among its own."""
+    """A tool was called at least once; if arguments are named, with those among its own."""
 
     tool_name: str
     tool_args: dict[str, Any] = field(default_factory=dict)
@@ -28,7 +32,7 @@ class ContainsToolCall(Check, frozen=True, kw_only=True):
 
 
 class ArgsMatch(Check, frozen=True, kw_only=True):
-    """A tool was called with the arguments named: values, JSON Schemas and regexes, by argument.
+    """A tool was called with the named arguments: a value, JSON Schema or regex for each.
 
     Modes: `exact`, these and no others; `subset`, these are among the call's, which may have more;
     `superset`, the call has none beside these, and may leave some out; `ignore`, any arguments.
@@ -72,7 +76,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
         unclear = [(call, match) for call, match in matches if match.holds is None]
         if unclear:
             ids = [call.step_id for call, _ in unclear]
-            return not_evaluated(listed(told(*it) for it in unclear), ids)
+            return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
         if trace.unseen_calls:
             return not_evaluated(trace.unseen_calls)
         other = _called(trace.calls)
@@ -80,7 +84,7 @@ class NoToolCall(Check, frozen=True, kw_only=True):
 
 
 class ToolCallCount(Check, frozen=True, kw_only=True):
-    """The number of calls, of a tool where one is named, lies between two bounds, inclusive."""
+    """The number of calls, of one tool if named, lies between two bounds, inclusive."""
 
     tool_name: str | None = None
     min_calls: int | float | None = None
@@ -95,13 +99,13 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         ids = [call.step_id for call in calls]
         at = f" ({listed(ids)})" if ids else ""
         number = counted(len(calls), "call")
-        found = f"{number} of {self.tool_name or 'any tool'}{at}, expected {self._bounds()}"
+        reason = f"{number} of {self.tool_name or 'any tool'}{at}, expected {self._bounds()}"
         if self.max_calls is not None and len(calls) > self.max_calls:
-            return failed(found, ids)
+            return failed(reason, ids)
         enough = self.min_calls is None or len(calls) >= self.min_calls
         if trace.unseen_calls and not (enough and self.max_calls is None):
-            return not_evaluated(f"{found}; there may be more: {trace.unseen_calls}", ids)
-        return passed(found, ids) if enough else failed(found, ids)
+            return not_evaluated(f"{reason}; there may be more: {trace.unseen_calls}", ids)
+        return passed(reason, ids) if enough else failed(reason, ids)
 
     def _bounds(self) -> str:
         words: list[str] = []
@@ -113,7 +117,7 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
 
 
 def compiled(pattern: str, name: str) -> re.Pattern[str]:
-    """Return a regex of a case, ready to use.
+    """Compile a regex from a case.
 
     Raises:
         ValueError: it is none.
@@ -134,11 +138,11 @@ def _some_call(
     ids = [call.step_id for call, _ in matches]
     unclear = [(call, match) for call, match in matches if match.holds is None]
     if unclear:
-        return not_evaluated(listed(told(*it) for it in unclear), ids)
-    said = listed(told(*it) for it in matches) or f"{tool_name} was not called"
+        return not_evaluated(listed(describe_call(*it) for it in unclear), ids)
+    reason = listed(describe_call(*it) for it in matches) or f"{tool_name} was not called"
     if trace.unseen_calls:
-        return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
-    return failed(said if matches else f"{said}; {_called(trace.calls)}", ids)
+        return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+    return failed(reason if matches else f"{reason}; {_called(trace.calls)}", ids)
 
 
 def _called(calls: list[Call]) -> str:

@@ -29,7 +29,7 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """As the modes of `args_match`."""
 
     def holds(self, call: Call) -> bool | None:
-        """Whether it is a call of the run; None where its arguments cannot tell."""
+        """Whether a call of the run is this one; None if its arguments cannot tell."""
         if call.name != self.tool_name:
             return False
         return ExpectedArguments(self.tool_args, {}, {}, self.args_mode).match(call).holds
@@ -39,8 +39,8 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class ToolSequence(Check, frozen=True, kw_only=True):
-    """The trajectory, by the names of its tools or by calls with arguments; what is named twice is
-    to be called twice.
+    """The trajectory, as tool names or calls with arguments; a tool named twice must be called
+    twice.
 
     Modes: `exact`, these calls in this order and no others; `in_order`, these in this order, others
     may lie between; `any_order`, these in any order beside any others (all as ADK has them);
@@ -55,22 +55,22 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         calls = trace.calls
         ids = [call.step_id for call in calls]
         where = listed(f"{call.name} at {call.step_id}" for call in calls) or "no tool"
-        said = f"called: {where}"
+        reason = f"called: {where}"
         expected = [ExpectedCall(tool_name=it) if isinstance(it, str) else it for it in self.tools]
         holds = [[it.holds(call) for call in calls] for it in expected]
         wrong = self._wrong(expected, calls, lambda i, j: holds[i][j] is True)
         if wrong and not self._wrong(expected, calls, lambda i, j: holds[i][j] is not False):
             unclear = [calls[j] for j in range(len(calls)) if any(row[j] is None for row in holds)]
             gaps = listed(f"{call.name} at {call.step_id}" for call in unclear)
-            return not_evaluated(f"{said}, but the arguments of {gaps} cannot be seen", ids)
+            return not_evaluated(f"{reason}, but the arguments of {gaps} cannot be seen", ids)
         if trace.unseen_calls and self._open(wrong):
-            return not_evaluated(f"{said}, but {trace.unseen_calls}", ids)
-        return failed(f"{said}; {wrong}", ids) if wrong else passed(said, ids)
+            return not_evaluated(f"{reason}, but {trace.unseen_calls}", ids)
+        return failed(f"{reason}; {wrong}", ids) if wrong else passed(reason, ids)
 
     def _wrong(
         self, expected: Sequence[ExpectedCall], calls: Sequence[Call], fits: _Fits
     ) -> str | None:
-        """Return what is not as expected; None where all is."""
+        """Return what is not as expected; None if everything is."""
         number, of = len(expected), len(calls)
         words = f"{'exactly ' * (self.mode == 'exact')}{listed(map(str, expected)) or 'no tool'}"
         if self.mode == "exact":
@@ -87,14 +87,14 @@ class ToolSequence(Check, frozen=True, kw_only=True):
         return f"missing: {listed(str(expected[i]) for i in missing)}" if missing else None
 
     def _open(self, wrong: str | None) -> bool:
-        """Whether calls that cannot be seen could change what was found."""
+        """Whether calls that cannot be seen could change the verdict."""
         if self.mode == "subset":
             return wrong is None
         return self.mode == "exact" or wrong is not None
 
 
 def _unpaired(number: int, others: int, fits: _Fits) -> list[int]:
-    """Return which of `number` things have no partner among others, each being one thing's alone.
+    """Return which of `number` things cannot be matched with a partner of their own.
 
     As many as possible have one: the augmenting paths of Kuhn's algorithm, breadth first.
     """
@@ -118,7 +118,7 @@ def _paired(thing: int, others: int, fits: _Fits, partner: dict[int, int]) -> bo
 
 
 def _shift(other: int, thing: int, reached_from: dict[int, int], partner: dict[int, int]) -> None:
-    """Give what was free to the one that asked for it, what that one had to the one before it."""
+    """Flip the path: each takes the partner it reached, leaving its old one to the one before."""
     owned = {owner: held for held, owner in partner.items()}
     while True:
         asking = reached_from[other]

@@ -33,41 +33,41 @@ def is_eval_set(value: Any) -> bool:
 
 
 def cases_of(eval_set: _Object, where: str) -> Iterator[Item]:
-    """Yield the cases of an eval set as EvalCase objects; what is none has an error instead."""
+    """Yield the cases of an eval set as EvalCase objects; anything else comes with an error."""
     set_id = _member(eval_set, "eval_set_id")
-    for n, found in enumerate(_member(eval_set, "eval_cases")):
+    for n, eval_case in enumerate(_member(eval_set, "eval_cases")):
         at = f"{where} eval case {n}"
         try:
-            for case in _cases(found):
+            for case in _cases(eval_case):
                 yield Item(at, case if set_id is None else {"eval_id": set_id, **case})
         except _NotACase as error:
-            yield Item(at, found, str(error))
+            yield Item(at, eval_case, str(error))
 
 
 class _NotACase(ValueError):
-    """What stands where an eval case should."""
+    """Something else stands where an eval case should."""
 
 
-def _cases(found: Any) -> Iterator[_Object]:
-    eval_id = _member(_object(found, "an eval case"), "eval_id")
+def _cases(eval_case: Any) -> Iterator[_Object]:
+    eval_id = _member(_object(eval_case, "an eval case"), "eval_id")
     if not isinstance(eval_id, str):
         raise _NotACase("it has no eval_id")
-    if _member(found, "conversation_scenario") is not None:
+    if _member(eval_case, "conversation_scenario") is not None:
         raise _NotACase(
             f"{eval_id!r} is a scenario for a simulated user, so it has no input to find a run by"
         )
-    turns = _list(found, "conversation")
+    turns = _list(eval_case, "conversation")
     if not turns:
         raise _NotACase(f"{eval_id!r} has no conversation")
     for n, turn in enumerate(turns, 1):
         invocation = _object(turn, f"invocation {n} of {eval_id!r}")
-        rubrics = [*_list(found, "rubrics"), *_list(invocation, "rubrics")]
+        rubrics = [*_list(eval_case, "rubrics"), *_list(invocation, "rubrics")]
         case: _Object = {
             "case_id": eval_id if len(turns) == 1 else f"{eval_id}#{n}",
             "input": _text(_member(invocation, "user_content")),
             "assertions": [*_assertions(invocation), *map(_rubric, rubrics)],
         }
-        if (session := _member(found, "session_input")) is not None:
+        if (session := _member(eval_case, "session_input")) is not None:
             case["context"] = {"session_input": session}
         yield case
 
@@ -121,12 +121,12 @@ def _parts(content: Any) -> list[_Object]:
 
 
 def _list(value: _Object, name: str) -> list[Any]:
-    found = _member(value, name)
-    if found is None:
+    members = _member(value, name)
+    if members is None:
         return []
-    if not isinstance(found, list):
+    if not isinstance(members, list):
         raise _NotACase(f"{name} is no list")
-    return found
+    return members
 
 
 def _object(value: Any, what: str) -> _Object:

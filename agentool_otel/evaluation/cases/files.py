@@ -24,7 +24,7 @@ _YAML = (".yaml", ".yml")
 
 
 def read_cases(place: Path | None) -> tuple[list[EvalCase | Assertion], list[Problem]]:
-    """Return what a file, or standard input, holds, and what of it could not be read.
+    """Read the cases of a file or of standard input; return them and the problems.
 
     It holds cases, one assertion each, objects that have nothing but `cases` or `assertions`, or an
     eval set of Google's ADK. A file is YAML by its name, standard input by not beginning as JSON.
@@ -47,8 +47,8 @@ def read_cases(place: Path | None) -> tuple[list[EvalCase | Assertion], list[Pro
                     where = item.where + _named(item.value)
                     first = first or error.within(where)
                     at = "" if error.path == "$" else f" - at {error.path}"
-                    said = item.error or f"expected {error.expected}, got {error.found}{at}"
-                    problems.append(Problem(where, said))
+                    message = item.error or f"expected {error.expected}, got {error.found}{at}"
+                    problems.append(Problem(where, message))
     except (EOFError, OSError, zlib.error) as error:
         raise DecodeError("cases", f"a file that breaks off ({error})", where=label) from error
     if not documents:
@@ -57,10 +57,10 @@ def read_cases(place: Path | None) -> tuple[list[EvalCase | Assertion], list[Pro
 
 
 def _items(stream: BinaryIO, label: str, place: Path | None) -> Iterator[Item]:
-    """Yield what may be a case each: members of lists, of `cases` and of eval sets by themselves,
-    so that one which cannot be read leaves the others."""
-    found = yaml_items(stream, label) if _is_yaml(stream, place) else items(stream, label)
-    for item in found:
+    """Yield the candidates for cases one by one: members of lists, of `cases` and of eval sets. One
+    that cannot be read does not affect the others."""
+    entries = yaml_items(stream, label) if _is_yaml(stream, place) else items(stream, label)
+    for item in entries:
         value = item.value
         if is_eval_set(value):
             yield from cases_of(value, item.where)

@@ -1,5 +1,5 @@
-"""Which cases a trace is a try of: the one its run names, else those that have its input, else
-those that a rule of the user's finds."""
+"""Match traces to cases: the case that the run names, else those with its input, else those that a
+rule of the user's selects."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MatchRule: TypeAlias = str | Callable[[ReasoningTrace, EvalCase], bool]
 
 
 class Cases:
-    """Cases, found by what a trace says."""
+    """Cases, looked up by what a trace says."""
 
     def __init__(self, cases: Iterable[EvalCase], match: MatchRule | None = None):
-        """Take cases, and the rule for traces that name none and have the input of none.
+        """Index cases; the rule is for traces that name no case and share no case's input.
 
         Args:
             cases: the cases.
@@ -46,15 +46,17 @@ class Cases:
                 self._by_input[json_codec.canonical(case.input)].append(at)
 
     def of(self, trace: JudgedTrace) -> list[int]:
-        """Return the places of a trace's cases, none where it is a try of none."""
+        """Return the indexes of the cases that a trace is a try of."""
         named = trace.metadata.get("case_id")
         if isinstance(named, str):
             return self._by_id.get(named, [])
-        given = trace.trace.input
-        found = [] if given is UNSET else self._by_input.get(json_codec.canonical(given), [])
+        run_input = trace.trace.input
+        places = (
+            [] if run_input is UNSET else self._by_input.get(json_codec.canonical(run_input), [])
+        )
         match = self._match
-        if found or match is None:
-            return found
+        if places or match is None:
+            return places
         return [at for at, case in enumerate(self.all) if match(trace.trace, case)]
 
     def why_none(self, trace: JudgedTrace) -> str:
@@ -91,10 +93,10 @@ def _rule(match: MatchRule) -> Callable[[ReasoningTrace, EvalCase], bool]:
 
 
 def _contains(trace: ReasoningTrace, case: EvalCase) -> bool:
-    given, asked = trace.input, case.input
-    if not (isinstance(given, str) and isinstance(asked, str)):
+    run_input, case_input = trace.input, case.input
+    if not (isinstance(run_input, str) and isinstance(case_input, str)):
         return False
-    return bool(asked.strip()) and asked.strip() in given
+    return bool(case_input.strip()) and case_input.strip() in run_input
 
 
 def _value(document: ReasoningTrace | EvalCase, path: list[str]) -> Any:

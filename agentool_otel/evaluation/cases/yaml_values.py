@@ -1,4 +1,4 @@
-"""YAML as the JSON values it stands for.
+"""Read YAML as JSON values.
 
 Spec: YAML 1.2.2, core schema (10.3): what YAML 1.1 made of `no`, `1:20` and `2026-01-01` stays
 text. Tags that would make objects are refused, as are keys that stand twice in a mapping, and
@@ -33,7 +33,7 @@ _CORE = (
 
 
 def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
-    """Yield the documents of a YAML stream, the members of each that is a list.
+    """Yield the documents of a YAML stream; of a document that is a list, its members.
 
     What is no YAML becomes an item with an error, which names line and column, and ends the stream.
 
@@ -53,7 +53,7 @@ def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
 
 @cache
 def _loader() -> Any:
-    """Return the loader class, which exists only where PyYAML does."""
+    """Build the loader class; PyYAML is an optional dependency."""
     import yaml
 
     own = {  # PyYAML's are shared by all loaders
@@ -70,25 +70,25 @@ def _loader() -> Any:
         return float(loader.construct_scalar(node))
 
     def text(loader: Any, node: Any) -> str:
-        made: str = loader.construct_scalar(node)
-        if made.isascii():
-            return made
+        scalar: str = loader.construct_scalar(node)
+        if scalar.isascii():
+            return scalar
         # JSON in YAML writes a character beyond the first 65,536 as two escapes, YAML as one.
-        return made.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return scalar.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def mapping(loader: Any, node: Any) -> dict[str, Any]:
         loader.flatten_mapping(node)
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for key_node, value_node in node.value:
             key = loader.construct_object(key_node, deep=True)
             if not isinstance(key, str):
                 key = str(key_node.value)
-            if key in made:
+            if key in members:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} stands here twice", key_node.start_mark
                 )
-            made[key] = loader.construct_object(value_node, deep=True)
-        return made
+            members[key] = loader.construct_object(value_node, deep=True)
+        return members
 
     for name, pattern, beginnings in _CORE:
         tag = f"tag:yaml.org,2002:{name}"
@@ -108,7 +108,7 @@ def _loader() -> Any:
 
 
 def _measure(document: Any) -> None:
-    """Refuse a document that stands for more than it holds, or holds itself.
+    """Refuse a document whose aliases expand it, or make it contain itself.
 
     Raises:
         ValueError: it does.

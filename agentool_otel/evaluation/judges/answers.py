@@ -1,4 +1,4 @@
-"""What a judge returned, read strictly: an answer that has to be guessed is none."""
+"""Read a judge's answer strictly: one that would have to be guessed is no answer."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LONGEST = 2_000
 
 
 class UnreadableAnswer(NoVerdict):
-    """What was answered is no answer; the message says why, and what it was."""
+    """The answer cannot be used; the message says why, and quotes it."""
 
 
 def read_text(text: str, question: Question) -> Answer:
-    """Return the answer that a model wrote. Its whole text has to be one JSON object: what is
-    looked for inside a text might be a quotation from the trace.
+    """Read the answer of a model. Its whole text has to be one JSON object: an object inside other
+    text might be a quotation from the trace.
 
     Raises:
         UnreadableAnswer: it is none.
@@ -43,7 +43,7 @@ def read_text(text: str, question: Question) -> Answer:
 
 
 def read(value: object, question: Question) -> Answer:
-    """Return the answer that a callable gave.
+    """Read the answer of a callable.
 
     Raises:
         UnreadableAnswer: it is none.
@@ -67,8 +67,7 @@ def read(value: object, question: Question) -> Answer:
 
 
 def _bare(text: str) -> str:
-    """Return a text without the thoughts that some models write before it, and without the marks
-    of a block of code around it."""
+    """Strip the thoughts that some models write before an answer, and a code fence around it."""
     bare = text.strip()
     if bare.startswith("<think>"):
         bare = bare.partition("</think>")[2].strip()
@@ -116,5 +115,5 @@ def _named(answer: Answer) -> Iterator[str]:
         yield from claim.step_ids
 
 
-def _unreadable(expected: str, found: Any) -> UnreadableAnswer:
-    return UnreadableAnswer(f"expected {expected}, got {short(found)}")
+def _unreadable(expected: str, actual: Any) -> UnreadableAnswer:
+    return UnreadableAnswer(f"expected {expected}, got {short(actual)}")

@@ -1,4 +1,4 @@
-"""Several questions at a time, from a thread of its own that is gone when asking is over."""
+"""Ask several questions at a time, from a thread that ends when asking does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GRACE_S = 5.0
 
 
 class Asker(Protocol):
-    """An assertion that makes a verdict of an answer."""
+    """An assertion that turns an answer into a verdict."""
 
     def verdict(self, question: Question, answer: Answer) -> Verdict: ...
 
@@ -40,7 +40,7 @@ class Asking:
     """Puts questions to a judge. Nothing is started before the first one.
 
     Args:
-        judge: the judge; what else it may have is said at `Judge`.
+        judge: the judge; `Judge` says what else it may have.
     """
 
     def __init__(self, judge: Judge):
@@ -55,14 +55,14 @@ class Asking:
         self._thread: threading.Thread | None = None
 
     def ask(self, asker: Asker, question: Question) -> Future[Verdict]:
-        """Ask a question. What comes is always a verdict, never an error."""
+        """Ask a question. The result is always a verdict, never an error."""
         if self._thread is None:
             self._start()
         return asyncio.run_coroutine_threadsafe(self._verdict(asker, question), self._loop)
 
     def close(self) -> None:
-        """Drop what was not answered. The thread is gone afterwards, and so are those in which a
-        callable is called, unless one does not return within seconds."""
+        """Drop unanswered questions. The thread has ended afterwards, and so have those that run a
+        callable, unless one does not return within seconds."""
         if self._thread is None:
             return
         atexit.unregister(self.close)
@@ -70,7 +70,7 @@ class Asking:
             self._loop.call_soon_threadsafe(self._over.set)
         until = time.monotonic() + _GRACE_S
         _joined(self._thread, None)
-        for thread in list(self._calls):
+        for thread in self._calls:
             _joined(thread, max(0.0, until - time.monotonic()))
         self._thread = None
 
@@ -145,8 +145,8 @@ class Asking:
         return await value if inspect.isawaitable(value) else value
 
     async def _in_thread(self, question: Question) -> Any:
-        """Call what would hold up the others. A thread for each, because one that does not return
-        must neither keep the next waiting nor the process from ending."""
+        """Call a blocking function in a thread of its own: one that never returns must neither
+        delay the next nor keep the process from ending."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[tuple[Any, Exception | None]] = loop.create_future()
         context = contextvars.copy_context()
@@ -161,13 +161,12 @@ class Asking:
                 value = context.run(self._judge, question)
             except Exception as error:
                 failed = error
-            self._calls.discard(thread)
             with suppress(RuntimeError):  # nobody waits any more
                 loop.call_soon_threadsafe(settle, value, failed)
 
         thread = threading.Thread(target=work, name="agentool-judge-call", daemon=True)
-        self._calls.add(thread)
         thread.start()
+        self._calls = {it for it in self._calls if it.is_alive()} | {thread}
         value, error = await done
         if error is not None:
             raise error
@@ -175,8 +174,8 @@ class Asking:
 
 
 def _joined(thread: threading.Thread, timeout_s: float | None) -> None:
-    """Wait for the end of a thread, but not of that in which the garbage collector has found that
-    nobody wants the results any more."""
+    """Wait for a thread to end, unless it is the current one: the garbage collector may drop an
+    unfinished evaluation in any thread."""
     if thread is not threading.current_thread():
         thread.join(timeout_s)
 

@@ -1,4 +1,4 @@
-"""Answers kept on disk, one file each, readable by their owner only.
+"""A cache of answers on disk, a file for each, readable by its owner only.
 
 They hold what judges wrote about traces, which is content of the users of an agent. The names of
 the files end in nothing that recordings end in, so that a folder of recordings may hold them.
@@ -33,14 +33,14 @@ def default_folder() -> Path:
 
 
 class Cache:
-    """A folder of answers. What goes wrong with it costs a question, never a verdict."""
+    """A folder of answers. Any failure costs a repeated question, never a verdict."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self._warned = False
 
     def get(self, key: Any) -> Any:
-        """Return what was answered; None where nothing was, or the entry is damaged."""
+        """Return the cached answer; None if there is none, or the entry is damaged."""
         path = self._path(key)
         try:
             if why_untrusted(self.folder):
@@ -52,7 +52,8 @@ class Cache:
             return None
 
     def put(self, key: Any, answer: Any) -> None:
-        """Keep an answer. It is written beside and renamed: nobody ever reads half of one."""
+        """Keep an answer. It is written to a temporary file and renamed, so no reader sees half of
+        it."""
         path = self._path(key)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
         try:

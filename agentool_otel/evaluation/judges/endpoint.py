@@ -1,4 +1,5 @@
-"""A model at an OpenAI-compatible endpoint: its calls, in a form it takes, again where that helps.
+"""A model at an OpenAI-compatible endpoint: calls in a form that it accepts, repeated where that
+helps.
 
 Source: openai-python `chat.completions.create` and its errors at 1.40, 2.54 and 3.52. Structured
 answers: platform.openai.com/docs/guides/structured-outputs, 2026-08.
@@ -30,13 +31,13 @@ sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class _Form(NamedTuple):
-    """What of a request not every server and model takes."""
+    """The parts of a request that some servers and models refuse."""
 
     format: str = _FORMATS[0]
     temperature: bool = True
 
     def plainer(self, refused: str) -> _Form | None:
-        """Return a form without what was refused; None where nothing is left to leave out."""
+        """Return a form without the refused part; None if there is nothing more to leave out."""
         if self.temperature and refused == "temperature":
             return self._replace(temperature=False)
         if self.format != _FORMATS[-1]:
@@ -45,7 +46,7 @@ class _Form(NamedTuple):
 
 
 class Endpoint:
-    """A model and where it is.
+    """A model and its endpoint.
 
     Args:
         model: the model.
@@ -80,11 +81,11 @@ class Endpoint:
         self._timeout_s = timeout_s
         self._retries = retries
         self._form = _Form()
-        self._form_is_taken = False
+        self._form_is_accepted = False
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Any]:
-        """Return a client, whose connections are closed at the end."""
+        """Open a client; its connections are closed on exit."""
         client = self._library.AsyncOpenAI(
             api_key=self._key, base_url=self._url, timeout=self._timeout_s, max_retries=0
         )
@@ -94,17 +95,17 @@ class Endpoint:
             await client.close()
 
     async def text(self, client: Any, messages: list[Any], schema: dict[str, Any]) -> str:
-        """Return what the model writes; empty where it writes nothing.
+        """Return the text that the model writes, which may be empty.
 
         Raises:
             NoVerdict: it refuses, or gives no answer; `JudgeUnavailable` where that is no matter of
                 this question.
         """
-        made = await self._in_a_form_it_takes(client, messages, schema)
-        answered_by = getattr(made, "model", None)
+        completion = await self._in_accepted_form(client, messages, schema)
+        answered_by = getattr(completion, "model", None)
         model = answered_by if isinstance(answered_by, str) else self.model
-        self.usage.add(getattr(made, "usage", None), model, self._url)
-        choices = getattr(made, "choices", None)
+        self.usage.add(getattr(completion, "usage", None), model, self._url)
+        choices = getattr(completion, "choices", None)
         if not choices:
             return ""
         message, finish = choices[0].message, choices[0].finish_reason
@@ -116,25 +117,25 @@ class Endpoint:
             raise NoVerdict("the judge's answer was cut off at its limit of tokens")
         return message.content if isinstance(message.content, str) else ""
 
-    async def _in_a_form_it_takes(
+    async def _in_accepted_form(
         self, client: Any, messages: list[Any], schema: dict[str, Any]
     ) -> Any:
-        """Call the model in the richest form that it takes, which is remembered."""
+        """Call the model in the richest form that it accepts, and remember that form."""
         form = self._form
         while True:
             try:
-                made = await self._tried(client, self._request(form, messages, schema))
+                completion = await self._tried(client, self._request(form, messages, schema))
             except self._library.APIStatusError as error:
                 refused = refused_form(error)
-                if refused == "unknown" and self._form_is_taken:
+                if refused == "unknown" and self._form_is_accepted:
                     refused = None  # what others were asked in is not what is wrong with this
                 plainer = form.plainer(refused) if refused is not None else None
                 if plainer is None:
                     raise self._failure(error).error() from error
                 form = plainer
             else:
-                self._form, self._form_is_taken = form, True
-                return made
+                self._form, self._form_is_accepted = form, True
+                return completion
 
     def _request(self, form: _Form, messages: list[Any], schema: dict[str, Any]) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self.model, "messages": messages}
@@ -148,7 +149,7 @@ class Endpoint:
         return request | self.parameters
 
     async def _tried(self, client: Any, request: dict[str, Any]) -> Any:
-        """Call the model, and again where that may help.
+        """Call the model, and retry where that may help.
 
         Raises:
             NoVerdict: it gave no answer.
@@ -170,8 +171,8 @@ class Endpoint:
                 raise failure.error()
             wait_s = _wait_s(tries) if failure.wait_s is None else failure.wait_s
             if wait_s > LONGEST_WAIT_S:
-                said = f"{failure.reason}, and asks to wait {wait_s:,.0f} s"
-                raise failure._replace(reason=said).error()
+                reason = f"{failure.reason}, and asks to wait {wait_s:,.0f} s"
+                raise failure._replace(reason=reason).error()
             await sleep(wait_s)
             tries += 1
 
@@ -183,5 +184,5 @@ class Endpoint:
 
 
 def _wait_s(attempt: int) -> float:
-    """Return seconds to wait: twice as long each time, by chance a little more or less."""
+    """Return the seconds to wait: twice as long each time, with jitter."""
     return float(_FIRST_WAIT_S * 2**attempt * random.uniform(0.75, 1.25))

@@ -1,4 +1,4 @@
-"""What went wrong with a call of a model: in words, and whether to try again.
+"""Failures of model calls: what to say about them, and whether to try again.
 
 Source: openai-python `_exceptions.py` at 1.40, 2.54 and 3.52; RFC 9110, 10.2.3 (`Retry-After`).
 """
@@ -33,14 +33,15 @@ class Failure(NamedTuple):
     """Whether every other call will fail the same way."""
 
     def error(self) -> NoVerdict:
-        """Return the failure as what it means for an assertion."""
+        """Return the exception that tells the assertion about the failure."""
         if self.retries or self.for_good:
             return JudgeUnavailable(self.reason, for_good=self.for_good)
         return NoVerdict(self.reason)
 
 
 def silence(reason: str) -> Failure:
-    """Return the failure of a server that does not answer at all, which seldom changes soon."""
+    """Return the failure of a server that does not answer at all: few retries, as that seldom
+    changes soon."""
     return Failure(reason, retries=2)
 
 
@@ -68,13 +69,13 @@ def failure_of(error: Exception, model: str, place: str) -> Failure:
     if code == "content_filter":
         return Failure(f"the judge refuses: its content filter stopped the question ({message})")
     if status in _BUSY or status >= 500:
-        return Failure(message, _MANY, _asked_wait(error))
+        return Failure(message, _MANY, _requested_wait_s(error))
     return Failure(message)
 
 
 def refused_form(error: Exception) -> str | None:
-    """Return what of the form of a request a server does not take: `temperature`, `format`, or
-    `unknown` where it does not say; None where it is not the form."""
+    """Return the part of a request's form that a server refuses: `temperature`, `format`, or
+    `unknown` if it does not say which; None if the form is not the problem."""
     if getattr(error, "status_code", None) not in (400, 422):
         return None
     if getattr(error, "code", None) in ("content_filter", "context_length_exceeded"):
@@ -88,7 +89,7 @@ def refused_form(error: Exception) -> str | None:
 
 
 def _of_transport(error: Exception) -> bool:
-    """Whether it is the connection or the body that failed, not the program."""
+    """Whether the connection or the response body failed, and not the program."""
     return any(base.__name__ == "OpenAIError" for base in type(error).__mro__) or isinstance(
         error, (OSError, ValueError)
     )
@@ -96,12 +97,12 @@ def _of_transport(error: Exception) -> bool:
 
 def _message(error: Exception) -> str:
     body = getattr(error, "body", None)
-    told = cast("Mapping[str, Any]", body).get("message") if isinstance(body, Mapping) else None
-    text = told if isinstance(told, str) else str(error)
+    message = cast("Mapping[str, Any]", body).get("message") if isinstance(body, Mapping) else None
+    text = message if isinstance(message, str) else str(error)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _asked_wait(error: Exception) -> float | None:
+def _requested_wait_s(error: Exception) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     text = headers.get("retry-after")
     milliseconds = headers.get("retry-after-ms")

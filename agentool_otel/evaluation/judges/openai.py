@@ -23,6 +23,7 @@ from agentool_otel.evaluation.judges.questions import (
 )
 from agentool_otel.evaluation.judges.suppressing import unrecorded
 from agentool_otel.evaluation.judges.usage import JudgeUsage
+from agentool_otel.ground import environment
 
 __all__ = ["OpenAIJudge"]
 
@@ -79,12 +80,12 @@ class OpenAIJudge:
         max_chars: int = 100_000,
         parameters: Mapping[str, Any] | None = None,
     ):
-        url = base_url or os.environ.get("OPENAI_BASE_URL")
-        key = api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else None)
-        if key is None:
+        url = base_url or environment.value(environment.OPENAI_BASE_URL)
+        key = api_key or environment.value(environment.OPENAI_API_KEY) or (url and _NO_KEY)
+        if not key:
             raise ConfigurationError(
-                "no key for the judge; hint: set OPENAI_API_KEY, or name the base URL of a server"
-                " that needs none"
+                f"no key for the judge; hint: set {environment.OPENAI_API_KEY}, or name the base "
+                "URL of a server that needs none"
             )
         self.model = model
         self.concurrency = concurrency
@@ -128,25 +129,25 @@ class OpenAIJudge:
             yield _Session(self, client).ask
 
     def kept(self, question: Question) -> Answer | None:
-        """Return the answer that is on disk already; None where there is none."""
-        found = None if self._cache is None else self._cache.get(self._cache_key(question))
-        if found is None:
+        """Return the cached answer, None if there is none."""
+        cached = None if self._cache is None else self._cache.get(self._cache_key(question))
+        if cached is None:
             return None
         try:
-            answer = read(found, question)
+            answer = read(cached, question)
         except NoVerdict:  # damaged, or written by somebody else
             return None
         self.usage.kept += 1
         return answer
 
     def keep(self, question: Question, answer: Answer) -> None:
-        """Keep an answer, if it tells anything."""
+        """Cache an answer, unless it is that the judge cannot tell."""
         tells = (answer.passed, answer.score, answer.claims) != (None, None, None)
         if self._cache is not None and tells:
             self._cache.put(self._cache_key(question), msgspec.to_builtins(answer))
 
     async def answer(self, client: Any, question: Question) -> Answer:
-        """Call the model until it answers, once more where its answer cannot be read.
+        """Ask the model, once more if its answer cannot be read.
 
         Raises:
             NoVerdict: there is no answer.
@@ -167,13 +168,13 @@ class OpenAIJudge:
             raise NoVerdict(f"the judge's answer could not be read, twice: {error}") from None
 
     def _cache_key(self, question: Question) -> list[Any]:
-        asked = [question.instructions, question.text, question.schema]
+        question_parts = [question.instructions, question.text, question.schema]
         at = self._endpoint
-        return [_FORM_OF_KEYS, at.place, at.model, at.parameters, asked]
+        return [_FORM_OF_KEYS, at.place, at.model, at.parameters, question_parts]
 
 
 class _Session:
-    """Questions over one client. It stops asking where no answer can be hoped for."""
+    """Questions over one client. It gives up when no answer can be expected."""
 
     def __init__(self, judge: OpenAIJudge, client: Any):
         self._judge = judge
@@ -181,10 +182,10 @@ class _Session:
         self._first = asyncio.Lock()
         self._tried = False
         self._unanswered = 0
-        self._given_up: str | None = None
+        self._gave_up: str | None = None
 
     async def ask(self, question: Question) -> Answer:
-        """Ask a question, the first one alone: what it learns of the server holds for all.
+        """Ask a question. The first one goes alone: what it teaches about the server holds for all.
 
         Raises:
             NoVerdict: there is no answer; the message says why.
@@ -196,23 +197,23 @@ class _Session:
             async with self._first:
                 if not self._tried:
                     try:
-                        return await self._asked(question)
+                        return await self._ask_model(question)
                     finally:
                         self._tried = True
-        return await self._asked(question)
+        return await self._ask_model(question)
 
-    async def _asked(self, question: Question) -> Answer:
-        if self._given_up is not None:
-            raise JudgeUnavailable(self._given_up, for_good=True)
+    async def _ask_model(self, question: Question) -> Answer:
+        if self._gave_up is not None:
+            raise JudgeUnavailable(self._gave_up, for_good=True)
         try:
             with unrecorded():
                 answer = await self._judge.answer(self._client, question)
         except JudgeUnavailable as error:
             self._unanswered += 1
             if error.for_good:
-                self._given_up = str(error)
+                self._gave_up = str(error)
             elif self._unanswered >= _UNREACHABLE:
-                self._given_up = f"{error}; no more was asked after {_UNREACHABLE} in a row"
+                self._gave_up = f"{error}; no more was asked after {_UNREACHABLE} in a row"
             raise
         self._unanswered = 0
         self._judge.keep(question, answer)

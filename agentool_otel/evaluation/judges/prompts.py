@@ -1,4 +1,4 @@
-"""A question in words, and a trace fenced so that nothing in it can speak for us.
+"""The prompt: a question, and the trace fenced off so that nothing in it passes for instructions.
 
 A trace is text of anybody: of users, of web pages, of models that would like to pass. It stands as
 lines of JSON between two lines with a mark made from the text itself, which therefore cannot hold
@@ -139,7 +139,7 @@ def question(
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """Return lines between two lines with a mark that is in none of them."""
+    """Fence lines with a marker that occurs in none of them."""
     body = "\n".join(lines)
     mark = _digest(body)
     while mark in body:

@@ -1,4 +1,4 @@
-"""What a judge is asked, and what it answers."""
+"""The questions to a judge, and its answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLAIM_VERDICTS: tuple[str, ...] = ("supported", "contradicted", "not_supported")
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that a judge is to tell of one trace.
+    """A question about one trace.
 
     For a model, `instructions` is the system message and `text` the user's; `schema` is the form of
     the answer. A judge without a model has the values themselves in `input` and `output`.
@@ -54,7 +54,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim of the output, and what the evidence says of it."""
+    """A claim of the output, and whether the evidence supports it."""
 
     claim: str
     verdict: ClaimVerdict
@@ -63,7 +63,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge says. Neither `passed` nor `score` means that it cannot tell."""
+    """The answer of a judge. With neither `passed` nor `score` it cannot tell."""
 
     passed: bool | None = None
     """Whether the criterion holds; None leaves that to the score."""

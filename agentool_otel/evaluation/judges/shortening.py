@@ -1,4 +1,4 @@
-"""A long trace in as many characters as a judge is given.
+"""Shorten a long trace to the number of characters that a judge may be sent.
 
 The rule is the same for everybody: first the long texts give, all down to one length, their
 beginning and end staying; then steps from the middle of the run. Input and output have half of the
@@ -21,7 +21,7 @@ _BREAKS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 
 
 class Fitted(NamedTuple):
-    """The lines of a trace, and what of it they do not hold."""
+    """The lines of a trace, and what was left out of them."""
 
     lines: list[str]
     left_out: str | None
@@ -35,8 +35,8 @@ def line(record: dict[str, Any]) -> str:
 def fitted(
     first: dict[str, Any], steps: Sequence[dict[str, Any]], last: dict[str, Any], budget: int
 ) -> Fitted:
-    """Return a trace as lines of JSON that have no more than so many characters together, but for
-    input and output, which always keep the first and last of theirs.
+    """Return a trace as lines of JSON within a budget of characters. Input and output always keep
+    their beginning and end, even beyond it.
 
     Args:
         first: the input.
@@ -50,14 +50,17 @@ def fitted(
     ends, limit = _cut([first, last], max(budget // 2, budget - _size(lines[1:-1])))
     inner, inner_limit = _cut(steps, budget - _size(ends))
     kept, dropped = _from_both_ends(inner, budget - _size(ends))
-    words = [_said("input or output", limit), _said("texts of steps", inner_limit)]
+    words = [
+        _shortening_note("input or output", limit),
+        _shortening_note("texts of steps", inner_limit),
+    ]
     if dropped:
         names = [str(steps[at].get("step_id")) for at in (dropped.start, dropped.stop - 1)]
         words.append(f"{len(dropped)} of {len(steps)} steps left out, {names[0]} to {names[1]}")
     return Fitted([ends[0], *kept, ends[1]], "; ".join(filter(None, words)))
 
 
-def _said(what: str, limit: int | None) -> str:
+def _shortening_note(what: str, limit: int | None) -> str:
     return "" if limit is None else f"{what} shortened to {limit:,} characters"
 
 
@@ -66,7 +69,7 @@ def _size(lines: Sequence[str]) -> int:
 
 
 def _cut(records: Sequence[dict[str, Any]], budget: int) -> tuple[list[str], int | None]:
-    """Return lines with texts of one greatest length, the largest with which they fit."""
+    """Return lines whose texts are cut to one length, the largest with which they fit."""
     whole = [line(record) for record in records]
     if _size(whole) <= budget:
         return whole, None
@@ -87,7 +90,7 @@ def _shortened(record: dict[str, Any], limit: int) -> dict[str, Any]:
 
 
 def _text(value: Any, limit: int) -> Any:
-    """Return a value whose JSON is not longer, else the beginning and the end of its text."""
+    """Return a value if its JSON is short enough, else the beginning and the end of its text."""
     text = value if isinstance(value, str) else json_codec.dumps(value)
     if len(text) <= limit:
         return value
@@ -96,8 +99,8 @@ def _text(value: Any, limit: int) -> Any:
 
 
 def _from_both_ends(lines: list[str], budget: int) -> tuple[list[str], range]:
-    """Return the lines that fit, from the beginning and the end in turn, with one that tells of
-    those that do not, and which these are."""
+    """Return the lines that fit, taken from both ends in turn, with a line in place of the others,
+    and the range of those."""
     if _size(lines) <= budget:
         return lines, range(0)
     room = budget - 100  # for the line that tells of it

@@ -1,4 +1,4 @@
-"""Calls of a judge are nobody's telemetry: not ours, and not of other instrumentations."""
+"""Keep a judge's calls out of all telemetry, ours and that of other instrumentations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEYS = ("_SUPPRESS_INSTRUMENTATION_KEY", "_SUPPRESS_HTTP_INSTRUMENTATION_KEY")
 
 @contextmanager
 def unrecorded() -> Generator[None]:
-    """Switch instrumentation off for what is called inside, and leave no span to be its parent."""
+    """Suppress instrumentation inside the block, and detach the current span."""
     names = {*_NAMES, *(getattr(otel, key) for key in _KEYS if hasattr(otel, key))}
     token = otel.attach(otel.Context(dict.fromkeys(names, True)))
     try:

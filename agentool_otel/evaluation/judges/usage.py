@@ -1,4 +1,4 @@
-"""What judging used. It is no part of what the judged agents used."""
+"""What judging itself uses, counted apart from what the judged agents used."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class JudgeUsage:
 
     @property
     def cost_usd(self) -> float | None:
-        """What the calls cost in US dollars; None where the price of one is not known, as without
-        the extra `cost`, or nothing was called."""
+        """What the calls cost in US dollars; None if there were none, or a price is not known, as
+        without the extra `cost`."""
         return float(self._cost) if self._cost is not None and self.calls else None
 
     def add(self, usage: Any, model: str, url: str) -> None:
@@ -39,14 +39,15 @@ class JudgeUsage:
             url: the endpoint, which tells whose prices hold.
         """
         self.calls += 1
-        given = _count(getattr(usage, "prompt_tokens", None))
-        made = _count(getattr(usage, "completion_tokens", None))
-        self.input_tokens += given or 0
-        self.output_tokens += made or 0
+        input_tokens = _count(getattr(usage, "prompt_tokens", None))
+        output_tokens = _count(getattr(usage, "completion_tokens", None))
+        self.input_tokens += input_tokens or 0
+        self.output_tokens += output_tokens or 0
         details = getattr(usage, "prompt_tokens_details", None)
         cached = _count(getattr(details, "cached_tokens", None))
-        known = given is not None and made is not None
-        price = _price((given or 0, made or 0, cached), model, url) if known else None
+        price = None
+        if input_tokens is not None and output_tokens is not None:
+            price = _price((input_tokens, output_tokens, cached), model, url)
         self._cost = None if price is None or self._cost is None else self._cost + price
 
 
@@ -59,12 +60,16 @@ def _price(tokens: tuple[int, int, int | None], model: str, url: str) -> Decimal
         prices: Any = import_module("genai_prices")
     except ImportError:
         return None
-    given, made, cached = tokens
-    counts = prices.Usage(input_tokens=given, output_tokens=made, cache_read_tokens=cached)
+    input_tokens, output_tokens, cached = tokens
+    counts = prices.Usage(
+        input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=cached
+    )
     now = datetime.now(timezone.utc)
     try:
-        found = prices.calc_price(counts, model, provider_api_url=url, genai_request_timestamp=now)
+        calculation = prices.calc_price(
+            counts, model, provider_api_url=url, genai_request_timestamp=now
+        )
     except (LookupError, ValueError):  # a server of one's own has no price
         return None
-    price: Decimal = found.total_price
+    price: Decimal = calculation.total_price
     return price

@@ -1,7 +1,7 @@
 """Results as reports: for people, for a pull request, for CI servers.
 
-slices     what results are told apart by, and how many of each came out how
-texts      text of a result, made harmless before a format escapes it
+slices     results grouped by agent, model, tag or day, and their counts
+texts      the texts of a result, sanitised before a format escapes them
 junit      JUnit XML, written as the results come
 html       one page that needs no network
 markdown   a comment on a pull request, which has a size it may not exceed
@@ -21,12 +21,12 @@ __all__ = ["Report", "Subject"]
 
 
 class Report(Protocol):
-    """A report in the making, into a stream it was given."""
+    """A report that is written to a stream as results come in."""
 
     def add(self, result: EvalResult, subject: Subject) -> None:
-        """Add a result. What is held of it does not grow without bound."""
+        """Add a result. Memory stays bounded however many there are."""
         ...
 
     def finish(self) -> None:
-        """Write what is left to be written. The stream stays open."""
+        """Write the rest of the report. The stream stays open."""
         ...

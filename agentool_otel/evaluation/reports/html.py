@@ -1,4 +1,4 @@
-"""Results as one HTML page, which needs no network and is read with JavaScript off.
+"""Results as one HTML page that needs neither a network nor JavaScript.
 
 The page is a Jinja template with every value escaped; nothing of a result stands in a script, a
 style, an address or an attribute. Its Content-Security-Policy allows its own style and script, by
@@ -48,7 +48,7 @@ class _Assertion(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """What the page says of a result."""
+    """A result as the page shows it."""
 
     passed: bool | None
     case_id: str
@@ -190,7 +190,7 @@ def _part(name: str) -> str:
 
 @cache
 def template() -> Any:
-    """Return the page with its gaps, ready to be filled.
+    """Return the page's template.
 
     Raises:
         MissingDependencyError: Jinja is not installed.

@@ -53,9 +53,11 @@ def _suite(result: EvalResult) -> ElementTree.Element:
     )
     if isinstance(result.evaluated_at, str):
         suite.set("timestamp", plain(result.evaluated_at))
-    found = {name: getattr(result, name) for name in ("eval_id", "trace_id", "composite_score")}
+    properties = {
+        name: getattr(result, name) for name in ("eval_id", "trace_id", "composite_score")
+    }
     _add_properties(
-        suite, {k: str(v) for k, v in found.items() if v is not UNSET and v is not None}
+        suite, {k: str(v) for k, v in properties.items() if v is not UNSET and v is not None}
     )
     for n, assertion in enumerate(held, 1):
         _add_assertion(suite, title, n, assertion)

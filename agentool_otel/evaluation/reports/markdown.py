@@ -114,7 +114,7 @@ class Markdown:
 
 
 class _Page:
-    """Markdown that never gets too long for a comment."""
+    """Markdown that never grows too long for a comment."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -125,7 +125,7 @@ class _Page:
         self._room -= len(text.encode())
 
     def fold(self, heading: str, entries: Iterable[str], of: int, noun: str, keep: int = 0) -> None:
-        """Add a part that is folded away, with as many of its entries as there is room for.
+        """Add a collapsed section with as many of its entries as fit.
 
         Args:
             heading: what is seen of it.
@@ -149,7 +149,7 @@ class _Page:
 
 
 def code(text: str, most: int = _LONGEST) -> str:
-    """Return text as a code span, on one line; nothing in it means anything to Markdown."""
+    """Return text as a code span on one line, so that Markdown interprets nothing in it."""
     shown = line(text, most) or " "
     longest = max(map(len, _BACKTICKS.findall(shown)), default=0)
     fence = "`" * (longest + 1)

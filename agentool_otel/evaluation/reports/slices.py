@@ -1,4 +1,4 @@
-"""What results are told apart by, agent, model, tag or day, and how many of each came out how."""
+"""Results grouped by agent, model, tag or day, and the counts of each group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS = {True: "✓", False: "✗", None: "-"}
 
 
 class Subject:
-    """What results are about: a trace, or none where a case has none."""
+    """The subject of a result: a trace, or nothing for a case without one."""
 
     def __init__(self, trace: ReasoningTrace | None, rebuilt: Rebuilt | None = None):
         self.trace = trace
@@ -38,12 +38,12 @@ class Subject:
     def _read(self, by: str) -> list[str]:
         if self.trace is None:
             return [NO_TRACE]
-        found = FACETS[by](self.trace, self.rebuilt) or [None]
-        return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in found)]
+        values = FACETS[by](self.trace, self.rebuilt) or [None]
+        return [*dict.fromkeys(it if isinstance(it, str) and it else UNKNOWN for it in values)]
 
 
 class Row(NamedTuple):
-    """A slice, or all results, in figures."""
+    """The figures of a slice, or of all results."""
 
     name: str
     results: int
@@ -76,13 +76,13 @@ class Tally:
 
     def row(self, name: str = "") -> Row:
         """Return the figures."""
-        found = self.outcomes
+        outcomes = self.outcomes
         score = self._scores / self._scored if self._scored else None
-        return Row(name, found.total(), found[True], found[False], found[None], score)
+        return Row(name, outcomes.total(), outcomes[True], outcomes[False], outcomes[None], score)
 
 
 class Slices:
-    """Counts results by one of the things that tell them apart."""
+    """Counts results by a facet."""
 
     def __init__(self, by: str):
         self.by = by
@@ -99,7 +99,7 @@ class Slices:
 
     @property
     def tell_nothing(self) -> bool:
-        """Whether nothing is known of any result by which it could be told from others."""
+        """Whether no result has a known value for this facet."""
         return not self._tallies.keys() - {UNKNOWN, NO_TRACE}
 
 

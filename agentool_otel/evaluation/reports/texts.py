@@ -1,4 +1,4 @@
-"""Text of a result, made harmless before a format escapes it, and what each report says of one."""
+"""The texts of a result, sanitised before a format escapes them, and shared by all reports."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _LONGEST = 2000
 
 
 def plain(text: str, most: int = _LONGEST) -> str:
-    """Return text that any format can hold; of long text the beginning and its length."""
+    """Return text that any format can hold; of long text, the beginning and its length."""
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
     return _HARMFUL.sub("\ufffd", shown)
 
 
 def line(text: str, most: int = _LONGEST) -> str:
-    """Return the same on one line."""
+    """Return the same, on one line."""
     return _SPACE.sub(" ", plain(text, most)).strip()
 
 
 def title_of(result: EvalResult) -> str:
-    """Return the case of a result and the trace it is about, where there is one."""
+    """Return the title of a result: its case, and its trace if there is one."""
     if isinstance(result.trace_id, str):
         return f"{result.case_id} [{result.trace_id}]"
     return result.case_id
 
 
 def reason_of(held: AssertionResult) -> str:
-    """Return why an assertion came out as it did, empty where nobody said."""
+    """Return the reason of an assertion's result, empty if it has none."""
     return held.reason if isinstance(held.reason, str) else ""
 
 
@@ -57,7 +57,7 @@ def step_ids_of(held: AssertionResult) -> list[str]:
 
 
 def score_of(score: Any) -> str:
-    """Return a score with three decimals, a dash where there is none."""
+    """Return a score with three decimals, or a dash if there is none."""
     return f"{score:.3f}" if isinstance(score, (int, float)) else "-"
 
 

@@ -1,9 +1,9 @@
-"""What an agent did, as it is compared: its steps, each tool call together with its result."""
+"""The actions of an agent, as they are compared: its steps, each tool call with its result."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -42,13 +42,15 @@ texts of steps and of memory; `results`: what tools and memory gave back, and th
 that equal steps stand at another place."""
 
 _RESULT = "tool_result.output"
-_SAID = ("content",)
-_ASKED = ("content", ARGUMENTS)
-_FOUND = ("content", _RESULT)
+_TEXT = ("content",)
+_TEXT_OR_ARGUMENTS = ("content", ARGUMENTS)
+_TEXT_OR_RESULT = ("content", _RESULT)
+_TEXT_MEMBERS = {"content": "reasoning", "message": "handoff", "query": "memory_read"}
+"""Members that hold a text, by the type of step that ought to have them."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of a trace, a tool call together with what came of it."""
+    """A step of a trace, or a tool call together with its result."""
 
     place: int
     """Of the step among the steps of the trace, from 1."""
@@ -63,7 +65,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Member(NamedTuple):
-    """A part of an action that is compared by itself."""
+    """A part of an action that is compared on its own."""
 
     part: Part
     path: str
@@ -76,21 +78,12 @@ class Member(NamedTuple):
 
 
 def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
-    """Return the actions of a trace in order. A result has the place of its call, wherever it
-    stands: when it arrived is a matter of time."""
+    """Return the actions of a trace in order. A result is placed with its call, whenever it
+    arrived."""
     steps = trace.steps
-    answers: defaultdict[str, deque[int]] = defaultdict(deque)
-    for at, (_, step) in enumerate(steps):
-        result = known(step.tool_result)
-        if result is not None and isinstance(result.call_id, str):
-            answers[result.call_id].append(at)
-    answer: dict[int, int] = {}
-    for at, (_, step) in enumerate(steps):
-        call = known(step.tool_call)
-        if call is not None and isinstance(call.id, str) and (waiting := answers.get(call.id)):
-            answer[at] = waiting.popleft()
+    answer = _answers(steps)
     with_calls = {at for at in answer.values() if steps[at][1].type == "tool_result"} - set(answer)
-    made: list[Action] = []
+    actions: list[Action] = []
     batch = 0
     for at, (step_id, step) in enumerate(steps):
         is_call = known(step.tool_call) is not None
@@ -99,7 +92,7 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
             continue
         of_result = answer.get(at, at)
         result = known(steps[of_result][1].tool_result)
-        made.append(
+        actions.append(
             Action(
                 place=at + 1,
                 step_id=step_id,
@@ -109,11 +102,26 @@ def actions_of(trace: JudgedTrace, skip: Collection[Part] = ()) -> list[Action]:
                 batch=batch if is_call else None,
             )
         )
-    return made
+    return actions
+
+
+def _answers(steps: Sequence[tuple[str, Step]]) -> dict[int, int]:
+    """Return the place of each call's result, by the place of the call."""
+    results: defaultdict[str, deque[int]] = defaultdict(deque)
+    for at, (_, step) in enumerate(steps):
+        result = known(step.tool_result)
+        if result is not None and isinstance(result.call_id, str):
+            results[result.call_id].append(at)
+    answers: dict[int, int] = {}
+    for at, (_, step) in enumerate(steps):
+        call = known(step.tool_call)
+        if call is not None and isinstance(call.id, str) and (waiting := results.get(call.id)):
+            answers[at] = waiting.popleft()
+    return answers
 
 
 def name_of(action: Action) -> str | None:
-    """Return what an action is called: the tool, the agent that takes over, the key in memory."""
+    """Return the name of an action: its tool, the agent that takes over, or the key in memory."""
     step = action.step
     call = known(step.tool_call)
     names = [call.name] if call is not None else [known(step.to_agent), known(step.key)]
@@ -124,23 +132,21 @@ def name_of(action: Action) -> str | None:
 
 
 def members_of(action: Action) -> Iterator[Member]:
-    """Yield what of an action is compared, beside its type and its name."""
+    """Yield the members of an action that are compared, beside its type and name."""
     step, at = action.step, action.step_id
     if (call := known(step.tool_call)) is not None:
         yield Member("arguments", "arguments", call.arguments, (ARGUMENTS,), at)
-    said = _SAID if step.type == "reasoning" else _ASKED
-    if step.type == "reasoning" or step.content is not UNSET:
-        yield Member("content", "content", step.content, said, at)
-    if step.type == "handoff" or step.message is not UNSET:
-        yield Member("content", "message", step.message, _ASKED, at)
-    if step.type == "memory_read" or step.query is not UNSET:
-        yield Member("content", "query", step.query, _ASKED, at)
+    for path, owner in _TEXT_MEMBERS.items():
+        value = getattr(step, path)
+        if step.type == owner or value is not UNSET:
+            own = path == "content" and step.type == "reasoning"
+            yield Member("content", path, value, _TEXT if own else _TEXT_OR_ARGUMENTS, at)
     if step.key is not UNSET and not isinstance(step.key, str):
-        yield Member("content", "key", step.key, _ASKED, at)
+        yield Member("content", "key", step.key, _TEXT_OR_ARGUMENTS, at)
     if step.type not in STEP_TYPES and step.extra:
-        yield Member("content", "extra", step.extra, _ASKED, at)
+        yield Member("content", "extra", step.extra, _TEXT_OR_ARGUMENTS, at)
     if step.type == "memory_read" or step.results is not UNSET:
-        yield Member("results", "results", step.results, _FOUND, at)
+        yield Member("results", "results", step.results, _TEXT_OR_RESULT, at)
     if (result := action.result) is not None:
         error = known(result.error)
         if error is None or result.output is not UNSET:

@@ -1,4 +1,4 @@
-"""Which things of one sequence are which of another: found in order first, then anywhere.
+"""Align two sequences: first in order, then anywhere.
 
 Each thing has a key per level, from the strictest: equal in all, in what was asked, in kind. On a
 level, what stands in the same order on both sides is paired; of what is left, equal things are
@@ -26,13 +26,13 @@ _LEVELS = range(3)
 _KIND = 2
 _MOST_CELLS = 1 << 16
 """Of a table of all against all; what is larger is paired by its longest common subsequence."""
-_EQUAL, _ASKED, _OF_A_KIND, _ALIKE = 1000, 450, 50, 250
+_EQUAL, _SAME_REQUEST, _OF_A_KIND, _ALIKE = 1000, 450, 50, 250
 """Worth of a pair: an equal one outweighs two that are equal in what was asked, and three of a
 kind, so that nothing reads as changed that is there unchanged."""
 
 
 class Alignment(NamedTuple):
-    """Places of what belongs together, as they are in the two sequences."""
+    """The pairs of an alignment, as indexes into the two sequences."""
 
     pairs: _Pairs
     """In order on both sides."""
@@ -41,14 +41,14 @@ class Alignment(NamedTuple):
 
 
 class _Gap(NamedTuple):
-    """Places between two pairs that are not paired yet."""
+    """Unpaired places between two pairs."""
 
     a: list[int]
     b: list[int]
 
 
 def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignment:
-    """Return which things of two sequences belong together; of `b` and `a` it is the same.
+    """Align two sequences. The result is the same with the arguments swapped.
 
     Takes about n·m/64 steps for n and m things, and memory of n·m/64 bits at the most.
 
@@ -59,28 +59,28 @@ def align(a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> Alignmen
     """
     if list(b) < list(a):  # so that neither side is preferred where several answers are as good
         turned = align(b, a, lambda i, j: likeness(j, i))
-        return Alignment(*(sorted((j, i) for i, j in found) for found in turned))
+        return Alignment(*(sorted((j, i) for i, j in group) for group in turned))
     pairs: _Pairs = []
     moved: _Pairs = []
     gaps = [_Gap([*range(len(a))], [*range(len(b))])]
     for level in _LEVELS:
-        left: list[_Gap] = []
+        remaining: list[_Gap] = []
         for gap in gaps:
-            found = _in_order(gap, a, b, level, likeness)
-            pairs += found
-            left += _between(gap, found)
+            matched = _in_order(gap, a, b, level, likeness)
+            pairs += matched
+            remaining += _between(gap, matched)
         if level != _KIND:
-            anywhere = _equal(left, a, b, level)
+            anywhere = _equal(remaining, a, b, level)
             moved += anywhere
-            left = _without(left, anywhere)
-        gaps = left
+            remaining = _without(remaining, anywhere)
+        gaps = remaining
     return Alignment(sorted(pairs), sorted(moved))
 
 
 def _in_order(
     gap: _Gap, a: Sequence[Keys], b: Sequence[Keys], level: int, likeness: _Likeness
 ) -> _Pairs:
-    """Return pairs equal on a level that stand in the same order on both sides."""
+    """Return the pairs that are equal on a level and in the same order on both sides."""
     start, most = 0, min(len(gap.a), len(gap.b))
     while start < most and a[gap.a[start]][0] == b[gap.b[start]][0]:
         start += 1
@@ -94,8 +94,8 @@ def _in_order(
     if not inner.a or not inner.b:
         return pairs
     if len(inner.a) * len(inner.b) <= _MOST_CELLS:
-        found = _best(inner, a, b, likeness)
-        return pairs + [(i, j) for i, j in found if a[i][level] == b[j][level]]
+        best = _best(inner, a, b, likeness)
+        return pairs + [(i, j) for i, j in best if a[i][level] == b[j][level]]
     common = longest_common_subsequence(
         [a[i][level] for i in inner.a], [b[j][level] for j in inner.b]
     )
@@ -103,7 +103,7 @@ def _in_order(
 
 
 def _between(gap: _Gap, pairs: _Pairs) -> Iterator[_Gap]:
-    """Yield what is left between pairs, where there is something on both sides or on one."""
+    """Yield the gaps between pairs that are not empty on both sides."""
     at_a = at_b = 0
     for i, j in [*sorted(pairs), (None, None)]:
         to_a = len(gap.a) if i is None else bisect_left(gap.a, i)
@@ -119,7 +119,7 @@ def _equal(gaps: list[_Gap], a: Sequence[Keys], b: Sequence[Keys], level: int) -
         for j in gap.b:
             waiting[b[j][level]].append(j)
     places = (i for gap in gaps for i in gap.a)
-    return [(i, found.popleft()) for i in places if (found := waiting.get(a[i][level]))]
+    return [(i, candidates.popleft()) for i in places if (candidates := waiting.get(a[i][level]))]
 
 
 def _without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
@@ -134,7 +134,7 @@ def _without(gaps: list[_Gap], pairs: _Pairs) -> list[_Gap]:
 
 
 def _best(gap: _Gap, a: Sequence[Keys], b: Sequence[Keys], likeness: _Likeness) -> _Pairs:
-    """Return the pairs in order that are worth most together."""
+    """Return the pairs in order with the highest total value."""
     worth = [[_worth(a[i], b[j], i, j, likeness) for j in gap.b] for i in gap.a]
     totals = [[0] * (len(gap.b) + 1)]
     for row in worth:
@@ -163,5 +163,5 @@ def _worth(a: Keys, b: Keys, i: int, j: int, likeness: _Likeness) -> int:
     if a[0] == b[0]:
         return _EQUAL
     if a[1] == b[1]:
-        return _ASKED
+        return _SAME_REQUEST
     return _OF_A_KIND + int(_ALIKE * likeness(i, j)) if a[_KIND] == b[_KIND] else 0

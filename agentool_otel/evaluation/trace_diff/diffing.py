@@ -1,4 +1,4 @@
-"""`diff`: two traces to what differs between them."""
+"""`diff`: what differs between two traces."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def diff(
 
 
 class Diffing:
-    """What counts, made ready for any number of traces."""
+    """What counts as a difference, prepared once for any number of traces."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Diffing:
         skip: Collection[Part] = (),
         tolerances: Mapping[str, str | float] | None = None,
     ):
-        """Make it ready.
+        """Prepare a comparison.
 
         Raises: as `diff`.
         """
@@ -80,16 +80,16 @@ class Diffing:
         return TraceDiff(
             a=a.trace.trace_id,
             b=b.trace.trace_id,
-            changes=tuple(change for found in outside for change in found.changes),
+            changes=tuple(change for outcome in outside for change in outcome.changes),
             steps=tuple(steps.changes()),
             equal_steps=steps.equal,
             measures=measures_of(a, b, self._tolerances),
-            unknown=(*(it for found in outside for it in found.unknown), *steps.unknown),
+            unknown=(*(it for outcome in outside for it in outcome.unknown), *steps.unknown),
         )
 
 
 def _outside(trace: JudgedTrace) -> Iterator[Member]:
-    """Yield what of a trace is compared outside of its steps: always the same, in one order."""
+    """Yield the members of a trace that are compared beside its steps, always in the same order."""
     document = trace.trace
     error = trace.metadata.get("error")
     yield Member("agent", "agent_id", document.agent_id, ("agent_id",), None)

@@ -1,4 +1,4 @@
-"""What inside texts does not count when two traces are compared."""
+"""What is ignored inside texts when two traces are compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLACEHOLDER = "‹…›"
 
 
 class Ignoring:
-    """Texts without what is ignored in them."""
+    """Patterns that are ignored inside texts."""
 
     def __init__(self, patterns: Iterable[str | re.Pattern[str]] = ()):
         """Compile the patterns.

@@ -1,4 +1,4 @@
-"""What differs in one member of a trace or of a step, and what of it nobody can tell."""
+"""What differs in one member of a trace or a step, and what cannot be told."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MemberComparison", "Outcome"]
 
 
 class Outcome(NamedTuple):
-    """What came of a comparison."""
+    """The outcome of a comparison."""
 
     changes: tuple[Change, ...] = ()
     unknown: tuple[Unknown, ...] = ()
@@ -35,21 +35,21 @@ class MemberComparison:
 
     def inside(self, a: Action, b: Action) -> Outcome:
         """Return what differs inside a step that both traces have."""
-        found = [
+        outcomes = [
             self.differences(one, other, a, b)
             if one is not None and other is not None
             else self._one_sided(one, other, a, b)
             for one, other in _by_path(a, b)
         ]
         return Outcome(
-            tuple(change for it in found for change in it.changes),
-            tuple(unknown for it in found for unknown in it.unknown),
+            tuple(change for it in outcomes for change in it.changes),
+            tuple(unknown for it in outcomes for unknown in it.unknown),
         )
 
     def differences(
         self, one: Member, other: Member, a: Action | None = None, b: Action | None = None
     ) -> Outcome:
-        """Return what differs in a member that both have, if only as one that is not there."""
+        """Return what differs in a member that both have, even if absent in one."""
         if one.part in self.skip or (one.value is UNSET and other.value is UNSET):
             return Outcome()
         if one.value is UNSET:
@@ -59,18 +59,20 @@ class MemberComparison:
         gap = _gap(self.a, one) or _gap(self.b, other)
         if gap is not None:
             return _unknown(one.path, gap, a, b)
-        found = [*pieces(one.value, other.value, one.path, self.ignoring)]
+        differing = [*pieces(one.value, other.value, one.path, self.ignoring)]
         return Outcome(
-            tuple(Change(path=it.path, a=it.a, b=it.b) for it in found if it.why_unknown is None),
+            tuple(
+                Change(path=it.path, a=it.a, b=it.b) for it in differing if it.why_unknown is None
+            ),
             tuple(
                 Unknown(path=it.path, why=it.why_unknown, a=a, b=b)
-                for it in found
+                for it in differing
                 if it.why_unknown is not None
             ),
         )
 
     def _one_sided(self, one: Member | None, other: Member | None, a: Action, b: Action) -> Outcome:
-        """Return what it means that only one of two steps has a member."""
+        """Return the outcome for a member that only one of two steps has."""
         there = one or other
         assert there is not None
         if there.part in self.skip:

@@ -38,17 +38,8 @@ def partners(
     if len(a) == len(b) == 1:
         yield Partners(a[0], b[0], "the only traces")
         return
-    of_a: dict[int, tuple[int, str]] = {}
-    taken: set[int] = set()
-    for level in _levels(ignoring):
-        waiting = _Waiting(level)
-        for j, trace in enumerate(b):
-            if j not in taken:
-                waiting.add(trace, j)
-        for i, trace in enumerate(a):
-            if i not in of_a and (partner := waiting.take(trace)) is not None:
-                of_a[i] = (partner, level.why)
-                taken.add(partner)
+    of_a = _paired(a, b, ignoring)
+    paired = {j for j, _ in of_a.values()}
     for i, trace in enumerate(a):
         if i in of_a:
             j, why = of_a[i]
@@ -56,12 +47,12 @@ def partners(
         else:
             yield Partners(trace, None, _why_alone(trace))
     for j, trace in enumerate(b):
-        if j not in taken:
+        if j not in paired:
             yield Partners(None, trace, _why_alone(trace))
 
 
 class _Known(NamedTuple):
-    """What a trace says about what it is a try of."""
+    """How a trace identifies what it is a try of."""
 
     case: bool
     input: bool
@@ -90,7 +81,7 @@ class _Waiting:
             self._queues[key][_known_of(trace)].append(place)
 
     def take(self, trace: JudgedTrace) -> int | None:
-        """Return the place of the first that can be a trace's partner."""
+        """Return the index of the first trace that can be a partner."""
         mine, apart = _known_of(trace), self._level.apart_by
         queues = [
             queue
@@ -109,20 +100,38 @@ def _both_know(mine: _Known, theirs: _Known, what: str) -> bool:
     return (mine.case and theirs.case) or (what == "input" and both_input)
 
 
+def _paired(
+    a: Sequence[JudgedTrace], b: Sequence[JudgedTrace], ignoring: Ignoring
+) -> dict[int, tuple[int, str]]:
+    """Return the place of the partner in `b`, and the reason, by the place in `a`."""
+    of_a: dict[int, tuple[int, str]] = {}
+    paired: set[int] = set()
+    for level in _levels(ignoring):
+        waiting = _Waiting(level)
+        for j, trace in enumerate(b):
+            if j not in paired:
+                waiting.add(trace, j)
+        for i, trace in enumerate(a):
+            if i not in of_a and (partner := waiting.take(trace)) is not None:
+                of_a[i] = (partner, level.why)
+                paired.add(partner)
+    return of_a
+
+
 def _levels(ignoring: Ignoring) -> list[_Level]:
     inputs: dict[int, bytes | None] = {}
 
-    def asked(trace: JudgedTrace) -> bytes | None:
-        given = trace.trace.input
+    def input_key(trace: JudgedTrace) -> bytes | None:
+        run_input = trace.trace.input
         if id(trace) not in inputs:
-            inputs[id(trace)] = None if given is UNSET else fingerprint(given, ignoring)
+            inputs[id(trace)] = None if run_input is UNSET else fingerprint(run_input, ignoring)
         return inputs[id(trace)]
 
     return [
         _Level("case", lambda trace: _with_agent(_case(trace), trace), None),
         _Level("case", _case, None),
-        _Level("the same input", lambda trace: _with_agent(asked(trace), trace), "case"),
-        _Level("the same input", asked, "case"),
+        _Level("the same input", lambda trace: _with_agent(input_key(trace), trace), "case"),
+        _Level("the same input", input_key, "case"),
         _Level("the same agent", lambda trace: ("agent", known(trace.trace.agent_id)), "input"),
     ]
 

@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 def fingerprint(value: Any, ignoring: Ignoring) -> bytes:
-    """Return what is equal for equal JSON values: for 1 and 1.0 it is, for 1 and true it is not.
+    """Return a key that equal JSON values share: 1 and 1.0 do, 1 and true do not.
 
     Takes time in proportion to the size of the value.
     """
@@ -64,7 +64,7 @@ def fingerprint(value: Any, ignoring: Ignoring) -> bytes:
 
 
 class _Key(NamedTuple):
-    """A member's name, among the values that wait their turn."""
+    """A member's name, on the stack of values to visit."""
 
     name: str
 
@@ -106,15 +106,15 @@ def pieces(a: Any, b: Any, path: str, ignoring: Ignoring) -> Iterator[Piece]:
 
 def _of_objects(a: dict[str, Any], b: dict[str, Any], path: str) -> list[Piece]:
     hidden_a, hidden_b = _cut_short(a), _cut_short(b)
-    found: list[Piece] = []
+    members: list[Piece] = []
     for key in {**a, **b}:
         if key in _MARKS:
             if hidden_a or hidden_b:
-                found.append(Piece(f"{path}.{key}", *_both(a, b, key), hidden_a or hidden_b))
+                members.append(Piece(f"{path}.{key}", *_both(a, b, key), hidden_a or hidden_b))
             continue
         why = (None if key in a else hidden_a) or (None if key in b else hidden_b)
-        found.append(Piece(f"{path}.{key}", *_both(a, b, key), why))
-    return found
+        members.append(Piece(f"{path}.{key}", *_both(a, b, key), why))
+    return members
 
 
 def _both(a: dict[str, Any], b: dict[str, Any], key: str) -> tuple[Any, Any]:
@@ -122,8 +122,7 @@ def _both(a: dict[str, Any], b: dict[str, Any], key: str) -> tuple[Any, Any]:
 
 
 def _of_lists(a: list[Any], b: list[Any], path: str, ignoring: Ignoring) -> list[Piece]:
-    """Pair elements by their places; where there are more of them on one side, beginning and end
-    are paired first."""
+    """Pair elements by position; if one side has more, equal beginnings and ends first."""
     hidden = _cut_short(a[-1:]) or _cut_short(b[-1:])
     start, end = 0, 0
     if len(a) != len(b):
@@ -135,16 +134,16 @@ def _of_lists(a: list[Any], b: list[Any], path: str, ignoring: Ignoring) -> list
         while end < most - start and keys_a[-1 - end] == keys_b[-1 - end]:
             end += 1
     paired = min(len(a), len(b)) - end
-    found = [Piece(f"{path}[{n}]", a[n], b[n], None) for n in range(paired)]
-    found += (Piece(f"{path}[{n}]", a[n], UNSET, hidden) for n in range(paired, len(a) - end))
-    found += (Piece(f"{path}[{n}]", UNSET, b[n], hidden) for n in range(paired, len(b) - end))
+    elements = [Piece(f"{path}[{n}]", a[n], b[n], None) for n in range(paired)]
+    elements += (Piece(f"{path}[{n}]", a[n], UNSET, hidden) for n in range(paired, len(a) - end))
+    elements += (Piece(f"{path}[{n}]", UNSET, b[n], hidden) for n in range(paired, len(b) - end))
     for n in range(end, 0, -1):  # equal, but what is masked in them may not be
-        found.append(Piece(f"{path}[{len(a) - n}]", a[-n], b[-n], None))
-    return found
+        elements.append(Piece(f"{path}[{len(a) - n}]", a[-n], b[-n], None))
+    return elements
 
 
 def _inside(at: Piece, ignoring: Ignoring) -> Piece | None:
-    """Return what two texts hold where both are JSON and it differs; None where they are texts."""
+    """Return the values of two texts that are both JSON and differ; None for other texts."""
     if at.a[:1] not in ("{", "[") or at.b[:1] not in ("{", "["):
         return None
     try:
@@ -157,7 +156,7 @@ def _inside(at: Piece, ignoring: Ignoring) -> Piece | None:
 
 
 def _hidden(a: str, b: str, ignoring: Ignoring) -> str | None:
-    """Return why two texts that do not look equal may be; None where what is shown differs."""
+    """Return why two texts that look different may be equal; None if what is visible differs."""
     why = _gap(a, b)
     if why is None:
         return None
@@ -183,7 +182,7 @@ def _after_marks(text: str) -> str:
 
 
 def _cut_short(value: Any) -> str | None:
-    """Return why members or elements may be missing; None where the marks do not say so."""
+    """Return why members or elements may be missing; None if no mark says so."""
     whole: Any = value[0] if isinstance(value, list) and value else value
     if isinstance(whole, dict) and any(mark in whole for mark in _MARKS):
         return gap_in({mark: whole[mark] for mark in _MARKS if mark in whole})

@@ -28,12 +28,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     b: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as a JSON object, `a` or `b` left out where it was not there."""
+        """Return it as a JSON object, without `a` or `b` if the value was absent there."""
         return {"path": self.path, **_there(a=self.a, b=self.b)}
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that may differ or not: what would tell is masked, cut or not in the store."""
+    """Something that may or may not differ: what would tell is masked, cut or not in the store."""
 
     path: str
     """As in `Change`; `step` for a whole step."""
@@ -61,37 +61,37 @@ class StepChange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def action(self) -> Action:
         """The step in B, or in A where it was lost."""
-        found = self.b or self.a
-        assert found is not None
-        return found
+        action = self.b or self.a
+        assert action is not None
+        return action
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as a JSON object. What was added or lost is there with its steps' contents."""
-        made: dict[str, Any] = {"kind": self.kind, "type": self.action.step.type}
+        """Return it as a JSON object, with the content of steps that were added or lost."""
+        record: dict[str, Any] = {"kind": self.kind, "type": self.action.step.type}
         if (name := name_of(self.action)) is not None:
-            made["name"] = name
-        made |= _places(self.a, self.b)
+            record["name"] = name
+        record |= _places(self.a, self.b)
         if self.kind in ("added", "lost"):
-            made["step"] = self.action.step.to_dict()
+            record["step"] = self.action.step.to_dict()
             if self.action.result is not None:
-                made["result"] = self.action.result.to_dict()
+                record["result"] = self.action.result.to_dict()
         if self.changes:
-            made["changes"] = [change.to_dict() for change in self.changes]
-        return made
+            record["changes"] = [change.to_dict() for change in self.changes]
+        return record
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True):
-    """A number of each trace."""
+    """A total of each trace."""
 
     name: str
     """`steps`, `tool_calls`, `tokens`, `input_tokens`, `output_tokens`, `cost_usd` (US dollars),
     `duration_ms` (milliseconds)."""
     a: int | float | None
-    """None where it is not known, which is not 0."""
+    """None if unknown, which is not 0."""
     b: int | float | None
     differs: bool | None = False
-    """Whether the two are further apart than the tolerance that was asked for: False where none
-    was, None where one was and a number is not known."""
+    """Whether the two are further apart than the tolerance: False without a tolerance, None if a
+    number is not known."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -113,7 +113,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
     measures: tuple[Measure, ...] = ()
     """Totals of both, those that are known of one at least."""
     unknown: tuple[Unknown, ...] = ()
-    """What nobody can tell: not a difference, and not the same either."""
+    """What cannot be compared: neither a difference nor the same."""
 
     @property
     def same(self) -> bool:
@@ -127,7 +127,7 @@ class TraceDiff(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def certain(self) -> bool:
-        """Whether everything could be told."""
+        """Whether everything could be compared."""
         return not self.unknown and all(it.differs is not None for it in self.measures)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The steps of two traces, aligned, to what became of each."""
+"""Align the steps of two traces, and tell what became of each."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["StepComparison"]
 
 _WORD = re.compile(r"\w+")
 _CHARACTERS = 2000
-"""Of a step, by which it is told how alike it is to another one."""
+"""Of a step, which are compared to tell how alike it is to another one."""
 _MOST_PAIRS = 1 << 14
-"""Of changed calls of one batch, among which those that belong together are looked for."""
+"""Of changed calls of one batch, which are searched for those that belong together."""
 _Pairs: TypeAlias = list[tuple[int, int]]
 _Likeness: TypeAlias = Callable[[int, int], float]
 _Batches: TypeAlias = tuple[int | None, int | None]
@@ -38,7 +38,7 @@ _Placed: TypeAlias = tuple[tuple[int, int, int], StepChange | None]
 
 
 class StepComparison:
-    """The steps of two traces. `equal` and `unknown` are known when `changes` was asked for."""
+    """The steps of two traces. `changes` fills in `equal` and `unknown`."""
 
     def __init__(self, members: MemberComparison, a: Sequence[Action], b: Sequence[Action]):
         self._members = members
@@ -47,11 +47,11 @@ class StepComparison:
         self.equal = 0
         """How many steps are the same."""
         self.unknown: list[Unknown] = []
-        """What of them nobody can tell."""
+        """What cannot be compared."""
 
     def changes(self) -> list[StepChange]:
-        """Return what differs, in the order of the steps: what was lost stands before what came
-        at its place, and what moved at its new one."""
+        """Return what differs, in the order of the steps: a lost step comes before what replaced
+        it, a moved one at its new place."""
         keys_a, keys_b, likeness = self._keys(self._a), self._keys(self._b), self._likeness()
         pairs, moved = align(keys_a, keys_b, likeness)
         moved += self._called_together(keys_a, keys_b, likeness, [*pairs, *moved])
@@ -85,19 +85,19 @@ class StepComparison:
         return alike
 
     def _called_together(
-        self, keys_a: list[Keys], keys_b: list[Keys], likeness: _Likeness, found: _Pairs
+        self, keys_a: list[Keys], keys_b: list[Keys], likeness: _Likeness, paired: _Pairs
     ) -> _Pairs:
         """Return calls of a tool that changed and swapped places with others of their batch."""
         same_batch: defaultdict[int | None, set[int | None]] = defaultdict(set)
-        for i, j in found:
+        for i, j in paired:
             same_batch[self._a[i].batch].add(self._b[j].batch)
-        left = _by_batch(self._a, keys_a, {i for i, _ in found})
-        right = _by_batch(self._b, keys_b, {j for _, j in found})
+        calls_a = _by_batch(self._a, keys_a, {i for i, _ in paired})
+        calls_b = _by_batch(self._b, keys_b, {j for _, j in paired})
         likely = sorted(
             (-likeness(i, j), i + j, i, j)
-            for (batch_a, kind), places in left.items()
+            for (batch_a, kind), places in calls_a.items()
             for batch_b in same_batch[batch_a]
-            for i, j in islice(product(places, right.get((batch_b, kind), ())), _MOST_PAIRS)
+            for i, j in islice(product(places, calls_b.get((batch_b, kind), ())), _MOST_PAIRS)
         )
         return _each_once((i, j) for _, _, i, j in likely)
 
@@ -111,11 +111,11 @@ class StepComparison:
 
     def _pair(self, i: int, j: int, kind: Kind) -> StepChange | None:
         one, other = self._a[i], self._b[j]
-        found = self._members.inside(one, other)
-        self.unknown += found.unknown
-        if found.changes or kind != "changed":
-            return StepChange(kind=kind, a=one, b=other, changes=found.changes)
-        self.equal += not found.unknown
+        outcome = self._members.inside(one, other)
+        self.unknown += outcome.unknown
+        if outcome.changes or kind != "changed":
+            return StepChange(kind=kind, a=one, b=other, changes=outcome.changes)
+        self.equal += not outcome.unknown
         return None
 
     def _alone(self, action: Action, kind: Kind) -> StepChange | None:
@@ -131,36 +131,36 @@ def _by_batch(
     actions: Sequence[Action], keys: list[Keys], paired: set[int]
 ) -> dict[_Together, list[int]]:
     """Return the places of calls that are not paired, by their batch and kind."""
-    found: defaultdict[_Together, list[int]] = defaultdict(list)
+    places: defaultdict[_Together, list[int]] = defaultdict(list)
     for n, action in enumerate(actions):
         if action.batch is not None and n not in paired:
-            found[action.batch, keys[n][-1]].append(n)
-    return found
+            places[action.batch, keys[n][-1]].append(n)
+    return places
 
 
 def _each_once(pairs: Iterable[tuple[int, int]]) -> _Pairs:
-    """Return the pairs of which neither side is in an earlier one."""
-    taken_a: set[int] = set()
-    taken_b: set[int] = set()
+    """Return the pairs that share no side with an earlier one."""
+    used_a: set[int] = set()
+    used_b: set[int] = set()
     kept: _Pairs = []
     for i, j in pairs:
-        if i not in taken_a and j not in taken_b:
-            taken_a.add(i)
-            taken_b.add(j)
+        if i not in used_a and j not in used_b:
+            used_a.add(i)
+            used_b.add(j)
             kept.append((i, j))
     return kept
 
 
 def _keys(action: Action, ignoring: Ignoring, skip: Collection[Part]) -> Keys:
     kind = fingerprint([action.step.type, name_of(action)], ignoring)
-    asked = blake2b(kind, digest_size=16)
+    request = blake2b(kind, digest_size=16)
     results = blake2b(digest_size=16)
     for member in members_of(action):
         if member.part not in skip:
-            into = results if member.part == "results" else asked
+            into = results if member.part == "results" else request
             into.update(member.path.encode() + fingerprint(member.value, ignoring))
-    results.update(asked.digest())
-    return results.digest(), asked.digest(), kind
+    results.update(request.digest())
+    return results.digest(), request.digest(), kind
 
 
 def _words(action: Action) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""How far two totals may be apart."""
+"""Tolerances: how far two totals may be apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AMOUNT = re.compile(r"(?P<more>\+?)(?P<number>\d+(?:\.\d+)?|\.\d+) ?(?P<unit>%|
 
 
 class Tolerance(NamedTuple):
-    """How far a total of B may be from what it is in A."""
+    """How far a total of B may be from that of A."""
 
     amount: float
     relative: bool
@@ -39,19 +39,19 @@ class Tolerance(NamedTuple):
         return distance <= (self.amount * abs(a) if self.relative else self.amount)
 
 
-def tolerances_from(given: Mapping[str, str | float]) -> dict[str, Tolerance]:
+def tolerances_from(amounts: Mapping[str, str | float]) -> dict[str, Tolerance]:
     """Return tolerances by the name of the measure.
 
     Args:
-        given: by measure (`cost` and `duration` will do), a share as `"10%"`, or an amount in the
+        amounts: by measure (`cost` and `duration` will do), a share as `"10%"`, or an amount in the
             measure's own unit; of a duration `"2s"` too. With a plus, `"+10%"`, only more than in A
             counts.
 
     Raises:
         EvaluationError: a measure or an amount is none.
     """
-    made: dict[str, Tolerance] = {}
-    for name, amount in given.items():
+    tolerances: dict[str, Tolerance] = {}
+    for name, amount in amounts.items():
         measure = _SHORT.get(name, name)
         if measure not in MEASURES:
             known = ", ".join(_SHORTEST.get(it, it) for it in MEASURES)
@@ -64,8 +64,10 @@ def tolerances_from(given: Mapping[str, str | float]) -> dict[str, Tolerance]:
             )
         relative = match["unit"] == "%"
         scale = 0.01 if relative else _UNITS[match["unit"]]
-        made[measure] = Tolerance(float(match["number"]) * scale, relative, bool(match["more"]))
-    return made
+        tolerances[measure] = Tolerance(
+            float(match["number"]) * scale, relative, bool(match["more"])
+        )
+    return tolerances
 
 
 _SHORTEST = {measure: name for name, measure in _SHORT.items()}

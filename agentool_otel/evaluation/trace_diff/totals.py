@@ -16,7 +16,7 @@ __all__ = ["measures_of"]
 def measures_of(
     a: JudgedTrace, b: JudgedTrace, tolerances: Mapping[str, Tolerance]
 ) -> tuple[Measure, ...]:
-    """Return the totals that are known of one trace at least, or that were asked for."""
+    """Return the totals that are known for at least one trace, or that have a tolerance."""
     mine, theirs = _totals(a), _totals(b)
     return tuple(
         _measure(name, mine[name], theirs[name], tolerances.get(name))
@@ -47,9 +47,9 @@ def _totals(trace: JudgedTrace) -> dict[str, int | float | None]:
 
 
 def _duration_ms(trace: JudgedTrace) -> int | float | None:
-    told = _number(trace.metrics.total_duration_ms)
-    if told is not None:
-        return told
+    duration_ms = _number(trace.metrics.total_duration_ms)
+    if duration_ms is not None:
+        return duration_ms
     texts = known(trace.trace.started_at), known(trace.trace.finished_at)
     start, end = (to_ns(text) if isinstance(text, str) else None for text in texts)
     return (end - start) / 1e6 if start is not None and end is not None else None

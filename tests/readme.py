@@ -1,0 +1,194 @@
+"""Write the tables of README.md and REFERENCE.md from the registries and the docstrings.
+
+    python -m tests.readme
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`; NAME is a function here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+
+from agentool_otel.evaluation.judge_check import JudgeCheck
+from agentool_otel.ground import environment
+from agentool_otel.sources.containers.known import CONTAINERS
+
+__all__ = ["DOCUMENTS", "TABLES", "filled"]
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = (ROOT / "README.md", ROOT / "REFERENCE.md")
+_REGION = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def filled(text: str) -> str:
+    """Return a document with its tables as they should be."""
+    return _REGION.sub(lambda region: f"{region[1]}{TABLES[region[2]]()}{region[3]}", text)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join(
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines
+    )
+
+
+def _plugins(group: str) -> list[EntryPoint]:
+    """Return our own plug-ins of a group, by name."""
+    points = entry_points(group=f"agentool_otel.{group}")
+    ours = (point for point in points if point.value.startswith("agentool_otel."))
+    return sorted(ours, key=lambda point: point.name)
+
+
+def _paragraph(docstring: str | None) -> str:
+    assert docstring, "everything that is listed has a docstring"
+    text = " ".join(docstring.partition("\n\n")[0].split())
+    return text.partition(" Spec: ")[0].removesuffix(".")
+
+
+def _module(point: EntryPoint) -> str:
+    """Return the first paragraph of the module that a plug-in is in."""
+    return _paragraph(sys.modules[point.load().__module__].__doc__)
+
+
+def _dialects() -> str:
+    return _table(
+        ("name", "spans read", "written"),
+        (
+            (f"`{point.name}`", _module(point), "yes" if hasattr(point.load(), "write") else "")
+            for point in _plugins("dialects")
+        ),
+    )
+
+
+def _containers() -> str:
+    return _table(
+        ("what", "shape", "what a span loses there"),
+        (
+            (f"{it.name[0].upper()}{it.name[1:]}", f"`{it.shape}`", "; ".join(it.loses))
+            for it in CONTAINERS
+        ),
+    )
+
+
+def _servers() -> str:
+    return _table(
+        ("scheme", "what", "variables"),
+        (
+            (
+                f"`{point.name}://`",
+                _module(point),
+                f"`{environment.token_variable(point.name)}`, "
+                f"`{environment.tenant_variable(point.name)}`",
+            )
+            for point in _plugins("sources")
+        ),
+    )
+
+
+def _formats() -> str:
+    return _table(
+        ("format", "what is written"),
+        ((f"`{point.name}`", _module(point)) for point in _plugins("formats")),
+    )
+
+
+def _assertions() -> str:
+    return _table(
+        ("type", "holds if", "parameters", "needs a judge"),
+        (
+            (
+                f"`{point.name}`",
+                _paragraph(point.load().__doc__),
+                ", ".join(_parameters(point.load())),
+                "yes" if issubclass(point.load(), JudgeCheck) else "",
+            )
+            for point in _plugins("assertions")
+        ),
+    )
+
+
+def _parameters(check: type[msgspec.Struct]) -> Iterator[str]:
+    """Yield the parameters of an assertion type, with the defaults of those that have one."""
+    for field in msgspec.structs.fields(check):
+        default = field.default
+        if field.default_factory is not msgspec.NODEFAULT:
+            default = field.default_factory()
+        shown = "" if default is msgspec.NODEFAULT else f"={msgspec.json.encode(default).decode()}"
+        yield f"`{field.encode_name}{shown}`"
+
+
+def _variables() -> str:
+    return _table(
+        ("variable", "meaning", "default", "source"),
+        (
+            (", ".join(f"`{name}`" for name in names), *_described(text))
+            for names, text in [*_constants(), *_families()]
+        ),
+    )
+
+
+def _constants() -> Iterator[tuple[list[str], str]]:
+    """Yield the variables that are constants of the module, with their docstrings."""
+    body = ast.parse(Path(environment.__file__).read_text(encoding="utf-8")).body
+    for node, after in pairwise(body):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            assert isinstance(after, ast.Expr)
+            assert isinstance(after.value, ast.Constant)
+            value = getattr(environment, node.target.id)
+            names = value.values() if isinstance(value, dict) else value
+            yield [value] if isinstance(value, str) else [*names], str(after.value.value)
+
+
+def _families() -> Iterator[tuple[list[str], str]]:
+    """Yield the variables that functions name, with what their docstrings say of them."""
+    signals = get_args(environment.Signal)
+    names = [environment.exporter_variable(signal) for signal in signals]
+    yield names, _of_function(environment.exporter_variable)
+    for variable in (environment.token_variable, environment.tenant_variable):
+        yield [variable(point.name) for point in _plugins("sources")], _of_function(variable)
+    settings = str(environment.otlp_variable.__doc__).partition("Each setting:\n")[2]
+    for setting, text in re.findall(r"^ {8}([A-Z_, ]+): (.+(?:\n {9,}.+)*)$", settings, re.M):
+        yield [environment.otlp_variable(it) for it in setting.split(", ")], text
+
+
+def _of_function(function: Callable[..., str]) -> str:
+    meaning = str(function.__doc__).partition(" variable ")[2].removeprefix("with ")
+    meaning = re.sub(", such as `.*?`", "", meaning)
+    return f"{meaning[0].upper()}{meaning[1:]}"
+
+
+def _described(text: str) -> tuple[str, str, str]:
+    """Return what a docstring says: the meaning, the default and where that is specified."""
+    text = " ".join(text.split())
+    meaning, _, rest = text.partition("Default: ")
+    default = re.split(r"\.(?: |$)", rest, maxsplit=1)[0]
+    source = re.search(r"(?:Spec|Source): (.*?)\.?$", rest)
+    return meaning.strip().removesuffix("."), default, source[1] if source else ""
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "assertions": _assertions,
+    "containers": _containers,
+    "dialects": _dialects,
+    "formats": _formats,
+    "servers": _servers,
+    "variables": _variables,
+}
+
+
+def main() -> None:
+    for document in DOCUMENTS:
+        document.write_text(filled(document.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
