@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import ReadableSpan
 
-    from agentool_otel.evaluation.asserting import Asserted
+    from agentool_otel.evaluation.in_tests import Asserted
     from agentool_otel.model.documents import EvalCase, EvalResult, ReasoningTrace
     from agentool_otel.model.spans import SpanRecord
     from agentool_otel.reconstruction.trace import Rebuilt
@@ -73,7 +73,7 @@ def assert_trace(request: pytest.FixtureRequest) -> AssertTrace:
 
     Trace id and score become properties of the test in pytest's JUnit report.
     """
-    from agentool_otel.evaluation.asserting import outcome_of
+    from agentool_otel.evaluation.in_tests import outcome_of
 
     def noted(
         trace: ReasoningTrace | Rebuilt, *assertions: Asserted, min_evaluated: float = 1.0

@@ -17,10 +17,10 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from agentool_otel.capture import agent, tool
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
-from agentool_otel.export.beside import with_names_beside
 from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.second_vocabulary import with_names_beside
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from benchmarks._child import in_child
 from benchmarks._rounds import Compared, compared

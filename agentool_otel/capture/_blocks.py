@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry.context import attach
 
-from agentool_otel.capture._both_ways import BothWays
+from agentool_otel.capture._sync_async import BothWays
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.live import LiveSpan

@@ -10,8 +10,8 @@ from typing import Any
 from opentelemetry.context import attach, get_current
 from opentelemetry.trace import INVALID_SPAN, Span
 
-from agentool_otel.capture._both_ways import BothWays
 from agentool_otel.capture._call_sites import add_reasoning
+from agentool_otel.capture._sync_async import BothWays
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.labels import labels, metadata_text
 from agentool_otel.content.policy import as_text, encode, jsonable, label

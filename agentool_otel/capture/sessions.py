@@ -7,7 +7,7 @@ from typing import Any
 
 from opentelemetry.context import attach, get_current
 
-from agentool_otel.capture._both_ways import BothWays
+from agentool_otel.capture._sync_async import BothWays
 from agentool_otel.capture.context import restore
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from agentool_otel.cli import _text
 from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.result_texts import figures
 from agentool_otel.evaluation.reports.slices import MARKS, Slices
-from agentool_otel.evaluation.reports.texts import figures
 from agentool_otel.model.documents import UNSET, EvalResult
 
 __all__ = ["STYLES", "Summary", "print_line"]

@@ -31,8 +31,8 @@ from agentool_otel.content.policy import places
 from agentool_otel.content.policy import requested as capture_requested
 from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.recording import RecordingExporter
+from agentool_otel.export.otlp_variables import exporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
-from agentool_otel.export.variables import exporter
 from agentool_otel.ground import environment, json_codec
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.urls import without_credentials

@@ -12,8 +12,8 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
 from agentool_otel.export.disk.recovery import complete_recordings, destinations, send_remains
 from agentool_otel.export.disk.remains import Survey
+from agentool_otel.export.otlp_variables import timeout_s
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, target_from_environment
-from agentool_otel.export.variables import timeout_s
 from agentool_otel.ground.environment import Signal, recordings_folder
 
 __all__ = ["command", "recover"]

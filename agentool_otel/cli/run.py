@@ -78,7 +78,7 @@ def command(
             click.get_current_context(),
         )
     if also is not None:
-        from agentool_otel.export.variables import vocabulary_named
+        from agentool_otel.export.otlp_variables import vocabulary_named
 
         vocabulary_named(also, "--also")
     if endpoint is not None:

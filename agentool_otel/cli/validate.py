@@ -13,7 +13,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._output import report, view
 from agentool_otel.conformance import check
 from agentool_otel.dialects import match_dialect
-from agentool_otel.dialects.openinference.beside import without
+from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.emit.session import SCOPE
 from agentool_otel.errors import AgentoolError
 from agentool_otel.model.problems import Problem

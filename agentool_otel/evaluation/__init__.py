@@ -1,22 +1,22 @@
 """From trajectories to verdicts: what must hold of a run, and whether it does.
 
-verdicts     passed, failed or not evaluated, why, and by which steps
-judged       a trace, and what cannot be seen of it
-comparing    an expected value against the actual one
-check        the base of every assertion type
-assertions/  the types, a family in each file; entry points of group `agentool_otel.assertions`
-judge_check  the base of the types that need a judge
-judges/      a model as a judge, or a callable of the user's
-building     from an assertion to its check, and from the check to its verdict
-results      the verdicts on a trace as an EvalResult
-waiting      a queue of traces that wait for a judge
-running      all of it over many traces
-asserting    the same for one trace, in a test
-steps        the steps of a trace as short lines
-cases/       files of cases, and which case a trace is a try of
-reports/     results for people, for pull requests, for CI servers
-write_back   results as spans and events of the trace that was judged
-trace_diff/  what differs between two traces
+verdicts          passed, failed or not evaluated, why, and by which steps
+judged            a trace, and what cannot be seen of it
+comparing         an expected value against the actual one
+check             the base of every assertion type
+assertions/       the types, a family in each file; entry points of group `agentool_otel.assertions`
+judge_check       the base of the types that need a judge
+judges/           a model as a judge, or a callable of the user's
+assertion_checks  from an assertion to its check, and from the check to its verdict
+results           the verdicts on a trace as an EvalResult
+waiting           a queue of traces that wait for a judge
+running           all of it over many traces
+in_tests          the same for one trace, in a test: `assert_trace`
+steps             the steps of a trace as short lines
+cases/            files of cases, and which case a trace is a try of
+reports/          results for people, for pull requests, for CI servers
+write_back        results as spans and events of the trace that was judged
+trace_diff/       what differs between two traces
 
 A check that could not look, because something was masked, cut, not captured or never arrived,
 neither passes nor fails: it is not evaluated, and says why. Nothing here needs a key or a network,
@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentool_otel.evaluation.asserting import assert_trace
 from agentool_otel.evaluation.check import Check
+from agentool_otel.evaluation.in_tests import assert_trace
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.judges.questions import Answer, Claim, NoVerdict, Question

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.building import asking, judging
+from agentool_otel.evaluation.assertion_checks import asking, judging
 from agentool_otel.evaluation.cases.matching import Cases, MatchRule
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.judges.questions import Judge

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentool_otel.evaluation.comparing import short
 from agentool_otel.evaluation.judged import JudgedTrace, known
-from agentool_otel.evaluation.reports.texts import line
+from agentool_otel.evaluation.reports.result_texts import line
 from agentool_otel.model.documents import UNSET, Step
 
 __all__ = ["step_lines"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol, cast
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground import registry
 from agentool_otel.ground.json_codec import dumps
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.documents import ReasoningTrace
 
 __all__ = [
@@ -68,7 +68,7 @@ class Format(Protocol):
 
 def formats() -> list[str]:
     """Return the names of the installed formats, ours and third parties'."""
-    return sorted(registry.plugins("agentool_otel.formats"))
+    return sorted(plugins("agentool_otel.formats"))
 
 
 def format_named(name: str) -> Format:
@@ -77,7 +77,7 @@ def format_named(name: str) -> Format:
     Raises:
         ConfigurationError: if no format has that name.
     """
-    points = registry.plugins("agentool_otel.formats")
+    points = plugins("agentool_otel.formats")
     if name not in points:
         raise ConfigurationError(f"no format {name!r}; there are {', '.join(sorted(points))}")
     return cast("type[Format]", points[name].load())()

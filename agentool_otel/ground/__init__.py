@@ -5,7 +5,7 @@ json_codec   JSON text, also where orjson has no form for a value
 literals     Python literals, read without running anything
 optional     libraries that an extra of this package brings
 ownership    whose a file is, before it is written to
-registry     entry points, ours and those of others
+plugins      entry points, ours and those of others
 temporary    private temporary folders
 urls         URLs of servers, without their credentials
 version      the version of this package

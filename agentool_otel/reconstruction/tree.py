@@ -9,7 +9,7 @@ from operator import attrgetter
 import msgspec
 
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.openinference.beside import without
+from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.semconv import agentool

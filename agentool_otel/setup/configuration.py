@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.content.policy import Redact
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export.variables import vocabulary_named
+from agentool_otel.export.otlp_variables import vocabulary_named
 
 __all__ = ["Configuration", "named", "overruled"]
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Container
 
 from agentool_otel.capture.threads import carry_into_threads, stop_carrying
-from agentool_otel.ground import registry
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 
 __all__ = ["attach", "instrumentors"]
@@ -18,7 +18,7 @@ def instrumentors() -> dict[str, AgentInstrumentor]:
     """Return our instrumentors by framework name; those that fail to load are logged."""
     loaded: dict[str, AgentInstrumentor] = {}
     # Several tracing packages have one called "openai"; those are none of our business.
-    for name, point in registry.plugins("opentelemetry_instrumentor", "agentool-").items():
+    for name, point in plugins("opentelemetry_instrumentor", "agentool-").items():
         try:
             loaded[name.removeprefix("agentool-")] = point.load()()
         except Exception:  # a plug-in of a third party may break; the others still load

@@ -73,8 +73,8 @@ def plan(
     Raises:
         ConfigurationError: `OTEL_LOGS_EXPORTER` or a protocol is not known.
     """
+    from agentool_otel.export.otlp_variables import exporter
     from agentool_otel.export.send.otlp import target_beside
-    from agentool_otel.export.variables import exporter
 
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", _description_of(theirs))

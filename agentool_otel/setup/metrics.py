@@ -70,8 +70,8 @@ def plan(
     """
     from opentelemetry import metrics
 
+    from agentool_otel.export.otlp_variables import exporter
     from agentool_otel.export.send.otlp import target_beside
-    from agentool_otel.export.variables import exporter
 
     kind = type(metrics.get_meter_provider())
     if _collection is None and not kind.__module__.startswith("opentelemetry.metrics"):

@@ -56,8 +56,8 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
     Raises:
         ConfigurationError: the endpoint is no URL, or a variable has a value that is not known.
     """
+    from agentool_otel.export.otlp_variables import exporter, vocabulary_beside, vocabulary_named
     from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
-    from agentool_otel.export.variables import exporter, vocabulary_beside, vocabulary_named
 
     vocabulary_beside(os.environ)
     if endpoint is None and theirs:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
-from agentool_otel.ground.registry import plugins
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.sources.files.span_files import SpanFiles

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agentool_otel.dialects import classify
-from agentool_otel.dialects.openinference import beside as names
+from agentool_otel.dialects.openinference import repeated_names as names
 from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.loading import rebuild
 from agentool_otel.model import operations as ops

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentool_otel.content.masking.credential_shapes import _SHAPES
 from agentool_otel.content.masking.secret_names import WORDS
-from agentool_otel.content.masking.shapes import _SHAPES
 from tests.emit.counted_masking import work
 
 KEYS = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN ", "-----END ")

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentool_otel import Assertion, EvalCase, ReasoningTrace
 from agentool_otel.evaluation import JudgedTrace, Verdict
-from agentool_otel.evaluation.building import judging
+from agentool_otel.evaluation.assertion_checks import judging
 from agentool_otel.model.documents import AssertionResult
 from agentool_otel.reconstruction.trace import Rebuilt
 

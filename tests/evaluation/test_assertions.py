@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.evaluation.building import assertion_types
+from agentool_otel.evaluation.assertion_checks import assertion_types
 from tests.evaluation.runs import RUN, Object, changed, each_argument, verdict, without_calls
 
 SCHEMA = {"type": "object", "required": ["answer"]}

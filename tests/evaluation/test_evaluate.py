@@ -12,7 +12,7 @@ import pytest
 
 from agentool_otel import EvalCase, EvalResult, ReasoningTrace, evaluate
 from agentool_otel.errors import DecodeError, EvaluationError
-from agentool_otel.evaluation import Check, JudgedTrace, Verdict, building, not_evaluated
+from agentool_otel.evaluation import Check, JudgedTrace, Verdict, assertion_checks, not_evaluated
 from tests.evaluation.runs import Object, changed, said, verdict
 
 SPEC = Path(__file__).parent.parent / "fixtures" / "spec"
@@ -142,7 +142,7 @@ class Crashing(Check, frozen=True, kw_only=True):
 
 
 def test_a_check_that_crashes_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "_kind", lambda name: Crashing)
+    monkeypatch.setattr(assertion_checks, "_kind", lambda name: Crashing)
     found = verdict({"type": "crashing"}, changed())
     assert found == not_evaluated("the check could not be made: division by zero")
 

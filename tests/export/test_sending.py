@@ -8,9 +8,9 @@ import pytest
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.encoding.otlp_proto import encode_span
+from agentool_otel.export.otlp_variables import timeout_s
+from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender
 from agentool_otel.export.send.otlp import OtlpTarget
-from agentool_otel.export.send.sending import Answer, GrpcSender, HttpSender
-from agentool_otel.export.variables import timeout_s
 from tests.export.receiver import GrpcReceiver, HttpReceiver
 from tests.export.samples import span_with
 
@@ -110,7 +110,7 @@ def test_grpc_reads_how_long_to_wait() -> None:
         def trailing_metadata(self) -> list[tuple[str, Any]]:
             return [("other", "x"), ("grpc-status-details-bin", b"\x1a\x30" + details)]
 
-    from agentool_otel.export.send.sending import _grpc_retry_after
+    from agentool_otel.export.send.attempt import _grpc_retry_after
 
     assert _grpc_retry_after(Refused()) == 7
 

@@ -110,7 +110,7 @@ def test_recover_over_grpc_sends_no_credentials_where_a_file_says() -> None:
 def test_a_client_certificate_is_not_shown_to_an_endpoint_that_a_file_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from agentool_otel.export.send.sending import HttpSender
+    from agentool_otel.export.send.attempt import HttpSender
 
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/nowhere/client.pem")
     with pytest.raises(ConfigurationError):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import agentool_otel
-from agentool_otel.ground.registry import plugins
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources import opening
 from agentool_otel.sources.opening import open_source

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json
+from agentool_otel.content.masking.credential_shapes import may_hold, shaped
 from agentool_otel.content.masking.secret_names import has_word, names_secret
-from agentool_otel.content.masking.shapes import may_hold, shaped
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv.marks import MASK
 

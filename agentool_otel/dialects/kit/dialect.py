@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, cast
 
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground import registry
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import Attributes, SpanRecord
@@ -176,7 +176,7 @@ class Match(NamedTuple):
 @cache
 def dialects() -> tuple[Dialect, ...]:
     """Return every installed dialect, ours and third parties', sorted by name."""
-    points = registry.plugins("agentool_otel.dialects")
+    points = plugins("agentool_otel.dialects")
     return tuple(cast("type[Dialect]", points[name].load())() for name in sorted(points))
 
 

@@ -1,10 +1,10 @@
 """Results as reports: for people, for a pull request, for CI servers.
 
-slices     results grouped by agent, model, tag or day, and their counts
-texts      the texts of a result, sanitised before a format escapes them
-junit      JUnit XML, written as the results come
-html       one page that needs no network
-markdown   a comment on a pull request, which has a size it may not exceed
+slices         results grouped by agent, model, tag or day, and their counts
+result_texts   the texts of a result, sanitised before a format escapes them
+junit          JUnit XML, written as the results come
+html           one page, from page/ that needs no network
+markdown       a comment on a pull request, which has a size it may not exceed
 
 What a result says is untrusted: it repeats what models, tools and users said. No text of it becomes
 a tag, a link, a mention or a control character of any report.

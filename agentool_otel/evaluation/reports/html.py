@@ -17,8 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from agentool_otel.errors import MissingDependencyError
 from agentool_otel.evaluation.facets import FACETS
-from agentool_otel.evaluation.reports.slices import MARKS, Slices, Subject, Tally
-from agentool_otel.evaluation.reports.texts import (
+from agentool_otel.evaluation.reports.result_texts import (
     counted,
     figures,
     line,
@@ -27,6 +26,7 @@ from agentool_otel.evaluation.reports.texts import (
     score_of,
     step_ids_of,
 )
+from agentool_otel.evaluation.reports.slices import MARKS, Slices, Subject, Tally
 from agentool_otel.model.documents import EvalResult
 
 __all__ = ["Page"]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import BinaryIO
 from xml.etree import ElementTree
 
+from agentool_otel.evaluation.reports.result_texts import plain, reason_of, step_ids_of, title_of
 from agentool_otel.evaluation.reports.slices import Subject
-from agentool_otel.evaluation.reports.texts import plain, reason_of, step_ids_of, title_of
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult
 
 __all__ = ["JUnit"]

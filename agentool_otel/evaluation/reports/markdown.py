@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from agentool_otel.evaluation.reports.slices import MARKS, Slices, Subject, Tally
-from agentool_otel.evaluation.reports.texts import (
+from agentool_otel.evaluation.reports.result_texts import (
     counted,
     figures,
     line,
@@ -20,6 +19,7 @@ from agentool_otel.evaluation.reports.texts import (
     score_of,
     step_ids_of,
 )
+from agentool_otel.evaluation.reports.slices import MARKS, Slices, Subject, Tally
 from agentool_otel.model.documents import AssertionResult, EvalResult
 
 __all__ = ["Markdown"]

@@ -1,1 +1,7 @@
-"""Spans to an endpoint over OTLP: where, how, and what waits meanwhile."""
+"""Spans to an endpoint over OTLP.
+
+otlp        where they go, and in which requests
+outbox      spooled as they end, sent by a thread, and sent again where that failed
+attempt     one request, over HTTP or gRPC, and what the receiver made of it
+connection  TLS, and the proxy that the environment names
+"""

@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from agentool_otel.emit.session import guarded
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.encoding.otlp_proto import encode_span, merged
-from agentool_otel.export.send.connecting import split
-from agentool_otel.export.send.sending import Answer, GrpcSender, HttpSender, Sender
-from agentool_otel.export.variables import exporter, timeout_s, vocabulary_beside
+from agentool_otel.export.otlp_variables import exporter, timeout_s, vocabulary_beside
+from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender, Sender
+from agentool_otel.export.send.connection import split
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
@@ -275,7 +275,7 @@ def attempts(
 def _with_names_beside(spans: Sequence[bytes], most: int) -> Sequence[bytes]:
     """Return requests with names beside ours, where nothing goes wrong with that."""
     with guarded("writing another vocabulary's names beside ours"):
-        from agentool_otel.export.beside import with_names_beside  # few ask for it
+        from agentool_otel.export.second_vocabulary import with_names_beside  # few ask for it
 
         return [with_names_beside(span, most) for span in spans]
     return spans

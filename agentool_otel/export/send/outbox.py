@@ -24,9 +24,9 @@ from agentool_otel.export.disk.remains import Survey
 from agentool_otel.export.disk.spool import Spool
 from agentool_otel.export.encoding.otlp_proto import encode_log, encode_span
 from agentool_otel.export.incomplete import as_protobuf
+from agentool_otel.export.otlp_variables import batch_size, delay_s, timeout_s
+from agentool_otel.export.send.attempt import Answer, Sender
 from agentool_otel.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
-from agentool_otel.export.send.sending import Answer, Sender
-from agentool_otel.export.variables import batch_size, delay_s, timeout_s
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 

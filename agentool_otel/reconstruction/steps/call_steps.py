@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from agentool_otel.model.operations import McpRequest, ToolExecution
 from agentool_otel.reconstruction.steps.delegation import may_delegate
+from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
-from agentool_otel.reconstruction.steps.handoffs import transfers
 from agentool_otel.reconstruction.steps.order import OF_RESULT, RESULT, Drafts
 from agentool_otel.reconstruction.steps.tool_calls import ToolCall, tool_error
 from agentool_otel.reconstruction.tree import Node

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from agentool_otel.model.messages import text_of
 from agentool_otel.model.operations import AgentInvocation, ToolExecution, WorkflowInvocation
 from agentool_otel.reconstruction.steps.delegation import delegate, task_in
-from agentool_otel.reconstruction.steps.handoffs import (
+from agentool_otel.reconstruction.steps.handoff_rules import (
     announced,
     same_agent,
     spelled,

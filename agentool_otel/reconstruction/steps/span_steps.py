@@ -14,8 +14,8 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.reconstruction.steps.delegation import may_delegate
+from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
-from agentool_otel.reconstruction.steps.handoffs import transfers
 from agentool_otel.reconstruction.steps.order import Drafts
 from agentool_otel.reconstruction.steps.tool_calls import (
     ToolCall,

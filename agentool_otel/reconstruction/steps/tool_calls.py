@@ -18,7 +18,7 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
-from agentool_otel.reconstruction.steps.handoffs import transfers
+from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.steps.order import Draft
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain

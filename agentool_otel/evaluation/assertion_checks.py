@@ -12,7 +12,7 @@ import msgspec
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.ground.registry import plugins
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.documents import Assertion, EvalCase
 
 if TYPE_CHECKING:

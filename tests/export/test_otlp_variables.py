@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export import variables
+from agentool_otel.export import otlp_variables
 from agentool_otel.export.send.otlp import OtlpTarget, sender_of, target_from_environment
 from agentool_otel.export.send.outbox import Outbox
 from agentool_otel.ground.environment import Signal
@@ -60,14 +60,14 @@ def test_a_setting_for_one_signal_applies_to_that_signal_only(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "3")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "a=1")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_LOGS_HEADERS", "b=2")
-    assert (variables.timeout_s("traces"), variables.timeout_s("logs")) == (7, 3)
-    assert variables.headers("traces") == {"a": "1"}
-    assert variables.headers("logs") == {"b": "2"}
+    assert (otlp_variables.timeout_s("traces"), otlp_variables.timeout_s("logs")) == (7, 3)
+    assert otlp_variables.headers("traces") == {"a": "1"}
+    assert otlp_variables.headers("logs") == {"b": "2"}
 
 
 def test_the_shorter_of_two_timeouts_applies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_BSP_EXPORT_TIMEOUT", "1500")
-    assert (variables.timeout_s("traces"), variables.timeout_s("logs")) == (1.5, 5)
+    assert (otlp_variables.timeout_s("traces"), otlp_variables.timeout_s("logs")) == (1.5, 5)
 
 
 def test_a_request_has_no_more_spans_than_the_batch_size(

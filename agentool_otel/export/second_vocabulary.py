@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from agentool_otel.content.fitting.fitter import PREVIEW, SIZES
 from agentool_otel.content.fitting.shortening import shorten
-from agentool_otel.dialects.openinference.beside import beside
+from agentool_otel.dialects.openinference.repeated_names import beside
 from agentool_otel.emit.session import guarded
 from agentool_otel.export.encoding.otlp_proto import with_attributes
 from agentool_otel.export.encoding.otlp_span import decode_span, scope_name

@@ -3,7 +3,7 @@
 The official exporters repeat attempts by themselves, log each of them in the user's program, and
 do not report whether a request was too large, came too soon or was accepted in part. What follows
 depends on just that, so these send once and return what happened. They read the same
-`OTEL_EXPORTER_OTLP_*` variables.
+`OTEL_EXPORTER_OTLP_*` otlp_variables.
 
 Spec: opentelemetry-proto 1.9, docs/specification.md (failures, throttling, partial success).
 """
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from urllib.parse import SplitResult
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.export import variables
-from agentool_otel.export.send.connecting import Route, Tls, basic, connect, split
+from agentool_otel.export import otlp_variables
+from agentool_otel.export.send.connection import Route, Tls, basic, connect, split
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
@@ -81,7 +81,7 @@ class HttpSender:
     limit = 15_000_000  # receivers usually refuse above 20 MiB
 
     def __init__(self, target: OtlpTarget, signal: Signal = "traces"):
-        endpoint = target.url(signal) or variables.endpoint(signal)
+        endpoint = target.url(signal) or otlp_variables.endpoint(signal)
         url = split(endpoint)
         if url is None or url.scheme not in ("http", "https"):
             shown = without_credentials(endpoint)
@@ -90,11 +90,11 @@ class HttpSender:
         self._headers = {
             "content-type": "application/x-protobuf",
             "user-agent": f"agentool-otel/{__version__}",
-            **({} if target.bare else variables.headers(signal)),
+            **({} if target.bare else otlp_variables.headers(signal)),
         }
         if self._url.username and "authorization" not in self._headers:
             self._headers["authorization"] = basic(self._url.username, self._url.password)
-        self._compression = variables.compression(signal, "http/protobuf")
+        self._compression = otlp_variables.compression(signal, "http/protobuf")
         self._tls = Tls(None if target.bare else signal)
         self._bare = target.bare
         self._route: Route | None = None
@@ -177,7 +177,7 @@ class GrpcSender:
         if parts.scheme not in ("http", "https"):
             insecure = environment.otlp("INSECURE", signal).lower() == "true"
         where = (parts.netloc or endpoint).rpartition("@")[2]
-        gzipped = variables.compression(signal, "grpc") == "gzip"
+        gzipped = otlp_variables.compression(signal, "grpc") == "gzip"
         options: dict[str, Any] = {
             "options": [
                 ("grpc.primary_user_agent", f"agentool-otel/{__version__}"),
@@ -192,7 +192,7 @@ class GrpcSender:
             credentials = Tls(None if target.bare else signal).grpc_credentials(grpc)
             self._connect = partial(self._grpc.secure_channel, where, credentials, **options)
         self._service = _SERVICES[signal]
-        self._metadata = () if target.bare else tuple(variables.headers(signal).items())
+        self._metadata = () if target.bare else tuple(otlp_variables.headers(signal).items())
         self._channel: Any = None
         self._call: Any = None
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation.building import judging
+from agentool_otel.evaluation.assertion_checks import judging
 from agentool_otel.evaluation.check import Check, counted
 from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.reports.result_texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.reports.slices import MARKS
-from agentool_otel.evaluation.reports.texts import line, reason_of, step_ids_of
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.steps import step_lines
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
-from agentool_otel.ground.registry import plugins
+from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
