@@ -24,6 +24,7 @@ from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["ADK"]
@@ -165,10 +166,10 @@ def _read_response(span: Reader, response: dict[str, Any]) -> None:
     if isinstance(content, dict):
         answer = message_from(content, "model")
         if isinstance(reason, str):
-            answer = {**answer, "finish_reason": reason.lower()}
+            answer = {**answer, "finish_reason": finish_reason(reason)}
         onto.put(span, gen_ai.OUTPUT_MESSAGES, [answer])
     if isinstance(reason, str):
-        onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [reason.lower()])
+        onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [finish_reason(reason)])
     onto.put(span, gen_ai.RESPONSE_MODEL, _member(response, "model_version"))
     onto.put(span, core.ERROR_TYPE, _member(response, "error_code"))
     usage = _member(response, "usage_metadata")

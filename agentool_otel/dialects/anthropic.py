@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
-from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["Anthropic"]

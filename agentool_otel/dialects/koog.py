@@ -18,11 +18,12 @@ from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
-from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader, is_placeholder
 from agentool_otel.model.messages import Message, message, parts_of
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import STATUS_ERROR, SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["Koog"]

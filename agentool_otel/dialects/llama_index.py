@@ -14,7 +14,7 @@ from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Markers
-from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.python_text import call_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
@@ -23,6 +23,7 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["LlamaIndex"]

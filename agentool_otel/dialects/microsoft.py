@@ -19,12 +19,13 @@ from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Markers,
 )
-from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import parts_of, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["Microsoft"]

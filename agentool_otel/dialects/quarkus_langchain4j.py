@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
-from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import core, gen_ai
 
 __all__ = ["QuarkusLangChain4j"]
 
 _SCOPE = "io.quarkus.opentelemetry"
 _SERVICE, _TOOL, _CALL = "langchain4j.aiservices.", "langchain4j.tools.", "completion "
-_REASONS = {"tool_execution": "tool_calls"}
 
 
 class QuarkusLangChain4j:
@@ -47,9 +46,7 @@ class QuarkusLangChain4j:
             onto.put(span, gen_ai.TOOL_NAME, name.removeprefix(_TOOL))
             return _failed(span, onto.as_operation(span, "execute_tool"))
         if (reason := span.text(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
-            reason = reason.lower()
-            known_reason = finish_reason(_REASONS.get(reason, reason))
-            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(known_reason)]
+            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [finish_reason(reason)]
         return _failed(span, onto.as_operation(span, "chat"))
 
 

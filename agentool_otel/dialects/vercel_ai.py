@@ -16,7 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     Confidence,
     Markers,
 )
-from agentool_otel.dialects.kit.provider_messages import finish_reason, messages_from, parts_from
+from agentool_otel.dialects.kit.provider_messages import messages_from, parts_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import (
     Message,
@@ -27,6 +27,7 @@ from agentool_otel.model.messages import (
 )
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv import openinference as oi
 
@@ -67,7 +68,6 @@ _NAMES = {
 }
 _OPENINFERENCE = ("openinference.", "llm.", "input.", "output.", "tool.", "tool_call.", "metadata.")
 """What `@arizeai/openinference-vercel` adds, version 2: calls in it lack ids and arguments."""
-_FINISH = {"tool-calls": "tool_call", "content-filter": "content_filter"}
 
 
 class VercelAI:
@@ -127,7 +127,7 @@ def _read_model(span: Reader) -> None:
     onto.rename(span, _NAMES)
     reason = span.text("ai.response.finishReason") or span.text("ai.finishReason")
     if reason is not None:
-        span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [_FINISH.get(reason, reason)]
+        span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [finish_reason(reason)]
     onto.move_milliseconds(span, "ai.response.msToFirstChunk", gen_ai.RESPONSE_TIME_TO_FIRST_CHUNK)
 
 

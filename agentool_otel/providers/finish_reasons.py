@@ -1,4 +1,4 @@
-"""Finish reasons under the names of the conventions."""
+"""Finish reasons under the names of the conventions: one table for every API and framework."""
 
 from __future__ import annotations
 
@@ -7,28 +7,49 @@ from typing import Any
 __all__ = ["finish_reason"]
 
 _REASONS = {
-    "tool_calls": "tool_call",
-    "tool_use": "tool_call",
-    "function_call": "tool_call",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_length": "length",
-    "model_context_window_exceeded": "length",
-    "incomplete": "length",
-    "refusal": "content_filter",
-    "safety": "content_filter",
-    "recitation": "content_filter",
-    "blocklist": "content_filter",
-    "prohibited_content": "content_filter",
-    "spii": "content_filter",
-    "image_safety": "content_filter",
-    "malformed_function_call": "error",
+    **dict.fromkeys(
+        (
+            "tool_calls",  # OpenAI; `tool-calls` of the Vercel AI SDK
+            "function_call",  # OpenAI, before tools
+            "tool_use",  # Anthropic, Bedrock
+            "tooluse",  # OpenClaw
+            "tool_execution",  # LangChain4j
+        ),
+        "tool_call",
+    ),
+    **dict.fromkeys(
+        ("end_turn", "stop_sequence"),  # Anthropic, Bedrock
+        "stop",
+    ),
+    **dict.fromkeys(
+        (
+            "max_tokens",  # Anthropic, Bedrock, Google, Cohere
+            "max_output_tokens",  # OpenAI's responses
+            "incomplete",  # likewise, where no reason is given
+            "model_length",  # Mistral
+        ),
+        "length",
+    ),
+    **dict.fromkeys(
+        (
+            "refusal",  # Anthropic
+            "content_filtered",  # Bedrock
+            "guardrail_intervened",  # Bedrock
+            "safety",  # Google, and the following
+            "recitation",
+            "blocklist",
+            "prohibited_content",
+            "spii",
+            "image_safety",
+        ),
+        "content_filter",
+    ),
+    "malformed_function_call": "error",  # Google
 }
-"""Spec: GenAI conventions, `FinishReason`: stop, length, content_filter, tool_call and error.
-Source: OpenAI chat completions and responses, Anthropic `stop_reason`, Google `FinishReason`,
-Cohere and Mistral, 2026-10."""
+"""Spec: GenAI conventions, `FinishReason`: stop, length, content_filter, tool_call and error. The
+reason `model_context_window_exceeded` of Anthropic stays: `length` would hide what it says.
+Source: OpenAI chat completions and responses, Anthropic `stop_reason`, Bedrock Converse
+`StopReason`, Google `FinishReason`, Cohere, Mistral, LangChain4j and the Vercel AI SDK, 2026-10."""
 
 
 def finish_reason(reason: Any) -> str | None:
@@ -38,4 +59,5 @@ def finish_reason(reason: Any) -> str | None:
     """
     if not isinstance(reason, str) or not reason or reason == "FINISH_REASON_UNSPECIFIED":
         return None
-    return _REASONS.get(reason.lower(), reason.lower())
+    name = reason.lower().replace("-", "_")
+    return _REASONS.get(name, name)

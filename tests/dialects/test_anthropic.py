@@ -32,7 +32,7 @@ def test_api_requests_without_a_model_are_not_model_calls() -> None:
 def test_the_stop_reason_of_a_message_is_read() -> None:
     attributes = {"gen_ai.operation.name": "chat", "anthropic.message.stop_reason": "refusal"}
     operation: Any = classify(span(attributes, scope=SCOPE))[1]
-    assert operation.finish_reasons == ["refusal"]
+    assert operation.finish_reasons == ["content_filter"]
 
 
 def test_the_thread_of_a_session_is_the_conversation() -> None:

@@ -90,7 +90,7 @@ def test_a_run_is_read_from_its_events() -> None:
         strands: agent model=claude agent=adder session=s1 in=30 out=9 tools=add
             system: Add numbers.
           > user: 1 plus 2?
-          < assistant: 3 (end_turn)
+          < assistant: 3 (stop)
         strands: unclassified
         strands: chat model=claude first_chunk_s=0.12 in=10 out=4 cached=6 cache_written=1
             total=14

@@ -13,7 +13,6 @@ from typing import Any
 
 from agentool_otel.dialects.kit.provider_messages import (
     calls_from,
-    finish_reason,
     json_or_text,
     message_from,
     parts_from,
@@ -21,6 +20,7 @@ from agentool_otel.dialects.kit.provider_messages import (
 from agentool_otel.dialects.kit.reading import is_placeholder
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, Part, message, parts_of
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["CHOICE", "ROLES", "instructions_in", "message_events", "message_in"]

@@ -15,7 +15,6 @@ from agentool_otel.dialects.kit.provider_messages import (
     agent_messages,
     are_calls,
     calls_from,
-    finish_reason,
     json_or_text,
     messages_from,
     parts_from,
@@ -25,6 +24,7 @@ from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import (
     NAMED_BY_US,

@@ -14,13 +14,13 @@ from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
+from agentool_otel.providers.finish_reasons import finish_reason
 
 __all__ = [
     "agent_messages",
     "answer_in",
     "are_calls",
     "calls_from",
-    "finish_reason",
     "json_or_text",
     "message_from",
     "messages_from",
@@ -29,7 +29,6 @@ __all__ = [
     "tool_definition",
 ]
 
-_FINISH = {"tool_calls": "tool_call", "function_call": "tool_call", "tool_use": "tool_call"}
 _RESULTS = ("tool_result", "tool-result", "tool-error")
 _ROLES = {
     "system": "system",
@@ -63,11 +62,6 @@ def json_or_text(value: Any) -> Any:
         except ValueError:
             return value
     return value
-
-
-def finish_reason(value: Any) -> str | None:
-    """Return a provider's finish reason under the name of the conventions, where they have one."""
-    return None if value is None else _FINISH.get(str(value), str(value))
 
 
 def messages_from(value: Any, role: str) -> list[Message]:

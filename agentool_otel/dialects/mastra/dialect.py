@@ -12,13 +12,14 @@ from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
-from agentool_otel.dialects.kit.provider_messages import finish_reason, json_or_text, parts_from
+from agentool_otel.dialects.kit.provider_messages import json_or_text, parts_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.dialects.mastra.older import OLDER_MARKERS, is_older, read_older
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["Mastra"]
@@ -80,7 +81,7 @@ def _read_inference(span: Reader) -> None:
     reasons = span.texts(gen_ai.RESPONSE_FINISH_REASONS)
     if reasons is None:
         return
-    known_reasons = [finish_reason(reason.replace("-", "_")) for reason in reasons]
+    known_reasons = [finish_reason(reason) for reason in reasons]
     span.rest[gen_ai.RESPONSE_FINISH_REASONS] = known_reasons
     if "tool_call" in known_reasons:
         onto.drop(span, gen_ai.OUTPUT_MESSAGES)

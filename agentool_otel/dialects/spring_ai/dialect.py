@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
-from agentool_otel.dialects.kit.provider_messages import finish_reason
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.spring_ai.logs import entries, role_texts, texts
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import gen_ai
 
 __all__ = ["SpringAI"]
@@ -109,7 +109,7 @@ def _read_model_call(span: Reader) -> Operation:
     if all(str(rest.get(key, 0)) == "0" for key in _TOKENS):
         onto.drop(span, *_TOKENS)
     if (reasons := span.texts(gen_ai.RESPONSE_FINISH_REASONS)) is not None:
-        rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(it.lower())) for it in reasons]
+        rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(it)) for it in reasons]
     _offer(span)
     for entry in entries(span, "Chat Model Prompt Content"):
         contents = texts(entry)

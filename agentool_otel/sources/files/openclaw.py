@@ -28,6 +28,7 @@ from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.messages import tool_response as response_part
 from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.containers import values as v
 from agentool_otel.sources.containers.container import Object
@@ -41,7 +42,6 @@ _TYPES = frozenset({
 _SCOPE = "openclaw"
 _LATE = 1 << 63
 _SPAWN = "sessions_spawn"
-_STOPPED = {"toolUse": "tool_call"}
 _USAGE = {
     "output": gen_ai.USAGE_OUTPUT_TOKENS,
     "cacheRead": gen_ai.USAGE_CACHE_READ_INPUT_TOKENS,
@@ -238,7 +238,7 @@ def _message(turn: Object) -> Message:
         return message("tool", [response_part(response, v.text(turn.get("toolCallId")) or None)])
     blocks: list[Json] = content if isinstance(content, list) else [content]
     parts = [part for block in blocks if (part := _part(block)) is not None]
-    return message(role or "user", parts, _STOPPED.get(v.text(turn.get("stopReason"))))
+    return message(role or "user", parts, finish_reason(turn.get("stopReason")))
 
 
 def _part(block: Json) -> Part | None:
