@@ -37,6 +37,7 @@ from agentool_otel.ground import environment, json_codec
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
+from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import logs as setup_logs
 from agentool_otel.setup import metrics as setup_metrics
 from agentool_otel.setup.frameworks import instrumentors
@@ -175,6 +176,7 @@ def _frameworks() -> list[dict[str, Any]]:
             }
             for patch in instrumentor.attached.values()
         ]
+        entry["replaces"] = [it for it in instrumentor.native_scopes if is_covered(it)]
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
     return entries
@@ -420,6 +422,10 @@ def _print_framework(console: Console, framework: dict[str, Any]) -> None:
         state = f"{patch['state']:<10}" if good else f"{patch['state'].upper():<10}"
         detail = f"  {patch['detail']}" if patch["detail"] else ""
         line("    ", (state, style), (patch["target"], style), (detail, "dim"))
+    for scope in framework["replaces"]:
+        kept = f"exclude={[framework['name']]} keeps them instead"
+        line("    ", (f"its own spans ({scope}) are replaced, unless the tracer provider is yours; "
+                      f"{kept}", "dim"))  # fmt: skip
     for target, modules in framework["others"].items():
         line("    ", (f"also wrapped by {', '.join(modules)}: {target}", "yellow"))
     for other in framework["instrumented_by"]:

@@ -17,6 +17,8 @@ from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
+from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import (
     configuration as setup_configuration,
 )
@@ -237,6 +239,7 @@ class Runtime:
                     supports=list(instrumentor.supports),
                     enabled=instrumentor.enabled,
                     patches=[patch._asdict() for patch in instrumentor.attached.values()],
+                    replaces=self._replaced(instrumentor),
                     others=instrumentor.others(),
                 )
                 for name, instrumentor in sorted(instrumentors().items())
@@ -244,6 +247,10 @@ class Runtime:
             recording=None if pipeline is None else pipeline.recording,
             masking=None if self.masking is None else Masked(**self.masking.counts()),
         )
+
+    def _replaced(self, instrumentor: AgentInstrumentor) -> list[str]:
+        ours = self._own is not None and self._application is None
+        return [it for it in instrumentor.native_scopes if ours and is_covered(it)]
 
     def carries_into_threads(self) -> bool:
         """Whether the last `instrument()` wanted threads and pools to carry the context."""

@@ -57,6 +57,9 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
     """Whether `instrument()` has attached to it."""
     patches: list[dict[str, str]]
     """What is wrapped, and how each patch turned out."""
+    replaces: list[str]
+    """Scopes of the library's own spans, which are not written meanwhile; none where the tracer
+    provider is the application's."""
     others: dict[str, list[str]]
     """Modules of other packages that wrap the same calls, by call."""
 
