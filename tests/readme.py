@@ -21,6 +21,7 @@ import msgspec
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment
 from agentool_otel.sources.containers.known import CONTAINERS
+from tests.situations.task import Row, rows
 
 __all__ = ["DOCUMENTS", "TABLES", "filled"]
 
@@ -57,6 +58,42 @@ def _paragraph(docstring: str | None) -> str:
 def _module(point: EntryPoint) -> str:
     """Return the first paragraph of the module that a plug-in is in."""
     return _paragraph(sys.modules[point.load().__module__].__doc__)
+
+
+def _frameworks() -> str:
+    """Of each instrumentor, what its tests have seen (`tests/situations/rows.json`)."""
+    seen = rows()
+    points = entry_points(group="opentelemetry_instrumentor")
+    ours = (it for it in points if it.value.startswith("agentool_otel."))
+    return _table(
+        (
+            "framework",
+            "supported",
+            "tested",
+            "runs",
+            "handoffs",
+            "async",
+            "streams",
+            "what, and how",
+        ),
+        (
+            (
+                f"`{point.name.removeprefix('agentool-')}`",
+                ", ".join(point.load().supports),
+                *_seen(seen[point.name.removeprefix("agentool-").replace("-", "_")]),
+                _paragraph(point.load().__doc__),
+            )
+            for point in sorted(ours, key=lambda point: point.name)
+        ),
+    )
+
+
+def _seen(row: Row) -> Iterator[str]:
+    yield ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+    yield "yes" if any(row["plain"]["runs"]) else ""
+    yield "yes" if row.get("two_agents", {}).get("handoffs") else ""
+    for situation in ("asynchronous", "stream"):
+        yield "yes" if situation in row["possible"] else ""
 
 
 def _dialects() -> str:
@@ -176,6 +213,7 @@ def _described(text: str) -> tuple[str, str, str]:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "frameworks": _frameworks,
     "assertions": _assertions,
     "containers": _containers,
     "dialects": _dialects,

@@ -59,7 +59,8 @@ _RESPONSES_OF = ("openai.resources.responses.responses", "Responses")
 
 
 class OpenAIInstrumentor(AgentInstrumentor):
-    """Chat completions, responses and embeddings of the `openai` package."""
+    """Chat completions, responses, embeddings of OpenAI's client, raw responses too: patches of
+    its public methods."""
 
     framework = "openai"
     supports = ("openai >= 1.30",)

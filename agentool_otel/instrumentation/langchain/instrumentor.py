@@ -50,6 +50,8 @@ def _events(
 
 
 class LangChainInstrumentor(AgentInstrumentor):
+    """LangChain and LangGraph with their retrievers and stores: the official callback handler."""
+
     framework = "langchain-core"
     supports = ("langchain-core >= 1.0",)
     patches = (

@@ -14,6 +14,7 @@ from tests.situations.situations import (
 )
 
 NEEDS = ("langchain", "langchain_openai", "langgraph")
+DISTRIBUTIONS = ("langchain", "langgraph")
 IMPOSSIBLE: dict[str, str] = {}
 NO_USAGE = {"stream": "ChatOpenAI asks a server other than OpenAI's for no usage of a stream"}
 

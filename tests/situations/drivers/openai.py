@@ -9,6 +9,7 @@ from typing import Any
 from tests.situations.situations import QUESTION, SYSTEM, ToolFailed, cancel_when_asked, search_web
 
 NEEDS = ("openai",)
+DISTRIBUTIONS = ("openai",)
 IMPOSSIBLE = {"two_agents": "a client library has no agents"}
 
 _TOOLS = [

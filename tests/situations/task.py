@@ -1,0 +1,105 @@
+"""The same task in every framework, as unmodified programs under `agentool-otel run`.
+
+What is rebuilt of each is a row of the table in README. The rows are kept in `rows.json`, because
+no environment holds all frameworks:
+
+    python -m tests.situations.task           write the rows of the frameworks that are installed
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from agentool_otel.loading import load
+from agentool_otel.testing.loopback_model import LoopbackModel
+from tests.situations.situations import driver_of, frameworks, possible, turns
+
+__all__ = ["ROWS", "Row", "row_of", "rows"]
+
+ROWS = Path(__file__).parent / "rows.json"
+_ROOT = Path(__file__).parent.parent.parent
+
+Row = dict[str, Any]
+"""`framework`, `versions`, `possible`, and for `plain` and `two_agents` what was rebuilt."""
+
+
+def row_of(framework: str, driver: ModuleType) -> Row:
+    """Run the task in a framework and return what is rebuilt of it."""
+    row: Row = {
+        "framework": framework,
+        "versions": {name: version(name) for name in driver.DISTRIBUTIONS},
+        "possible": sorted(possible(driver)),
+    }
+    for situation in ("plain", "two_agents"):
+        if situation in possible(driver):
+            row[situation] = _played(framework, driver, situation)
+    return row
+
+
+def _played(framework: str, driver: ModuleType, situation: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "OPENAI_"))}
+        environ |= {"AGENTOOL_DIR": folder, "PYTHONPATH": str(_ROOT)}
+        with LoopbackModel(*turns(driver, situation)) as model:
+            command = [sys.executable, "-m", "agentool_otel", "run", "-q", "--", sys.executable]
+            program = ["-m", "tests.situations.program", framework, situation, model.base_url]
+            done = subprocess.run(
+                [*command, *program],
+                env=environ,
+                cwd=_ROOT,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=120,
+            )
+        if done.returncode:
+            raise RuntimeError(f"{framework} {situation}: {done.stderr[-2000:]}")
+        return _rebuilt([it.to_dict() for it in load(folder)])
+
+
+def _rebuilt(traces: list[dict[str, Any]]) -> dict[str, Any]:
+    steps = [step for trace in traces for step in trace["steps"]]
+    calls = [it["tool_call"] for it in steps if it["type"] == "tool_call"]
+    results = [it["tool_result"] for it in steps if it["type"] == "tool_result"]
+    outer = traces[0]
+    return {
+        "runs": [it.get("agent_id") for it in traces],
+        "steps": [[step["type"] for step in trace["steps"]] for trace in traces],
+        "calls": [[it["name"], it.get("arguments")] for it in calls],
+        "results": [it.get("output") for it in results],
+        "handoffs": [it.get("to_agent") for it in steps if it["type"] == "handoff"],
+        "tokens": sum(it.get("metrics", {}).get("total_tokens") or 0 for it in traces),
+        "output": outer.get("output"),
+        "session": outer.get("session_id") is not None,
+    }
+
+
+def rows() -> dict[str, Row]:
+    """Return the rows that are kept, by framework."""
+    kept: list[Row] = json.loads(ROWS.read_text(encoding="utf-8")) if ROWS.exists() else []
+    return {row["framework"]: row for row in kept}
+
+
+def main() -> int:
+    known = rows()
+    for framework in frameworks():
+        driver = driver_of(framework)
+        if driver is not None:
+            known[framework] = row_of(framework, driver)
+            print(json.dumps(known[framework]), file=sys.stderr)
+    text = json.dumps([known[name] for name in sorted(known)], indent=1, ensure_ascii=False)
+    ROWS.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

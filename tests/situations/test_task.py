@@ -1,0 +1,37 @@
+"""The same task rebuilds to the same shape, whichever framework an unmodified program uses."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from tests.situations.situations import ANSWER, RESULT, frameworks
+from tests.situations.task import Row, row_of, rows
+
+every_framework = pytest.mark.parametrize("driver", frameworks(), indirect=True)
+
+
+@pytest.fixture
+def row(driver: ModuleType) -> Row:
+    pytest.importorskip("opentelemetry.sdk")
+    return row_of(driver.__name__.rpartition(".")[2], driver)
+
+
+@every_framework
+def test_the_task_rebuilds_to_the_same_shape(driver: ModuleType, row: Row) -> None:
+    plain = row["plain"]
+    assert plain["calls"] == [["search_web", {"query": "OpenTelemetry"}]]
+    assert plain["results"] == [RESULT]
+    assert plain["output"] == ANSWER
+    assert plain["tokens"] == 121  # what the model server reported
+    differs = getattr(driver, "DIFFERS", {})
+    steps = [step for run in plain["steps"] for step in run]
+    assert steps == ["tool_call", "tool_result"] or "steps" in differs
+    if "two_agents" in row:
+        assert "writer" in row["two_agents"]["handoffs"] or "handoff" in differs
+        assert row["two_agents"]["output"] == ANSWER
+        assert row["two_agents"]["tokens"] == 72 or "tokens" in differs
+    assert row == {**rows()[row["framework"]], "versions": row["versions"]}, (
+        "write the rows anew: python -m tests.situations.task"
+    )
