@@ -13,8 +13,9 @@ from typing import Any
 
 from agentool_otel.testing.turns import Request, Turn
 
-__all__ = ["Event", "NewId", "chat_body", "chat_events", "error_body", "responses_body",
-           "responses_events"]  # fmt: skip
+__all__ = ["Event", "Json", "NewId", "chat_body", "chat_error", "chat_events", "error_body",
+           "pieces", "responses_body", "responses_error", "responses_events",
+           "token_counts"]  # fmt: skip
 
 Json = dict[str, Any]
 Event = tuple["str | None", "Json | str"]
@@ -38,15 +39,29 @@ def error_body(turn: Turn) -> Json:
     return {"error": {"message": turn.error, "type": kind, "param": None, "code": kind}}
 
 
-def _pieces(text: str, size: int) -> list[str]:
+def chat_error(turn: Turn, count: int) -> Event:
+    return None, error_body(turn)
+
+
+def responses_error(turn: Turn, count: int) -> Event:
+    fields = {"type": "error", "code": "server_error", "message": turn.error}
+    return "error", fields | {"param": None, "sequence_number": count}
+
+
+def pieces(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def _usage(request: Request, turn: Turn, given: str, made: str) -> Json:
+def token_counts(request: Request, turn: Turn) -> tuple[int, int]:
+    """Tokens of the input and of the output."""
     size = len(turn.said) + sum(len(it.name) + len(it.text) for it in turn.tool_calls)
     asked, said = turn.input_tokens, turn.output_tokens
     asked = max(1, len(json.dumps(request.messages)) // 4) if asked is None else asked
-    said = max(1, size // 4) if said is None else said
+    return asked, max(1, size // 4) if said is None else said
+
+
+def _usage(request: Request, turn: Turn, given: str, made: str) -> Json:
+    asked, said = token_counts(request, turn)
     names = (given, "cached_tokens", "cache_write_tokens")
     usage: Json = {f"{given}_tokens": asked, f"{made}_tokens": said, "total_tokens": asked + said}
     if turn.details:
@@ -98,14 +113,14 @@ def chat_events(request: Request, turn: Turn, new_id: NewId) -> Iterator[Event]:
         return None, head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
     yield chunk({"role": "assistant", "content": ""})
-    for piece in _pieces(turn.reasoning or "", turn.chunk_size):
+    for piece in pieces(turn.reasoning or "", turn.chunk_size):
         yield chunk({"reasoning_content": piece})
-    for piece in _pieces(turn.said, turn.chunk_size):
+    for piece in pieces(turn.said, turn.chunk_size):
         yield chunk({"refusal" if turn.why == "refusal" else "content": piece})
     for index, it in enumerate(turn.tool_calls):
         call: Json = {"index": index, "id": it.id or new_id("call_"), "type": "function"}
         yield chunk({"tool_calls": [call | {"function": {"name": it.name, "arguments": ""}}]})
-        for piece in _pieces(it.text, turn.chunk_size):
+        for piece in pieces(it.text, turn.chunk_size):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, _FINISH[turn.why])
     if request.option("stream_options").get("include_usage"):
@@ -213,7 +228,7 @@ def _item_events(event: Callable[..., Event], index: int, item: Json, size: int)
             part[field],
         )
         yield event("response.content_part.added", **at, part=part | {field: ""})
-    for piece in _pieces(text, size):
+    for piece in pieces(text, size):
         yield event(f"{stem}.delta", **at, delta=piece)
     yield event(f"{stem}.done", **at, **{field: text})
     yield event("response.output_item.done", output_index=index, item=item)
