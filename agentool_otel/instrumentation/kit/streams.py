@@ -39,7 +39,7 @@ else:
         __iter__ = None
 
 
-__all__ = ["is_raw", "is_stream", "raw", "stream"]
+__all__ = ["is_raw", "is_stream", "manager", "raw", "stream"]
 
 
 def is_stream(result: Any) -> bool:
@@ -77,6 +77,19 @@ def raw(result: Any, ending: Ending) -> Any:
         return _RawResponse(result, ending)
     ending.body(body)
     return result
+
+
+def manager(
+    result: Any, enter: Callable[[Any], Any], enter_async: Callable[[Any], Awaitable[Any]]
+) -> Any:
+    """Return a proxy of a context manager that is entered by what it is given.
+
+    Args:
+        result: the manager.
+        enter: makes the entry, `__enter__` of the manager, and returns what is entered.
+        enter_async: the same for `__aenter__`.
+    """
+    return _Manager(result, enter, enter_async)
 
 
 def _body(response: Any) -> bytes | None:
@@ -199,6 +212,25 @@ class _AsyncStream(_Stream):
             return await self.__wrapped__.__aexit__(*raised)
         finally:
             self._self_ending.closed()
+
+
+class _Manager(_Proxy):
+    def __init__(self, wrapped: Any, enter: Any, enter_async: Any):
+        super().__init__(wrapped)
+        self._self_enter = enter
+        self._self_enter_async = enter_async
+
+    def __enter__(self) -> Any:
+        return self._self_enter(self.__wrapped__.__enter__)
+
+    def __exit__(self, *raised: Any) -> Any:
+        return self.__wrapped__.__exit__(*raised)
+
+    async def __aenter__(self) -> Any:
+        return await self._self_enter_async(self.__wrapped__.__aenter__)
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self.__wrapped__.__aexit__(*raised)
 
 
 class _RawResponse(_Proxy):
