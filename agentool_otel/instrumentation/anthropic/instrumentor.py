@@ -58,7 +58,6 @@ def _resource(module: str, optional: bool = False) -> tuple[Patch, ...]:
     )
 
 
-_SCOPE = "com.anthropic.sdk.python"
 _PLATFORMS = ("bedrock", "vertex", "foundry", "aws", "google_cloud")
 
 
@@ -75,5 +74,8 @@ class AnthropicInstrumentor(AgentInstrumentor):
         *_resource("anthropic.lib.vertex._beta_messages", optional=True),
         *tool_runner.PATCHES,
     )
-    native_scopes = (_SCOPE, *(f"{_SCOPE}.{platform}" for platform in _PLATFORMS))
+    native_scopes = (
+        tool_runner.SCOPE,
+        *(f"{tool_runner.SCOPE}.{platform}" for platform in _PLATFORMS),
+    )
     passed = (("anthropic", "Anthropic.request"), ("anthropic", "AsyncAnthropic.request"))

@@ -2,7 +2,8 @@
 
 The run is an `invoke_agent` without a name: a loop of model and tools until there is an answer is
 what the conventions call an agent in this process, and what the SDK calls its own span of it.
-Without it every step of a run would be a trace of its own.
+Without it every step of a run would be a trace of its own. Right inside the span of an agent it is
+the loop of that agent, and has no span.
 
 A tool is executed by its `call`, which knows nothing of the model. The methods of the runner that
 execute tools know the calls: `_run_tool` has one, `_generate_tool_call_response` all of an answer.
@@ -16,6 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from opentelemetry.context import Context, attach, create_key, get_current, get_value, set_value
+from opentelemetry.trace import get_current_span, set_span_in_context
 
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.generators import Call, Yielded, async_generator, generator
@@ -29,8 +31,12 @@ from agentool_otel.model.operations import AgentInvocation, ToolExecution
 from agentool_otel.providers import anthropic as messages
 from agentool_otel.providers.fields import get, items, string
 from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.semconv import gen_ai
 
-__all__ = ["PATCHES"]
+__all__ = ["PATCHES", "SCOPE"]
+
+SCOPE = "com.anthropic.sdk.python"
+"""Of the SDK's own spans; that of a client for another platform goes on with its name."""
 
 _contexts: WeakKeyDictionary[Any, Context] = WeakKeyDictionary()
 """The context of a runner's run, once that has begun."""
@@ -86,7 +92,7 @@ def _last_message(runner: Any) -> Any:
 
 def _begin(runner: Any) -> Call | None:
     with guarded("starting the span of a tool runner"):
-        if recorded_above("anthropic"):
+        if recorded_above("anthropic") or _inside_agent():
             return None
         parameters: dict[str, Any] = get(runner, "_params") or {}
         request = messages.request(parameters)
@@ -104,6 +110,11 @@ def _begin(runner: Any) -> Call | None:
         _contexts[runner] = step.context
         return _Run(step, runner)
     return None
+
+
+def _inside_agent() -> bool:
+    attributes = getattr(get_current_span(), "attributes", None) or {}
+    return attributes.get(gen_ai.OPERATION_NAME) == gen_ai.OP_INVOKE_AGENT
 
 
 def _run(wrapped: Callable[..., Any], runner: Any, args: Any, kwargs: Any) -> Any:
@@ -169,14 +180,25 @@ _WHAT = "a tool of Anthropic's tool runner"
 
 def _execution(runner: Any, tool: Any, call: Any) -> _Executing | None:
     with guarded(f"starting the span of {_WHAT}"):
-        # While an answer is streamed, the program's own context is the current one.
-        eager = get(runner, "_running_eager_tool") is True
-        parent = _contexts.get(runner) if eager else None
-        step = _start(call, string(call, "name"), get(call, "input"), tool, parent)
+        step = _start(call, string(call, "name"), get(call, "input"), tool, _parent(runner))
         executing = _Executing([call], step)
         step.context = executing.context(step.context)
         return executing
     return None
+
+
+def _parent(runner: Any) -> Context | None:
+    """Return the context that a tool belongs in, None for the current one.
+
+    A tool that runs while an answer is streamed finds the program's own context, in which the SDK
+    makes at most its own span of the tool the current one.
+    """
+    context = _contexts.get(runner)
+    if context is None or get(runner, "_running_eager_tool") is not True:
+        return None
+    span = get_current_span()
+    scope = string(get(span, "instrumentation_scope"), "name") or ""
+    return set_span_in_context(span, context) if scope.startswith(SCOPE) else context
 
 
 def _answered(executing: _Executing, block: Any) -> Any:
