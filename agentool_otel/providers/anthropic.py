@@ -44,7 +44,11 @@ EVENTS = frozenset(
 
 
 def request(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an `Inference` that the request's parameters set."""
+    """Return the fields of an `Inference` that the request's parameters set.
+
+    Since 2.0 the SDK takes `temperature`, `top_p` and `top_k` in `extra_body` only.
+    """
+    parameters = parameters | (record(parameters.get("extra_body")) or {})
     output, thinking = parameters.get("output_config"), parameters.get("thinking")
     formatted = get(output, "format") or parameters.get("output_format")
     typed = isinstance(formatted, type) or string(formatted, "type") == "json_schema"
