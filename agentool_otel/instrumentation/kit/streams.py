@@ -43,8 +43,11 @@ __all__ = ["is_raw", "is_stream", "manager", "raw", "stream"]
 
 
 def is_stream(result: Any) -> bool:
-    """True for an iterator, sync or async."""
-    return _has(result, "__next__") or _has(result, "__anext__")
+    """True for an iterator, sync or async, also inside another tracer's proxy.
+
+    Such a proxy may only be iterable.
+    """
+    return any(_has(it, "__next__") or _has(it, "__anext__") for it in layers(result))
 
 
 def is_raw(result: Any) -> bool:
@@ -148,6 +151,7 @@ class _Stream(_Closing):
     def __init__(self, wrapped: Any, ending: Ending):
         super().__init__(wrapped, ending)
         self._self_response: _Closing | None = None
+        self._self_iterator: Any = None
         finalize(self, ending.collected)
 
     def __getattr__(self, name: str) -> Any:
@@ -166,7 +170,10 @@ class _SyncStream(_Stream):
 
     def __next__(self) -> Any:
         try:
-            chunk = next(self.__wrapped__)
+            if self._self_iterator is None:
+                inside = self.__wrapped__
+                self._self_iterator = inside if _has(inside, "__next__") else iter(inside)
+            chunk = next(self._self_iterator)
         except StopIteration:
             self._self_ending.finish()
             raise
@@ -193,7 +200,10 @@ class _AsyncStream(_Stream):
 
     async def __anext__(self) -> Any:
         try:
-            chunk = await self.__wrapped__.__anext__()
+            if self._self_iterator is None:
+                inside = self.__wrapped__
+                self._self_iterator = inside if _has(inside, "__anext__") else inside.__aiter__()
+            chunk = await self._self_iterator.__anext__()
         except StopAsyncIteration:
             self._self_ending.finish()
             raise
