@@ -189,6 +189,8 @@ class ToolCalls(list[ToolCall]):
                     other = call.node.operation
                     if isinstance(operation, ToolExecution) and isinstance(other, ToolExecution):
                         self.run(call, node, operation.call_id)
+                        if operation.arguments is not UNSET:
+                            call.arguments = operation.arguments
                         operation = other
                 call.repeats += (operation,)
                 return
