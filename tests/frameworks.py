@@ -47,6 +47,14 @@ ENVIRONMENTS = {
         "openinference-instrumentation-langchain>=0.1.60",
         "opentelemetry-instrumentation-langchain>=0.62",
     ],
+    "beside-anthropic": [
+        "anthropic>=2",
+        "openinference-instrumentation-anthropic>=3",
+        "opentelemetry-instrumentation-anthropic>=0.62",
+    ],
+    # Before the SDK had spans of its own, and the last with httpx and text completions.
+    "anthropic-1": ["anthropic==1.0.*"],
+    "anthropic-0": ["anthropic==0.104.*"],
     "beside-oldest": [
         "openai==1.66.*",
         "httpx<1",
@@ -70,6 +78,7 @@ ENVIRONMENTS = {
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
+ANTHROPIC = ["tests/instrumentation/anthropic", "tests/situations"]
 OTHER_TESTS = {
     # Without the comparisons with the official encoder, which said less then.
     "oldest": [
@@ -79,12 +88,15 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": ["tests/situations"],
+    "agents": [*ANTHROPIC],
     "crewai": ["tests/situations"],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py"],
+    "beside-anthropic": ["tests/guest/test_beside_anthropic.py"],
+    "anthropic-1": ANTHROPIC,
+    "anthropic-0": ANTHROPIC,
 }
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from http.client import HTTPConnection
+from typing import Any
 from urllib.parse import urlsplit
 
-from agentool_otel.testing.loopback_model import LoopbackModel
+from agentool_otel.model.operations import Inference
+from agentool_otel.providers.anthropic import MessagesReading
+from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
 
 
 def test_a_body_in_chunks_is_read() -> None:
@@ -21,3 +24,96 @@ def test_a_body_in_chunks_is_read() -> None:
         connection.close()
     assert model.requests[0].last_user == "Where?"
     assert answer["choices"][0]["message"]["content"] == "There."
+
+
+def ask(model: LoopbackModel, path: str, **body: Any) -> tuple[int, dict[str, str], str]:
+    connection = HTTPConnection(urlsplit(model.root_url).netloc)
+    asked = {"model": "claude", "messages": [{"role": "user", "content": "Where?"}]}
+    connection.request("POST", path, json.dumps(asked | body))
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, {name.lower(): it for name, it in answer.getheaders()}, text
+
+
+def events_of(text: str) -> list[dict[str, Any]]:
+    lines = [line for line in text.splitlines() if line.startswith("data: ")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+THINKING = Turn(
+    text="There.",
+    reasoning="Where indeed?",
+    tool_calls=(ToolCall("look", {"at": "map"}, "toolu_1"),),
+    input_tokens=10,
+    output_tokens=5,
+    cached_tokens=3,
+    cache_write_tokens=2,
+    reasoning_tokens=4,
+)
+
+
+def test_a_message_has_blocks_a_reason_and_the_tokens_that_were_not_cached() -> None:
+    with LoopbackModel(THINKING) as model:
+        message = json.loads(ask(model, "/v1/messages?beta=true")[2])
+    assert [block["type"] for block in message["content"]] == ["thinking", "text", "tool_use"]
+    assert message["content"][2]["input"] == {"at": "map"}
+    assert message["content"][0]["signature"]
+    assert message["stop_reason"] == "tool_use"
+    assert message["usage"]["input_tokens"] == 5
+    assert message["usage"]["cache_read_input_tokens"] == 3
+    assert message["usage"]["cache_creation_input_tokens"] == 2
+
+
+def test_a_message_in_events_says_the_same() -> None:
+    with LoopbackModel(THINKING, THINKING) as model:
+        whole = json.loads(ask(model, "/v1/messages")[2])
+        events = events_of(ask(model, "/v1/messages", stream=True)[2])
+    reading = MessagesReading(Inference())
+    for event in events:
+        reading.add(event)
+    other = MessagesReading(Inference())
+    other.whole(whole)
+    assert reading.complete
+    assert reading.operation(False).output == other.operation(False).output
+    assert reading.operation(False).usage == other.operation(False).usage
+
+
+def test_messages_fail_in_the_shapes_of_their_api() -> None:
+    busy = Turn(status=429, error="slow down", headers={"retry-after": "0"})
+    with LoopbackModel(busy, Turn(error_after=3, error="overloaded")) as model:
+        status, headers, text = ask(model, "/v1/messages")
+        events = events_of(ask(model, "/v1/messages", stream=True)[2])
+    error = {"type": "rate_limit_error", "message": "slow down"}
+    assert (status, headers["retry-after"]) == (429, "0")
+    assert json.loads(text) == {"type": "error", "error": error}
+    assert events[-1] == {
+        "type": "error",
+        "error": {"type": "overloaded_error", "message": "overloaded"},
+    }
+
+
+def test_counting_tokens_takes_no_turn() -> None:
+    with LoopbackModel("There.") as model:
+        count = json.loads(ask(model, "/v1/messages/count_tokens")[2])
+        message = json.loads(ask(model, "/v1/messages")[2])
+    assert count["input_tokens"] > 0
+    assert message["content"][0]["text"] == "There."
+
+
+def test_a_tool_on_offer_is_called_once_and_then_there_is_an_answer() -> None:
+    tool = {"name": "look", "input_schema": {"type": "object", "properties": {"at": {}}}}
+    with LoopbackModel() as model:
+        first = json.loads(ask(model, "/v1/messages", tools=[tool])[2])
+        result = {"type": "tool_result", "tool_use_id": first["content"][0]["id"]}
+        turns = [{"role": "user", "content": [result]}]
+        second = json.loads(ask(model, "/v1/messages", tools=[tool], messages=turns)[2])
+    assert first["content"][0]["input"] == {"at": "Where?"}
+    assert second["stop_reason"] == "end_turn"
+
+
+def test_the_environment_names_both_kinds_of_clients() -> None:
+    with LoopbackModel() as model:
+        env = model.env()
+    assert env["OPENAI_BASE_URL"] == f"{env['ANTHROPIC_BASE_URL']}/v1"
+    assert env["ANTHROPIC_API_KEY"]

@@ -22,6 +22,8 @@ from typing import Final, Literal
 
 __all__ = [
     "ALSO",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
     "ATTRIBUTE_COUNT_LIMIT",
     "BATCH_SIZE",
     "CAPTURE",
@@ -208,6 +210,14 @@ Source: openai 1.40, `OpenAI(api_key=)`."""
 OPENAI_API_BASE: Final = "OPENAI_API_BASE"
 """The older name of `OPENAI_BASE_URL`, which only `agentool_otel.testing` sets. Default: none.
 Source: openai 0.28; langchain-openai 1.4, `ChatOpenAI(base_url=)`."""
+
+ANTHROPIC_BASE_URL: Final = "ANTHROPIC_BASE_URL"
+"""Where Anthropic's client sends to, which only `agentool_otel.testing` sets. Default: Anthropic's.
+Source: anthropic 2.12, `Anthropic(base_url=)`."""
+
+ANTHROPIC_API_KEY: Final = "ANTHROPIC_API_KEY"
+"""The key of Anthropic's client, which only `agentool_otel.testing` sets. Default: none.
+Source: anthropic 2.12, `Anthropic(api_key=)`."""
 
 PYTHON_PATH: Final = "PYTHONPATH"
 """Folders that Python imports from; `agentool-otel run` puts one before them. Default: none.

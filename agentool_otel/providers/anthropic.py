@@ -17,11 +17,13 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
-from agentool_otel.providers.fields import get, integer, items, joined, record, string
+from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.openai_values import call_part
+from agentool_otel.providers.tools import definitions
+from agentool_otel.semconv import anthropic as names
 
-__all__ = ["BLOCKS", "EVENTS", "MessagesReading", "messages_of", "parts_of"]
+__all__ = ["BLOCKS", "EVENTS", "MessagesReading", "content", "messages_of", "parts_of", "request"]
 
 BLOCKS = frozenset(
     {
@@ -41,10 +43,51 @@ EVENTS = frozenset(
 )
 
 
+def request(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an `Inference` that the request's parameters set.
+
+    Since 2.0 the SDK takes `temperature`, `top_p` and `top_k` in `extra_body` only.
+    """
+    parameters = parameters | (record(parameters.get("extra_body")) or {})
+    output, thinking = parameters.get("output_config"), parameters.get("thinking")
+    formatted = get(output, "format") or parameters.get("output_format")
+    typed = isinstance(formatted, type) or string(formatted, "type") == "json_schema"
+    extra = {
+        names.REQUEST_SERVICE_TIER: string(parameters, "service_tier"),
+        names.THINKING_TYPE: string(thinking, "type"),
+        names.THINKING_BUDGET_TOKENS: integer(thinking, "budget_tokens"),
+    }
+    return {
+        "request_model": string(parameters, "model"),
+        "stream": True if parameters.get("stream") is True else None,
+        "temperature": number(parameters, "temperature"),
+        "top_p": number(parameters, "top_p"),
+        "top_k": integer(parameters, "top_k"),
+        "max_tokens": integer(parameters, "max_tokens"),
+        "stop_sequences": items(parameters, "stop_sequences") or None,
+        "reasoning_level": string(output, "effort"),
+        "output_type": "json" if typed else None,
+        "extra": {name: value for name, value in extra.items() if value is not None},
+    }
+
+
+def content(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the instructions, messages and tools of a request, as copies."""
+    messages = items(parameters, "messages")
+    return {
+        "system": parts_of(_blocks(parameters.get("system"))) or None,
+        "input": [each for item in messages for each in messages_of(item)] or None,
+        "tools": definitions(parameters.get("tools")),
+    }
+
+
+def _blocks(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+
+
 def messages_of(item: Any) -> list[Message]:
     """Return one message; two if it holds tool results and other content."""
-    role, content = string(item, "role") or "user", get(item, "content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+    role, blocks = string(item, "role") or "user", _blocks(get(item, "content"))
     results = [block for block in blocks if string(block, "type") == "tool_result"]
     others = [block for block in blocks if string(block, "type") != "tool_result"]
     messages = [message("tool", parts_of(results))] if results else []
@@ -63,11 +106,12 @@ def _parts(block: Any) -> list[Part]:
     call_id = string(block, "tool_use_id") or string(block, "id")
     match kind:
         case "text":
-            words = string(block, "text")
-            return [text(words)] if words else []
+            words, citations = string(block, "text"), items(block, "citations")
+            cited: Part = {"citations": jsonable(citations)} if citations else {}
+            return [text(words) | cited] if words else []
         case "thinking":
             thought = reasoning(string(block, "thinking") or "")
-            return [thought | _known(signature=string(block, "signature"))]
+            return [thought | _known(signature=string(block, "signature") or None)]
         case "redacted_thinking":
             return [reasoning("") | _known(encrypted_content=string(block, "data"))]
         case "tool_use":
@@ -88,10 +132,12 @@ def _parts(block: Any) -> list[Part]:
 
 def _other(block: Any, kind: str, call_id: str | None) -> list[Part]:
     if kind.endswith("_tool_result"):
-        answer = {"type": kind.removesuffix("_tool_result"), "output": get(block, "content")}
+        output = jsonable(get(block, "content"))
+        answer = {"type": kind.removesuffix("_tool_result"), "output": output}
         part: Part = {"type": "server_tool_call_response", "server_tool_call_response": answer}
         return [part | _known(id=call_id)]
-    return [{**jsonable(block), "type": kind}] if isinstance(block, dict) else []
+    known = record(jsonable(block))
+    return [] if known is None else [{**known, "type": kind}]
 
 
 def _result(content: Any) -> Any:
@@ -123,51 +169,73 @@ def _known(**fields: str | None) -> dict[str, Any]:
 
 # -------------------------------------------------------------------------------------- answers
 
-_DELTAS = {"text": "text", "thinking": "thinking", "signature": "signature"}
-"""Members of a delta that continue the block's member of the same name."""
+_CONTINUED = {
+    "text": "text",
+    "thinking": "thinking",
+    "signature": "thinking",
+    "content": "compaction",
+    "partial_json": "tool_use",
+}
+"""Members of a delta that continue a block, and the type of a block of which nothing else came."""
 
 
 class MessagesReading:
     """Reads a message, whole or as events."""
 
-    __slots__ = ("_arguments", "_blocks", "_fields", "_request", "_usage", "complete")
+    __slots__ = ("_begun", "_blocks", "_fields", "_fragments", "_request", "_usage", "complete")
 
     def __init__(self, request: Inference):
         self._request = request
         self._fields: dict[str, str] = {}
-        self._blocks: dict[int, dict[str, Any]] = {}
-        self._arguments: dict[int, list[str]] = {}
-        """Fragments of JSON, per block."""
+        self._blocks: dict[int, Any] = {}
+        self._fragments: dict[tuple[int, str], list[str]] = {}
+        """What continues blocks of a stream, by the member that it continues."""
         self._usage: dict[str, int] = {}
+        self._begun = False
+        """True in a stream whose number of output tokens is not known yet: the first event has a
+        number in its place."""
         self.complete = False
 
     def whole(self, response: Any) -> None:
         self._envelope(response)
-        self._blocks = {at: record(it) or {} for at, it in enumerate(items(response, "content"))}
+        self._blocks = dict(enumerate(items(response, "content")))
         self.complete = True
 
     def add(self, event: Any) -> None:
         kind, index = string(event, "type"), integer(event, "index") or 0
         if kind == "message_start":
             self._envelope(get(event, "message"))
+            self._begun = True
         elif kind == "message_delta":
             self._envelope(get(event, "delta"))
             self._count(get(event, "usage"))
+            self._begun = False
         elif kind == "message_stop":
             self.complete = True
         elif kind == "content_block_start":
-            self._blocks[index] = dict(record(get(event, "content_block")) or {})
+            self._blocks[index] = record(jsonable(get(event, "content_block"))) or {}
         elif kind == "content_block_delta":
             self._extend(index, get(event, "delta"))
 
     def _extend(self, index: int, delta: Any) -> None:
-        block = self._blocks.setdefault(index, {})
-        for name in _DELTAS:
+        for name, kind in _CONTINUED.items():
             if (fragment := string(delta, name)) is not None:
-                block[name] = (string(block, name) or "") + fragment
-                block.setdefault("type", "text" if name == "text" else "thinking")
-        if (fragment := string(delta, "partial_json")) is not None:
-            self._arguments.setdefault(index, []).append(fragment)
+                self._blocks.setdefault(index, {"type": kind})
+                self._fragments.setdefault((index, name), []).append(fragment)
+        if (citation := get(delta, "citation")) is not None:
+            block = self._blocks.setdefault(index, {})
+            block["citations"] = [*items(block, "citations"), citation]
+
+    def _content(self) -> list[Any]:
+        """Return the blocks as far as they are known."""
+        blocks = dict(self._blocks)
+        for (index, name), fragments in self._fragments.items():
+            if name == "partial_json":
+                blocks[index] = {**blocks[index], "input": _value(fragments)}
+            else:
+                before = string(blocks[index], name) or ""
+                blocks[index] = {**blocks[index], name: joined([before, *fragments])}
+        return [blocks[index] for index in sorted(blocks)]
 
     def _envelope(self, event: Any) -> None:
         for name in ("id", "model", "stop_reason"):
@@ -177,23 +245,30 @@ class MessagesReading:
 
     def _count(self, usage: Any) -> None:
         """Set token counts; those of a stream's later events are totals, not additions."""
+        if tier := string(usage, "service_tier"):
+            self._fields["service_tier"] = tier
         details = get(usage, "output_tokens_details")
         for holder, name in (*((usage, name) for name in _COUNTS), (details, _THOUGHTS)):
             if (count := integer(holder, name)) is not None:
                 self._usage[name] = count
 
     def operation(self, failed: bool) -> Inference:
-        why = "error" if failed else finish_reason(self._fields.get("stop_reason"))
-        for index, fragments in self._arguments.items():
-            self._blocks.setdefault(index, {"type": "tool_use"})["input"] = _value(fragments)
-        parts = parts_of([self._blocks[index] for index in sorted(self._blocks)])
+        why = finish_reason(self._fields.get("stop_reason"))
+        if failed:
+            why = "error" if self._fields else None
+        parts = parts_of(self._content())
+        counts = dict(self._usage)
+        if self._begun and not self.complete:
+            counts.pop("output_tokens", None)
+        extra, tier = self._request.extra, self._fields.get("service_tier")
         return replace(
             self._request,
+            extra=extra if tier is None else extra | {names.RESPONSE_SERVICE_TIER: tier},
             response_id=self._fields.get("id"),
             response_model=self._fields.get("model"),
             finish_reasons=[why] if why else None,
             output=[message("assistant", parts, why)] if parts else None,
-            usage=_usage_of(self._usage),
+            usage=_usage_of(counts),
         )
 
 

@@ -37,7 +37,7 @@ from agentool_otel.reconstruction.judgements import Judgement, work_of
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.reconstruction.wrappers import unwrapped
+from agentool_otel.reconstruction.wrappers import leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping.by_trace import copies_of
 
@@ -175,6 +175,7 @@ def _assign(
 
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     """Return the runs of an OTel trace and the nodes that belong to none of them."""
+    leave_out_repeated(ordered)
     bodies: dict[Node, list[Node]] = {node: [] for node in ordered if node.is_run}
     if not bodies:
         return [], [node for node in ordered if _makes_step(node)]

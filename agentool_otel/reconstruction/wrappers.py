@@ -3,6 +3,8 @@
 ADK, the OpenAI Agents SDK, LangGraph and others open a span for the whole before the one of the
 agent. If it only wraps one run, the two are one run with the agent's name, the outer times, and the
 input and output of either.
+
+A library's own span of a run may also be inside ours: Anthropic's, of its tool runner.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from agentool_otel.model.operations import AgentInvocation, Unclassified, Workfl
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["run_name", "unwrapped"]
+__all__ = ["leave_out_repeated", "run_name", "unwrapped"]
 
 _FILLED = ("input", "output", "conversation_id", "error_type", "error_message", "usage")
 
@@ -55,6 +57,31 @@ def unwrapped(
     return kept
 
 
+def leave_out_repeated(nodes: list[Node]) -> None:
+    """Turn runs that repeat the one around them into spans inside it.
+
+    That is a run without a name or id, of another tracer, right below a run of ours. What fields of
+    ours have no value take theirs.
+    """
+    for node in nodes:
+        around, operation = node.parent, node.operation
+        if (
+            around is not None
+            and isinstance(operation, AgentInvocation)
+            and not (operation.agent_name or operation.agent_id)
+            and isinstance(around.operation, AgentInvocation)
+            and around.span.scope.startswith(_OURS)
+            and not node.span.scope.startswith(_OURS)
+        ):
+            around.operation = replace(around.operation, **_missing(around, node))
+            node.operation = Unclassified(extra=operation.extra)
+            node.is_run = False
+
+
+_OURS = "agentool_otel"
+"""Prefix of our own scopes."""
+
+
 def run_name(node: Node) -> str | None:
     """Return the name of the agent or the workflow that a span is a run of."""
     operation = node.operation
@@ -88,16 +115,21 @@ def _only_run(outer: Node, body: list[Node], makes_step: Callable[[Node], bool])
 
 def _absorb(outer: Node, inner: Node) -> None:
     operation, around = inner.operation, outer.operation
-    filled: dict[str, Any] = {
-        field: value
-        for field in _FILLED
-        if hasattr(operation, field)
-        and not getattr(operation, field)
-        and (value := getattr(around, field, None))
-    }
+    filled = _missing(inner, outer)
     if isinstance(operation, AgentInvocation) and not (operation.agent_name or operation.agent_id):
         filled["agent_name"] = run_name(outer)
     inner.operation = replace(operation, **filled)
     inner.start_ns, inner.end_ns = outer.start_ns, outer.end_ns
     outer.operation = Unclassified(extra=around.extra)
     outer.is_run = False
+
+
+def _missing(node: Node, other: Node) -> dict[str, Any]:
+    """Return the fields that one run has no value for, with those of another."""
+    return {
+        field: value
+        for field in _FILLED
+        if hasattr(node.operation, field)
+        and not getattr(node.operation, field)
+        and (value := getattr(other.operation, field, None))
+    }

@@ -13,8 +13,9 @@ from typing import Any
 
 from agentool_otel.testing.turns import Request, Turn
 
-__all__ = ["Event", "NewId", "chat_body", "chat_events", "error_body", "responses_body",
-           "responses_events"]  # fmt: skip
+__all__ = ["Event", "Json", "NewId", "chat_body", "chat_error", "chat_events", "error_body",
+           "pieces", "responses_body", "responses_error", "responses_events",
+           "token_counts"]  # fmt: skip
 
 Json = dict[str, Any]
 Event = tuple["str | None", "Json | str"]
@@ -38,17 +39,30 @@ def error_body(turn: Turn) -> Json:
     return {"error": {"message": turn.error, "type": kind, "param": None, "code": kind}}
 
 
-def _pieces(text: str, size: int) -> list[str]:
+def chat_error(turn: Turn, count: int) -> Event:
+    return None, error_body(turn)
+
+
+def responses_error(turn: Turn, count: int) -> Event:
+    fields = {"type": "error", "code": "server_error", "message": turn.error}
+    return "error", fields | {"param": None, "sequence_number": count}
+
+
+def pieces(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def _usage(request: Request, turn: Turn, input_name: str, output_name: str) -> Json:
+def token_counts(request: Request, turn: Turn) -> tuple[int, int]:
+    """Tokens of the input and of the output."""
     size = len(turn.answer_text) + sum(len(it.name) + len(it.text) for it in turn.tool_calls)
     input_tokens, output_tokens = turn.input_tokens, turn.output_tokens
-    input_tokens = (
-        max(1, len(json.dumps(request.messages)) // 4) if input_tokens is None else input_tokens
-    )
-    output_tokens = max(1, size // 4) if output_tokens is None else output_tokens
+    if input_tokens is None:
+        input_tokens = max(1, len(json.dumps(request.messages)) // 4)
+    return input_tokens, max(1, size // 4) if output_tokens is None else output_tokens
+
+
+def _usage(request: Request, turn: Turn, input_name: str, output_name: str) -> Json:
+    input_tokens, output_tokens = token_counts(request, turn)
     names = (input_name, "cached_tokens", "cache_write_tokens")
     usage: Json = {
         f"{input_name}_tokens": input_tokens,
@@ -104,14 +118,14 @@ def chat_events(request: Request, turn: Turn, new_id: NewId) -> Iterator[Event]:
         return None, head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
     yield chunk({"role": "assistant", "content": ""})
-    for piece in _pieces(turn.reasoning or "", turn.chunk_size):
+    for piece in pieces(turn.reasoning or "", turn.chunk_size):
         yield chunk({"reasoning_content": piece})
-    for piece in _pieces(turn.answer_text, turn.chunk_size):
+    for piece in pieces(turn.answer_text, turn.chunk_size):
         yield chunk({"refusal" if turn.why == "refusal" else "content": piece})
     for index, it in enumerate(turn.tool_calls):
         call: Json = {"index": index, "id": it.id or new_id("call_"), "type": "function"}
         yield chunk({"tool_calls": [call | {"function": {"name": it.name, "arguments": ""}}]})
-        for piece in _pieces(it.text, turn.chunk_size):
+        for piece in pieces(it.text, turn.chunk_size):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, _FINISH[turn.why])
     if request.option("stream_options").get("include_usage"):
@@ -219,7 +233,7 @@ def _item_events(event: Callable[..., Event], index: int, item: Json, size: int)
             part[field],
         )
         yield event("response.content_part.added", **at, part=part | {field: ""})
-    for piece in _pieces(text, size):
+    for piece in pieces(text, size):
         yield event(f"{stem}.delta", **at, delta=piece)
     yield event(f"{stem}.done", **at, **{field: text})
     yield event("response.output_item.done", output_index=index, item=item)

@@ -1,6 +1,7 @@
 """A model server on this machine: no key, no network, deterministic. Standard library only.
 
-It speaks OpenAI's protocols, plain and streaming: chat completions, responses, embeddings.
+It speaks OpenAI's protocols and Anthropic's, plain and streaming: chat completions, responses,
+embeddings; messages, and their `count_tokens`.
 
     with LoopbackModel() as model:
         client = openai.OpenAI(base_url=model.base_url, api_key="none")
@@ -8,9 +9,9 @@ It speaks OpenAI's protocols, plain and streaming: chat completions, responses, 
         ...
         model.requests          # what was asked
 
-What it answers: scripted turns first (embeddings take none), then the first rule that returns one,
-else it calls a tool if one is offered, and answers once the tool has. Turns can fail in every way a
-server can.
+What it answers: scripted turns first (embeddings and `count_tokens` take none), then the first rule
+that returns one, else it calls a tool if one is offered, and answers once the tool has. Turns can
+fail in every way a server can.
 
     python -m agentool_otel.testing.loopback_model        # prints the environment, serves until ^C
 """
@@ -29,11 +30,12 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from agentool_otel.ground import environment
 from agentool_otel.testing import _wire as wire
-from agentool_otel.testing.turns import Request, ToolCall, Turn, auto_turn, call
+from agentool_otel.testing import _wire_messages as messages
+from agentool_otel.testing.turns import Protocol, Request, ToolCall, Turn, auto_turn, call
 
 __all__ = ["LoopbackModel", "Request", "Rule", "ToolCall", "Turn", "call"]
 
@@ -80,8 +82,13 @@ class LoopbackModel:
     @property
     def base_url(self) -> str:
         """What OpenAI-compatible clients take as base URL."""
+        return f"{self.root_url}/v1"
+
+    @property
+    def root_url(self) -> str:
+        """What Anthropic's clients take as base URL."""
         host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}/v1"
+        return f"http://{host!s}:{port}"
 
     def env(self) -> dict[str, str]:
         """Return the environment variables that point the usual clients here."""
@@ -90,6 +97,8 @@ class LoopbackModel:
             environment.OPENAI_BASE_URL: url,
             environment.OPENAI_API_BASE: url,
             environment.OPENAI_API_KEY: "none",
+            environment.ANTHROPIC_BASE_URL: self.root_url,
+            environment.ANTHROPIC_API_KEY: "none",
         }
 
     def push(self, *turns: Turn | str) -> None:
@@ -106,7 +115,7 @@ class LoopbackModel:
         """Note a request and decide what to answer."""
         with self._lock:
             self.requests.append(request)
-            if self._turns and request.protocol != "embeddings":
+            if self._turns and request.protocol not in ("embeddings", "count_tokens"):
                 return self._turns.pop(0)
         for rule in self.rules:
             turn = rule(request)
@@ -160,15 +169,11 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): text for name, text in self.headers.items()}
         headers = {name: text for name, text in headers.items() if name not in _SECRET}
         path = self.path.partition("?")[0]
-        if path.endswith("/chat/completions"):
-            self._answer(Request("chat", body, headers), wire.chat_body, wire.chat_events)
-        elif path.endswith("/responses"):
-            request = Request("responses", body, headers)
-            self._answer(request, wire.responses_body, wire.responses_events)
-        elif path.endswith("/embeddings"):
-            self._answer(Request("embeddings", body, headers), _embeddings, None)
-        else:
+        protocol = next((it for end, it in _PROTOCOLS.items() if path.endswith(end)), None)
+        if protocol is None:
             self._send(404, {"error": {"message": f"no such path {path}", "type": "not_found"}})
+        else:
+            self._answer(Request(protocol.name, body, headers), protocol)
 
     def _body(self) -> bytes:
         if self.headers.get("transfer-encoding") != "chunked":
@@ -180,30 +185,27 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline()
         return b"".join(pieces)
 
-    def _answer(
-        self,
-        request: Request,
-        body: Callable[[Request, Turn, wire.NewId], Json],
-        events: Callable[[Request, Turn, wire.NewId], Iterator[wire.Event]] | None,
-    ) -> None:
+    def _answer(self, request: Request, protocol: _Protocol) -> None:
         model = self.model
         turn = model.answer(request)
         model.wait(turn.delay_s)
         if turn.status != 200:
-            self._send(turn.status, wire.error_body(turn), turn)
+            self._send(turn.status, protocol.failure(turn), turn)
         elif turn.malformed:
             self._send(200, b'{"this is not": json', turn)
-        elif events is not None and request.stream:
-            self._stream(turn, events(request, turn, model.new_id))
+        elif protocol.events is not None and request.stream:
+            self._stream(turn, protocol.events(request, turn, model.new_id), protocol)
         elif turn.cut_after is not None:
             self._cut()
         else:
-            self._send(200, body(request, turn, model.new_id), turn)
+            self._send(200, protocol.body(request, turn, model.new_id), turn)
 
     def _head(self, status: int, kind: str, turn: Turn | None) -> None:
         self.send_response(status)
         self.send_header("content-type", kind)
-        self.send_header("x-request-id", self.model.new_id("req_"))
+        request_id = self.model.new_id("req_")
+        self.send_header("x-request-id", request_id)
+        self.send_header("request-id", request_id)
         # A kept connection would be reused by a client whose event loop is gone.
         self.send_header("connection", "close")
         if turn is not None:
@@ -217,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, turn: Turn, events: Iterator[wire.Event]) -> None:
+    def _stream(self, turn: Turn, events: Iterator[wire.Event], protocol: _Protocol) -> None:
         self._head(200, "text/event-stream; charset=utf-8", turn)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
@@ -225,7 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
             if count == turn.cut_after:
                 return self._cut()
             if count == turn.error_after:
-                self._event(*_error_event(name, turn, count))
+                self._event(*protocol.failure_event(turn, count))
                 break
             self._event(name, payload)
             self.model.wait(turn.chunk_delay_s)
@@ -244,13 +246,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
 
-def _error_event(name: str | None, turn: Turn, count: int) -> wire.Event:
-    if name is None:  # chat completions
-        return None, wire.error_body(turn)
-    fields = {"type": "error", "code": "server_error", "message": turn.error}
-    return "error", fields | {"param": None, "sequence_number": count}
-
-
 def _embeddings(request: Request, turn: Turn, new_id: wire.NewId) -> Json:
     inputs = request.body.get("input")
     texts = cast("Sequence[Any]", inputs) if isinstance(inputs, list) else [inputs]
@@ -266,6 +261,35 @@ def _embeddings(request: Request, turn: Turn, new_id: wire.NewId) -> Json:
     count = len(texts) if turn.input_tokens is None else turn.input_tokens
     usage = {"prompt_tokens": count, "total_tokens": count}
     return {"object": "list", "data": data, "model": request.model, "usage": usage}
+
+
+class _Protocol(NamedTuple):
+    """How one API answers."""
+
+    name: Protocol
+    body: Callable[[Request, Turn, wire.NewId], Json]
+    events: Callable[[Request, Turn, wire.NewId], Iterator[wire.Event]] | None = None
+    failure: Callable[[Turn], Json] = wire.error_body
+    failure_event: Callable[[Turn, int], wire.Event] = wire.chat_error
+
+
+_PROTOCOLS = {
+    "/chat/completions": _Protocol("chat", wire.chat_body, wire.chat_events),
+    "/responses": _Protocol(
+        "responses",
+        wire.responses_body,
+        wire.responses_events,
+        failure_event=wire.responses_error,
+    ),
+    "/embeddings": _Protocol("embeddings", _embeddings),
+    "/messages": _Protocol(
+        "messages", messages.body, messages.events, messages.error_body, messages.error_event
+    ),
+    "/messages/count_tokens": _Protocol(
+        "count_tokens", messages.token_count, failure=messages.error_body
+    ),
+}
+"""By the end of the path."""
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-__all__ = ["Request", "Stop", "ToolCall", "Turn", "auto_turn", "call", "example_of"]
+__all__ = ["Protocol", "Request", "Stop", "ToolCall", "Turn", "auto_turn", "call", "example_of"]
 
 Json = dict[str, Any]
+Protocol = Literal["chat", "responses", "embeddings", "messages", "count_tokens"]
+"""OpenAI's chat completions, responses and embeddings; Anthropic's messages and `count_tokens`."""
 Stop = Literal["stop", "tool", "length", "refusal", "content_filter"]
 
 ANSWER = "The answer is 42."
@@ -86,7 +88,7 @@ def call(name: str, /, **arguments: Any) -> Turn:
 class Request:
     """One request, as it came and in the few words that rules need."""
 
-    protocol: Literal["chat", "responses", "embeddings"]
+    protocol: Protocol
     body: Json
     headers: Mapping[str, str]
     """Names in lower case; credentials are left out."""
@@ -104,7 +106,7 @@ class Request:
         """The messages of a chat, or the input items of a response."""
         if self.protocol == "embeddings":
             return []
-        messages = self.body.get("messages" if self.protocol == "chat" else "input")
+        messages = self.body.get("input" if self.protocol == "responses" else "messages")
         if isinstance(messages, str):
             return [{"role": "user", "content": messages}]
         return cast("list[Json]", messages) if isinstance(messages, list) else []
@@ -112,9 +114,12 @@ class Request:
     @property
     def tools(self) -> list[Json]:
         """The functions that are offered, as `{name, description, parameters}`."""
-        if self.body.get("tool_choice") == "none":
+        if "none" in (self.body.get("tool_choice"), self.option("tool_choice").get("type")):
             return []
         offered = cast("list[Json]", self.body.get("tools") or [])
+        if self.protocol in ("messages", "count_tokens"):
+            functions = [tool for tool in offered if "input_schema" in tool]
+            return [tool | {"parameters": tool["input_schema"]} for tool in functions]
         functions = [tool for tool in offered if tool.get("type", "function") == "function"]
         return [cast("Json", tool.get("function") or tool) for tool in functions]
 
@@ -122,7 +127,12 @@ class Request:
     def after_tool(self) -> bool:
         """True if the newest message is what a tool answered."""
         newest = self.messages[-1] if self.messages else {}
-        return newest.get("role") == "tool" or str(newest.get("type")).endswith("_output")
+        if newest.get("role") == "tool" or str(newest.get("type")).endswith("_output"):
+            return True
+        blocks = newest.get("content")
+        return isinstance(blocks, list) and any(
+            block.get("type") == "tool_result" for block in cast("list[Json]", blocks)
+        )
 
     @property
     def last_user(self) -> str:
@@ -135,8 +145,14 @@ class Request:
     @property
     def schema(self) -> Json | None:
         """The JSON Schema of the answer, if one is asked for."""
-        chat = self.option("response_format", "json_schema")
-        return (chat or self.option("text", "format")).get("schema")
+        places = (
+            ("response_format", "json_schema"),
+            ("text", "format"),
+            ("output_config", "format"),
+            ("output_format",),
+        )
+        formats = (self.option(*place) for place in places)
+        return next((it["schema"] for it in formats if "schema" in it), None)
 
     def option(self, *path: str) -> Json:
         """Return an object inside the body, an empty one where there is none."""
@@ -184,10 +200,6 @@ def example_of(schema: Json, hint: str = "x", root: Json | None = None) -> Any:
         for option in schema.get(key, ()):
             if option.get("type") != "null":
                 return example_of(option, hint, root)
-    return _example_of_type(schema, hint, root)
-
-
-def _example_of_type(schema: Json, hint: str, root: Json) -> Any:
     kinds: Any = schema.get("type") or ("object" if "properties" in schema else "string")
     names: list[str] = [kinds] if isinstance(kinds, str) else kinds
     match next((name for name in names if name != "null"), "null"):

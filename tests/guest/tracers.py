@@ -116,14 +116,20 @@ def installed(name: str) -> bool:
         return False
 
 
-def program(folder: Path, code: str) -> Answer:
-    """Run a program that leaves what it has to say in `said`; `RECEIVER` and `MODEL` are URLs."""
+def program(folder: Path, code: str, calls: str = _CALLS) -> Answer:
+    """Run a program that leaves what it has to say in `said`; `RECEIVER` and `MODEL` are URLs.
+
+    Args:
+        folder: where it runs.
+        code: the program.
+        calls: what stands before it: the definition of `ask`.
+    """
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
     clean["AGENTOOL_OTEL_STRICT"] = "1"
     with LoopbackModel() as model, HttpReceiver() as receiver:
         urls = f"RECEIVER, MODEL = {receiver.endpoint!r}, {model.base_url!r}\n"
         done = subprocess.run(
-            [sys.executable, "-c", f"{urls}{_CALLS}{code}\nimport json; print(json.dumps(said))"],
+            [sys.executable, "-c", f"{urls}{calls}{code}\nimport json; print(json.dumps(said))"],
             env=clean,
             cwd=folder,
             timeout=120,

@@ -5,16 +5,20 @@ Source of the contract: opentelemetry-instrumentation 0.66b1, auto_instrumentati
 
 from __future__ import annotations
 
+import pkgutil
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
 
+from agentool_otel import instrumentation
+
 OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9] == "agentool-"]
 
 
 def test_every_framework_has_an_entry_point_that_can_be_disabled_by_name() -> None:
-    assert {point.name for point in OURS} == {"agentool-openai", "agentool-langchain"}
+    names = {it.name for it in pkgutil.iter_modules(instrumentation.__path__)} - {"kit"}
+    assert {point.name for point in OURS} == {f"agentool-{it.replace('_', '-')}" for it in names}
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)

@@ -21,7 +21,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.status import REPEATED
-from agentool_otel.semconv import openinference
+from agentool_otel.semconv import agentool, openinference
 from tests.records import Collected, agent, shape
 
 ASKED = [message("user", [text("go")])]
@@ -473,3 +473,57 @@ def test_records_without_a_prompt_are_one_run() -> None:
     [found] = rebuild(records)
     assert found.document["metrics"]["tool_call_count"] == 1
     assert msgspec.to_builtins(found.fidelity)["model_calls"] == 1
+
+
+# ------------------------------------------------------------------- a library's own spans inside
+
+NATIVE = "com.example.sdk"
+
+
+def foreign(seen: Collected, span: SpanRecord) -> SpanRecord:
+    """Make the newest span one of another tracer."""
+    place = seen.spans.index(span)
+    seen.spans[place] = msgspec.structs.replace(span, scope=NATIVE)
+    return seen.spans[place]
+
+
+def ours(seen: Collected, span: SpanRecord, **attributes: Any) -> SpanRecord:
+    """Make the newest span one of ours."""
+    place = seen.spans.index(span)
+    known = {**span.attributes, **attributes}
+    seen.spans[place] = msgspec.structs.replace(
+        span, scope="agentool_otel.instrumentation.sdk", attributes=known
+    )
+    return seen.spans[place]
+
+
+def test_a_nameless_run_of_a_library_right_inside_ours_is_ours() -> None:
+    seen = Collected()
+    root = ours(seen, seen.add(agent(), seconds=9))
+    inner = AgentInvocation(conversation_id="c", request_model="m")
+    run = foreign(seen, seen.add(inner, parent=root, seconds=8))
+    seen.add(Inference(input=ASKED, output=ANSWER, usage=USAGE), parent=run)
+    [trace] = seen.rebuilt()
+    assert trace["metrics"]["total_tokens"] == 7
+    assert [step["type"] for step in trace["steps"]] == []
+
+
+def test_a_run_with_a_name_right_inside_ours_is_a_handoff() -> None:
+    seen = Collected()
+    root = ours(seen, seen.add(agent(), seconds=9))
+    inner = AgentInvocation(agent_name="writer")
+    foreign(seen, seen.add(inner, parent=root, seconds=8))
+    assert len(seen.rebuilt()) == 2
+
+
+def test_our_span_of_a_tool_inside_a_librarys_keeps_its_place_on_the_timeline() -> None:
+    seen = Collected()
+    root = ours(seen, seen.add(agent(), seconds=9))
+    tool = ToolExecution(name="search", call_id="t1")
+    outer = foreign(seen, seen.add(tool, parent=root, seconds=3))
+    known = ToolExecution(name="search", call_id="t1", arguments={"q": "x"}, result="found")
+    ours(seen, seen.add(known, parent=outer, seconds=1), **{agentool.STEP_INDEX: 0})
+    [trace] = seen.rebuilt()
+    call, result = trace["steps"]
+    assert call["tool_call"]["arguments"] == {"q": "x"}
+    assert result["tool_result"]["output"] == "found"

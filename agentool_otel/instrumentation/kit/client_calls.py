@@ -1,9 +1,10 @@
 """One call of a client library, from its start to the end of its span.
 
 A client library is a table of `ClientCall`s: what the parameters of a method say, and a `Reading`
-that knows the shape of its answers. `method` and `async_method` make wrappers of them. `Ending`
-sees to it that the span ends exactly once, whichever way the call goes: a whole answer, a stream
-that is read, closed, cut, abandoned or never looked at, an exception, a raw response.
+that knows the shape of its answers. `method`, `async_method` and, where a context manager makes the
+call, `entered` make wrappers of them. `Ending` sees to it that the span ends exactly once,
+whichever way the call goes: a whole answer, a stream that is read, closed, cut, abandoned or never
+looked at, an exception, a raw response.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "ClientCall",
     "Ending",
     "async_method",
+    "entered",
     "method",
     "observe",
     "observe_async",
@@ -57,17 +59,20 @@ class ClientCall(NamedTuple):
     arguments."""
     reading: Callable[[Any], Reading]
     """Returns what reads the answer, from the operation as it is known before."""
+    stream_in: str = ""
+    """Attribute of the result that has the stream, where the result is a helper around one."""
 
 
 class Ending:
     """Ends the span of one call, once; whoever comes later is ignored."""
 
-    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_live", "_reading")
+    __slots__ = ("_chunks", "_done", "_guard", "_last_ns", "_live", "_reading", "_stream_in")
 
-    def __init__(self, live: LiveSpan, reading: Reading, what: str):
+    def __init__(self, live: LiveSpan, reading: Reading, what: str, stream_in: str = ""):
         self._live = live
         self._reading = reading
         self._guard = guarded(f"recording {what}")
+        self._stream_in = stream_in
         self._chunks = Chunks()
         self._last_ns: int | None = None
         self._done = False
@@ -86,6 +91,10 @@ class Ending:
         with self._guard:
             from agentool_otel.instrumentation.kit import streams
 
+            if self._stream_in:
+                inside = streams.stream(getattr(result, self._stream_in), self)
+                setattr(result, self._stream_in, inside)
+                return result
             if streams.is_raw(result):
                 return streams.raw(result, self)
             if streams.is_stream(result):
@@ -211,7 +220,7 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
             with guarded(f"reading the input of {call.what}"):
                 operation = replace(operation, **call.content(parameters))
         live.opened(operation)
-        return Ending(live, call.reading(operation), call.what)
+        return Ending(live, call.reading(operation), call.what, call.stream_in)
     return None
 
 
@@ -244,6 +253,28 @@ def async_method(call: ClientCall) -> Wrapper:
         wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         return observed(wrapped, instance, args, kwargs)
+
+    return wrapper
+
+
+def entered(call: ClientCall) -> Wrapper:
+    """Return the wrapper of a method that returns a context manager, sync or async, which makes the
+    call when it is entered: there the span begins."""
+
+    def wrapper(
+        wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        from agentool_otel.instrumentation.kit import streams
+
+        def enter(entry: Callable[[], Any]) -> Any:
+            ending = start(call, instance, kwargs | {"stream": True})
+            return entry() if ending is None else observe(entry, (), {}, ending)
+
+        async def enter_async(entry: Callable[[], Any]) -> Any:
+            ending = start(call, instance, kwargs | {"stream": True})
+            return await (entry() if ending is None else observe_async(entry, (), {}, ending))
+
+        return streams.manager(wrapped(*args, **kwargs), enter, enter_async)
 
     return wrapper
 

@@ -201,7 +201,7 @@ class AgentInstrumentor:
             self.attached[name] = Attached(name, "inherited")
             return
         try:
-            original = vars(owner)[attribute]
+            original = self._unwrapped(vars(owner)[attribute])
             wrapper = FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
             setattr(owner, attribute, wrapper)
         except Exception as error:  # a framework may forbid it; the other patches still apply
@@ -210,6 +210,12 @@ class AgentInstrumentor:
             return
         self._places[name] = _Place(owner, attribute, original, wrapper)
         self.attached[name] = Attached(name, "attached")
+
+    def _unwrapped(self, function: Any) -> Any:
+        """Return what a function was before us: a class may hold a copy of a function of another
+        class, wrapped as it was when the copy was made."""
+        source = getattr(function, "_self_parent", None)
+        return next((it.original for it in self._places.values() if it.wrapper is source), function)
 
 
 def _name(patch: Patch) -> str:

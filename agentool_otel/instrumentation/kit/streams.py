@@ -39,12 +39,15 @@ else:
         __iter__ = None
 
 
-__all__ = ["is_raw", "is_stream", "raw", "stream"]
+__all__ = ["is_raw", "is_stream", "manager", "raw", "stream"]
 
 
 def is_stream(result: Any) -> bool:
-    """True for an iterator, sync or async."""
-    return _has(result, "__next__") or _has(result, "__anext__")
+    """True for an iterator, sync or async, also inside another tracer's proxy.
+
+    Such a proxy may only be iterable.
+    """
+    return any(_has(it, "__next__") or _has(it, "__anext__") for it in layers(result))
 
 
 def is_raw(result: Any) -> bool:
@@ -77,6 +80,19 @@ def raw(result: Any, ending: Ending) -> Any:
         return _RawResponse(result, ending)
     ending.body(body)
     return result
+
+
+def manager(
+    result: Any, enter: Callable[[Any], Any], enter_async: Callable[[Any], Awaitable[Any]]
+) -> Any:
+    """Return a proxy of a context manager that is entered by what it is given.
+
+    Args:
+        result: the manager.
+        enter: makes the entry, `__enter__` of the manager, and returns what is entered.
+        enter_async: the same for `__aenter__`.
+    """
+    return _Manager(result, enter, enter_async)
 
 
 def _body(response: Any) -> bytes | None:
@@ -135,6 +151,7 @@ class _Stream(_Closing):
     def __init__(self, wrapped: Any, ending: Ending):
         super().__init__(wrapped, ending)
         self._self_response: _Closing | None = None
+        self._self_iterator: Any = None
         finalize(self, ending.collected)
 
     def __getattr__(self, name: str) -> Any:
@@ -153,7 +170,10 @@ class _SyncStream(_Stream):
 
     def __next__(self) -> Any:
         try:
-            chunk = next(self.__wrapped__)
+            if self._self_iterator is None:
+                inside = self.__wrapped__
+                self._self_iterator = inside if _has(inside, "__next__") else iter(inside)
+            chunk = next(self._self_iterator)
         except StopIteration:
             self._self_ending.finish()
             raise
@@ -180,7 +200,10 @@ class _AsyncStream(_Stream):
 
     async def __anext__(self) -> Any:
         try:
-            chunk = await self.__wrapped__.__anext__()
+            if self._self_iterator is None:
+                inside = self.__wrapped__
+                self._self_iterator = inside if _has(inside, "__anext__") else inside.__aiter__()
+            chunk = await self._self_iterator.__anext__()
         except StopAsyncIteration:
             self._self_ending.finish()
             raise
@@ -199,6 +222,25 @@ class _AsyncStream(_Stream):
             return await self.__wrapped__.__aexit__(*raised)
         finally:
             self._self_ending.closed()
+
+
+class _Manager(_Proxy):
+    def __init__(self, wrapped: Any, enter: Any, enter_async: Any):
+        super().__init__(wrapped)
+        self._self_enter = enter
+        self._self_enter_async = enter_async
+
+    def __enter__(self) -> Any:
+        return self._self_enter(self.__wrapped__.__enter__)
+
+    def __exit__(self, *raised: Any) -> Any:
+        return self.__wrapped__.__exit__(*raised)
+
+    async def __aenter__(self) -> Any:
+        return await self._self_enter_async(self.__wrapped__.__aenter__)
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self.__wrapped__.__aexit__(*raised)
 
 
 class _RawResponse(_Proxy):

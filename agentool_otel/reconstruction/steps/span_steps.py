@@ -104,7 +104,7 @@ class SpanSteps:
             call = self._calls.requested_by_span(name, operation.arguments)
         if call is None:
             if (other := self._calls.repeated_span(node, call_id)) is not None:
-                self._calls.repeat(other, operation)
+                self._calls.repeat(other, node, operation)
                 return
             call = ToolCall(name, call_id, UNSET)
             self._calls.add(call)
@@ -133,7 +133,7 @@ class SpanSteps:
 
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:
         if (above := call_above(node)) is not None:
-            self._calls.repeat(above, operation)
+            self._calls.repeat(above, node, operation)
         else:
             self._read_tool(node, operation, operation.tool_name, None)
 

@@ -178,10 +178,20 @@ class ToolCalls(list[ToolCall]):
         known = (call.node for call in self.by_id.get(call_id, ()) if call.node is not None)
         return call_beside(node, known)
 
-    def repeat(self, above: Node, operation: ToolExecution | McpRequest) -> None:
-        """Add a span to the call of the span above it, or beside it."""
+    def repeat(self, above: Node, node: Node, operation: ToolExecution | McpRequest) -> None:
+        """Add a span to the call of the span above it, or beside it.
+
+        The span that has a place on the run's timeline is the call's own, whichever was read first.
+        """
         for up in (above, *above.ancestors()):
             if (call := self.run_by(up)) is not None:
+                if call.node is not None and _is_placed(node) and not _is_placed(call.node):
+                    other = call.node.operation
+                    if isinstance(operation, ToolExecution) and isinstance(other, ToolExecution):
+                        self.run(call, node, operation.call_id)
+                        if operation.arguments is not UNSET:
+                            call.arguments = operation.arguments
+                        operation = other
                 call.repeats += (operation,)
                 return
 
@@ -219,6 +229,10 @@ def call_above(node: Node) -> Node | None:
 _PLACES = frozenset({agentool.STEP_INDEX, agentool.STEP_RESULT_INDEX})
 
 
+def _is_placed(node: Node) -> bool:
+    return not _PLACES.isdisjoint(node.span.attributes)
+
+
 def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     """Return the span of the same call as a later one, among earlier tool spans with its call id:
     the two overlap, and no attribute of them differs.
@@ -226,7 +240,7 @@ def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     Servers reuse ids, even for calls beside each other, so an equal id is not enough. A span with a
     place of its own on a run's timeline is a call of its own.
     """
-    if not _PLACES.isdisjoint(node.span.attributes):
+    if _is_placed(node):
         return None
     return next((other for other in others if _overlap(other, node) and _agree(other, node)), None)
 

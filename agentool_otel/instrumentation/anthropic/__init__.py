@@ -1,0 +1,1 @@
+"""Anthropic's client: its messages API, and the tool runner that is built on it."""
