@@ -102,7 +102,7 @@ def test_under_the_users_provider_both_are_kept_and_each_call_counts_once(
     assert [len(steps) for steps, *_ in told(ours)] == [0, 2, 2, 2]
 
 
-def told(spans: list[SpanRecord]) -> list[tuple[list[str], Any, str | None]]:
+def told(spans: list[SpanRecord]) -> list[tuple[list[str], Any, Any]]:
     """What the trajectories say: their steps, totals and agents."""
     traces = [it.trace for it in rebuild(spans)]
     steps = [[json.dumps(each.get("tool_call") or each.get("tool_result"))
