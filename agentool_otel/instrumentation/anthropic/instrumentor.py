@@ -10,7 +10,8 @@ and Foundry share these methods.
 
 Not seen: `count_tokens` and batches, which call no model now; managed agents (`beta.sessions`),
 whose model is called by the server; text completions, which are gone since 1.0. A runner that was
-made before `instrument()` has no `invoke_agent`, but all that is inside.
+made before `instrument()` has no `invoke_agent`, but all that is inside. With 0.x, what `create`
+returns with `stream=True` is no instance of `Stream` for `isinstance`.
 
 Source: anthropic-sdk-python resources/{messages,beta/messages}/messages.py, lib/streaming,
 lib/tools, lib/{bedrock,vertex,foundry} at 0.104, 1.0, 1.17 and 2.12.

@@ -28,19 +28,21 @@ def silent() -> Any:
     logging.disable(logging.NOTSET)
 
 
-@anthropic.beta_tool  # type: ignore[untyped-decorator]
-def search_web(query: str) -> str:
+def found(query: str) -> str:
     """Search the web."""
     if query == "bad":
         raise LookupError("no network")
     return f"found {query}"
 
 
-@anthropic.beta_async_tool  # type: ignore[untyped-decorator]
-async def search_later(query: str) -> str:
+async def found_later(query: str) -> str:
     """Search the web."""
     await asyncio.sleep(0)
     return f"found {query}"
+
+
+search_web = anthropic.beta_tool(found, name="search_web")
+search_later = anthropic.beta_async_tool(found_later, name="search_later")
 
 
 def named(spans: Any, name: str) -> list[dict[str, Any]]:
@@ -106,9 +108,8 @@ def test_a_run_that_fails_says_why(client: Any, model: LoopbackModel, spans: Any
 def test_a_run_that_is_left_is_no_failure(client: Any, model: LoopbackModel, spans: Any) -> None:
     model.push(TWO)
     runner = client.beta.messages.tool_runner(tools=[search_web], **HELLO)
-    for _ in runner:
-        break
-    del runner, _
+    next(runner)
+    del runner
     gc.collect()
     [run] = named(spans, "invoke_agent")
     assert run["agentool.interrupted"] == "closed"
