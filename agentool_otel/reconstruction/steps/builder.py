@@ -299,6 +299,8 @@ class StepBuilder:
                 operation.name, operation.arguments
             ):
                 self._handoffs.read_transfer(node, operation)
+            elif (request := _request_above(node)) is not None:
+                self._calls.repeat(request, operation)
             else:
                 self._read_tool(node, operation, operation.name, operation.call_id)
                 if may_delegate(operation.name) and (call := self._calls.run_by(node)):
@@ -511,6 +513,12 @@ def _sealed_members(part: Part) -> dict[str, Any]:
     if kind == "redacted_thinking":
         part = {**part, "encrypted_content": part.get("data")}
     return {key: part[key] for key in _SEALED if key in part}
+
+
+def _request_above(node: Node) -> Node | None:
+    """Return the MCP request that asks for the tool a span is of."""
+    above = call_above(node)
+    return above if above is not None and isinstance(above.operation, McpRequest) else None
 
 
 def _error_of(call: ToolCall, operation: ToolExecution | McpRequest) -> str | None:
