@@ -30,11 +30,12 @@ from agentool_otel.model.messages import finished, parts_of, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
+    McpRequest,
     MemoryOperation,
     Operation,
     ToolExecution,
 )
-from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv import agentool, core, gen_ai, mcp
 
 __all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "fail", "parent_for"]
 
@@ -45,7 +46,7 @@ KINDS = {
 }
 
 _TRANSFER_KEY = create_key("agentool-otel-transfer")
-_WORK = (AgentInvocation, ToolExecution)
+_WORK = (AgentInvocation, ToolExecution, McpRequest)
 OWNER_KEY = create_key("agentool-otel-owner")
 """Context key: the frameworks whose client-level calls are already recorded further up."""
 
@@ -171,7 +172,10 @@ class LiveSpan:
                 self.run.timeline.flush()
                 attributes.update(self.run.totals())
         elif isinstance(operation, ToolExecution) and run is not None and self.answers:
-            self._finish_tool(run, operation, attributes, end_ns)
+            self._finish_tool(run, operation, operation.name, operation.call_id, attributes, end_ns)
+        elif isinstance(operation, McpRequest) and run is not None and self.index is not None:
+            name = operation.tool_name or "unknown"
+            self._finish_tool(run, operation, name, None, attributes, end_ns)
         failure = (operation.error_type, operation.error_message)
         fail(span, self.context, self._parent_id, *failure, error, attributes, end_ns)
         if session.copies:
@@ -231,13 +235,17 @@ class LiveSpan:
             attributes[agentool.STEP_INDEX] = first
 
     def _finish_tool(
-        self, run: Run, operation: ToolExecution, attributes: dict[str, Any], end_ns: int
+        self,
+        run: Run,
+        operation: Operation,
+        name: str,
+        call_id: str | None,
+        attributes: dict[str, Any],
+        end_ns: int,
     ) -> None:
         index = run.timeline.next_index()
         attributes[agentool.STEP_RESULT_INDEX] = index
-        run.timeline.add_tool(
-            index, "tool_result", end_ns, operation.name, operation.call_id, operation.error_type
-        )
+        run.timeline.add_tool(index, "tool_result", end_ns, name, call_id, operation.error_type)
 
 
 def fail(
@@ -360,6 +368,11 @@ def begin(
             run.handed_to.append(operation.transfer_target)
             live.answers = False
             live.context = set_value(_TRANSFER_KEY, True, live.context)
+    elif run is not None and isinstance(operation, McpRequest) and _is_step(operation, parent):
+        live.index = essentials[agentool.STEP_INDEX] = run.timeline.next_index()
+        run.tool_calls += 1
+        name = operation.tool_name or "unknown"
+        run.timeline.add_tool(live.index, "tool_call", start_ns, name, None)
     if owner:
         held = live.context.get(OWNER_KEY)
         if isinstance(held, frozenset):
@@ -368,6 +381,16 @@ def begin(
     if not content_follows:
         live.opened(operation)
     return live
+
+
+def _is_step(operation: McpRequest, parent: Context | None) -> bool:
+    """Whether a request is a tool call of the run around it: not if the span it is made in is of
+    that call already, nor as its server sees it."""
+    if operation.side != "client" or operation.method != mcp.METHOD_TOOLS_CALL:
+        return False
+    around: Any = getattr(trace.get_current_span(parent), "attributes", None) or {}
+    name = around.get(gen_ai.OPERATION_NAME)
+    return bool(name != gen_ai.OP_EXECUTE_TOOL)
 
 
 def parent_for(context: Context) -> Context | None:
