@@ -79,8 +79,8 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": ["tests/situations"],
-    "crewai": ["tests/situations"],
+    "agents": ["tests/situations", "tests/instrumentation/mcp"],
+    "crewai": ["tests/situations", "tests/instrumentation/mcp"],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,

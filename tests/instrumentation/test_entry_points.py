@@ -14,7 +14,12 @@ OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9
 
 
 def test_every_framework_has_an_entry_point_that_can_be_disabled_by_name() -> None:
-    assert {point.name for point in OURS} == {"agentool-openai", "agentool-langchain"}
+    assert {point.name for point in OURS} == {
+        "agentool-openai",
+        "agentool-langchain",
+        "agentool-mcp",
+        "agentool-fastmcp",
+    }
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
