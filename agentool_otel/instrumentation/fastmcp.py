@@ -19,7 +19,7 @@ from typing import Any
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch, Wrapper
 from agentool_otel.instrumentation.mcp.client import client_method
-from agentool_otel.instrumentation.mcp.requests import current_request, start_request
+from agentool_otel.instrumentation.mcp.requests import current_request, start_request, target_of
 from agentool_otel.semconv import mcp
 
 __all__ = ["FastMCPInstrumentor"]
@@ -29,11 +29,11 @@ _SERVER = "fastmcp.server.server"
 
 
 def _session_id(client: Any) -> str | None:
-    found = client.transport.get_session_id()
-    return found if isinstance(found, str) else None
+    session_id = client.transport.get_session_id()
+    return session_id if isinstance(session_id, str) else None
 
 
-def _own_call(method: str, target: str) -> Wrapper:
+def _own_call(method: str, parameter: str) -> Wrapper:
     """Return the wrapper of a server's method that programs also call without a client."""
 
     async def observed(
@@ -43,9 +43,7 @@ def _own_call(method: str, target: str) -> Wrapper:
         with guarded("starting the span of an MCP request"):
             current = current_request()
             if current is None or current.side == "client":
-                asked = args[0] if args else kwargs.get(target)
-                arguments = args[1] if len(args) > 1 else kwargs.get("arguments")
-                request = start_request("server", method, asked, arguments)
+                request = start_request("server", method, *target_of(args, kwargs, parameter))
         if request is None:
             return await wrapped(*args, **kwargs)
         return await request.around(wrapped, args, kwargs)

@@ -15,7 +15,12 @@ from agentool_otel.capture.context import inject
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
 from agentool_otel.instrumentation.mcp.propagation import CarryingRequest
-from agentool_otel.instrumentation.mcp.requests import Request, current_request, start_request
+from agentool_otel.instrumentation.mcp.requests import (
+    Request,
+    current_request,
+    start_request,
+    target_of,
+)
 from agentool_otel.providers.fields import get, string
 from agentool_otel.semconv import mcp
 
@@ -40,13 +45,13 @@ def _start(
 
 
 def client_method(
-    method: str, target: str, session_id: Callable[[Any], str | None] | None = None
+    method: str, parameter: str, session_id: Callable[[Any], str | None] | None = None
 ) -> Wrapper:
     """Return the wrapper of a client's method that makes requests of one kind.
 
     Args:
         method: of the protocol.
-        target: the method's first parameter, which says what is asked for.
+        parameter: the method's first one, which says what is asked for.
         session_id: returns the id of a client's session.
     """
 
@@ -55,10 +60,8 @@ def client_method(
     ) -> Any:
         request = None
         with guarded(_STARTING):
-            asked = args[0] if args else kwargs.get(target)
-            arguments = args[1] if len(args) > 1 else kwargs.get("arguments")
-            known = None if session_id is None else session_id(instance)
-            request = _start(instance, method, asked, arguments, known)
+            known_id = None if session_id is None else session_id(instance)
+            request = _start(instance, method, *target_of(args, kwargs, parameter), known_id)
         if request is None:
             return await wrapped(*args, **kwargs)
         return await request.around(wrapped, args, kwargs)

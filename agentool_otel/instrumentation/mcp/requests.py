@@ -23,7 +23,7 @@ from agentool_otel.model.operations import McpRequest
 from agentool_otel.providers.fields import get, integer, items, joined, record, string
 from agentool_otel.semconv import agentool, core, mcp
 
-__all__ = ["REQUEST_KEY", "Request", "current_request", "start_request"]
+__all__ = ["REQUEST_KEY", "Request", "current_request", "start_request", "target_of"]
 
 REQUEST_KEY = create_key("agentool-otel-mcp-request")
 """Context key: the innermost request under way."""
@@ -126,6 +126,13 @@ def current_request() -> Request | None:
     return request if isinstance(request, Request) else None
 
 
+def target_of(args: tuple[Any, ...], kwargs: Mapping[str, Any], parameter: str) -> tuple[Any, Any]:
+    """Return the first two arguments of a method that makes or handles a request: what is asked
+    for, under the name of its parameter, and the tool's or prompt's `arguments`."""
+    target = args[0] if args else kwargs.get(parameter)
+    return target, args[1] if len(args) > 1 else kwargs.get("arguments")
+
+
 def start_request(
     side: Side,
     method: str,
@@ -167,8 +174,8 @@ def start_request(
 def _member(result: Any, name: str, wire_name: str) -> Any:
     """Return a member of a result by its name in mcp 2, or else by that of the wire and of mcp 1,
     which some versions warn of."""
-    found = get(result, name)
-    return get(result, wire_name) if found is None else found
+    member = get(result, name)
+    return get(result, wire_name) if member is None else member
 
 
 def _content(result: Any, failed: bool) -> dict[str, Any]:

@@ -262,3 +262,18 @@ def test_under_a_provider_of_the_users_a_rebuild_of_all_counts_each_call_once(
     told = sorted(it.split()[0] for it in steps(spans))
     assert told == ["tool_call", "tool_call", "tool_result", "tool_result"]
     spans.forget()
+
+
+def test_a_call_in_several_rounds_is_one_call(spans: Any, instrumented: Any) -> None:
+    types = pytest.importorskip("mcp_types")
+    rounds: list[str] = []
+
+    async def asks_again(query: str) -> Any:
+        rounds.append(query)
+        return types.InputRequiredResult(request_state="s") if len(rounds) < 3 else "done"
+
+    result = use(lambda client: client.call_tool("asks_again", ASKED), asks_again)
+    assert result.content[0].text == "done"
+    assert [it.kind.name for it in spans.finished()] == ["SERVER"] * 3 + ["CLIENT"]
+    assert "done" in spans.finished()[-1].attributes["gen_ai.tool.call.result"]
+    assert [it.split()[0] for it in steps(spans)] == ["tool_call", "tool_result"]
