@@ -40,7 +40,7 @@ class MCPInstrumentor(AgentInstrumentor):
     """Clients and servers of the `mcp` package."""
 
     framework = "mcp"
-    supports = ("mcp >= 1.20",)
+    supports = ("mcp >= 1.23",)
     patches = (
         *client.PATCHES,
         *(
