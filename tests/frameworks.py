@@ -88,8 +88,8 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": [*ANTHROPIC],
-    "crewai": ["tests/situations"],
+    "agents": [*ANTHROPIC, "tests/instrumentation/mcp"],
+    "crewai": ["tests/situations", "tests/instrumentation/mcp"],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,

@@ -30,11 +30,12 @@ from agentool_otel.model.messages import finished, parts_of, thoughts
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
+    McpRequest,
     MemoryOperation,
     Operation,
     ToolExecution,
 )
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai, mcp
 
 __all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "parent_for"]
 
@@ -45,7 +46,7 @@ KINDS = {
 }
 
 _TRANSFER_KEY = create_key("agentool-otel-transfer")
-_WORK = (AgentInvocation, ToolExecution)
+_WORK = (AgentInvocation, ToolExecution, McpRequest)
 OWNER_KEY = create_key("agentool-otel-owner")
 """Context key: the frameworks whose client-level calls are already recorded further up."""
 
@@ -213,9 +214,22 @@ class LiveSpan:
         elif isinstance(operation, Inference):
             self._end_inference(run, operation, attributes, end_ns)
         elif isinstance(operation, ToolExecution) and self.answers:
-            index = attributes[agentool.STEP_RESULT_INDEX] = run.timeline.next_index()
-            name, call_id = operation.name, operation.call_id
-            run.timeline.add_tool(index, "tool_result", end_ns, name, call_id, operation.error_type)
+            self._end_tool(run, operation, operation.name, operation.call_id, attributes, end_ns)
+        elif isinstance(operation, McpRequest) and self.index is not None:
+            name = operation.tool_name or "unknown"
+            self._end_tool(run, operation, name, None, attributes, end_ns)
+
+    @staticmethod
+    def _end_tool(
+        run: Run,
+        operation: Operation,
+        name: str,
+        call_id: str | None,
+        attributes: dict[str, Any],
+        end_ns: int,
+    ) -> None:
+        index = attributes[agentool.STEP_RESULT_INDEX] = run.timeline.next_index()
+        run.timeline.add_tool(index, "tool_result", end_ns, name, call_id, operation.error_type)
 
     def _end_inference(
         self, run: Run, operation: Inference, attributes: dict[str, Any], end_ns: int
@@ -260,10 +274,16 @@ class LiveSpan:
             self.answers = False
             self.context = set_value(_TRANSFER_KEY, True, self.context)
             return
+        self._add_call(run, operation.name, operation.call_id)
+
+    def begin_request(self, run: Run, operation: McpRequest) -> None:
+        """Add the tool call that a request to an MCP server is."""
+        self._add_call(run, operation.tool_name or "unknown", None)
+
+    def _add_call(self, run: Run, name: str, call_id: str | None) -> None:
         index = self.essentials[agentool.STEP_INDEX] = run.timeline.next_index()
         self.index = index
         run.tool_calls += 1
-        name, call_id = operation.name, operation.call_id
         run.timeline.add_tool(index, "tool_call", self.start_ns, name, call_id)
 
     def _add_handoff(self, run: Run, target: str) -> None:
@@ -332,6 +352,8 @@ def begin(
         live.begin_memory(run, operation)
     elif isinstance(operation, ToolExecution) and announced:
         live.begin_tool(run, operation)
+    elif isinstance(operation, McpRequest) and _is_step(operation, parent):
+        live.begin_request(run, operation)
     if owner:
         held = live.context.get(OWNER_KEY)
         if isinstance(held, frozenset):
@@ -340,6 +362,16 @@ def begin(
     if not content_follows:
         live.opened(operation)
     return live
+
+
+def _is_step(operation: McpRequest, parent: Context | None) -> bool:
+    """Whether a request is a tool call of the run around it: not if the span it is made in is of
+    that call already, nor as its server sees it."""
+    if operation.side != "client" or operation.method != mcp.METHOD_TOOLS_CALL:
+        return False
+    around: Any = getattr(trace.get_current_span(parent), "attributes", None) or {}
+    name = around.get(gen_ai.OPERATION_NAME)
+    return bool(name != gen_ai.OP_EXECUTE_TOOL)
 
 
 def parent_for(context: Context) -> Context | None:

@@ -77,6 +77,9 @@ class SpanSteps:
         if target is not None or transfers(name, operation.arguments):
             self._handoffs.read_transfer(node, operation)
             return
+        if (request := _request_above(node)) is not None:
+            self._calls.repeat(request, node, operation)
+            return
         self._read_tool(node, operation, name, operation.call_id)
         if may_delegate(name) and (call := self._calls.run_by(node)):
             self._handoffs.read_delegation(call, node)
@@ -149,3 +152,9 @@ class SpanSteps:
             set_known(draft.body, "content", operation.records)
             put(draft.body, "content", operation.content)
             set_known(draft.body, "key", operation.record_id)
+
+
+def _request_above(node: Node) -> Node | None:
+    """Return the MCP request that asks for the tool a span is of."""
+    above = call_above(node)
+    return above if above is not None and isinstance(above.operation, McpRequest) else None

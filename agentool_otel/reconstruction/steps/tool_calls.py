@@ -215,8 +215,9 @@ def _with_arguments(
 def call_above(node: Node) -> Node | None:
     """Return the span around a tool span that is of the same call, if there is one.
 
-    That is any tool around an MCP request, and a tool around a span with the same call id or with
-    neither name nor id, which is a part of its execution.
+    That is any tool around an MCP request, an MCP request around the tool it asks for, which a
+    server traces as well, and a tool around a span with the same call id or with neither name nor
+    id, which is a part of its execution.
     """
     for up in node.ancestors():
         if _of_one_call(node.operation, up.operation):
@@ -265,7 +266,11 @@ def _agree(first: Node, second: Node) -> bool:
 def _of_one_call(inner: Operation, outer: Operation) -> bool:
     if isinstance(inner, McpRequest):
         return isinstance(outer, (ToolExecution, McpRequest))
-    if isinstance(inner, ToolExecution) and isinstance(outer, ToolExecution):
+    if not isinstance(inner, ToolExecution):
+        return False
+    if isinstance(outer, McpRequest):
+        return inner.call_id is None and inner.name == outer.tool_name
+    if isinstance(outer, ToolExecution):
         return inner.call_id == outer.call_id if inner.call_id is not None else not inner.name
     return False
 

@@ -1,0 +1,79 @@
+"""Trace context in `params._meta` of a request, under the unprefixed names of the propagators.
+
+Spec: MCP, SEP-414; semantic-conventions-genai, MCP, context propagation. mcp 2 writes and reads it
+itself; for mcp 1, which does not, it is done here. HTTP headers are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import wrapt
+from opentelemetry.context import Context, get_current, set_value
+from opentelemetry.trace import get_current_span
+
+from agentool_otel.capture import context as carriers
+from agentool_otel.emit.identity import IDENTITY_KEY
+from agentool_otel.emit.live import OWNER_KEY
+from agentool_otel.emit.run import RUN_KEY
+
+if TYPE_CHECKING:
+
+    class _Proxy:
+        """What the type checkers need to know of wrapt's proxy."""
+
+        __wrapped__: Any
+
+        def __init__(self, wrapped: Any) -> None: ...
+
+else:
+    _Proxy = wrapt.ObjectProxy
+
+__all__ = ["CarryingRequest", "context_of"]
+
+
+class CarryingRequest(_Proxy):
+    """A request of mcp 1 that is sent with the trace context in which it was made.
+
+    The caller's own object stays as it is: the context is added to the copy that is sent, also
+    where the request has no `_meta` or no parameters.
+    """
+
+    _self_carrier: dict[str, str]
+
+    def __init__(self, wrapped: Any, carrier: dict[str, str]):
+        super().__init__(wrapped)
+        self._self_carrier = carrier
+
+    def model_dump(self, *args: Any, **kwargs: Any) -> Any:
+        data = self.__wrapped__.model_dump(*args, **kwargs)
+        if isinstance(data, dict) and self._self_carrier:
+            params = dict(data.get("params") or {})
+            params["_meta"] = {**(params.get("_meta") or {}), **self._self_carrier}
+            return {**cast("dict[str, Any]", data), "params": params}
+        return data
+
+
+def context_of(meta: Mapping[str, Any] | None) -> Context:
+    """Return the context that a request is handled in: below the span that its `_meta` names, else
+    the current one.
+
+    In one process the server may run in the context of somebody else, who has started it. Unless
+    that is where the request comes from, whose run and whose work it is are unknown.
+    """
+    here = get_current()
+    carrier = {key: value for key, value in (meta or {}).items() if isinstance(value, str)}
+    if not carrier:
+        return here
+    there = carriers.extract(carrier)
+    sender = get_current_span(there).get_span_context()
+    if not sender.is_valid:
+        return here
+    around = get_current_span(here).get_span_context()
+    if (sender.trace_id, sender.span_id) == (around.trace_id, around.span_id):
+        return here
+    context = Context({**here, **there})
+    for key in (RUN_KEY, IDENTITY_KEY, OWNER_KEY):
+        context = set_value(key, None, context)
+    return context
