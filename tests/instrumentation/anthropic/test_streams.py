@@ -79,8 +79,8 @@ def test_a_stream_is_still_the_type_it_was(client: Any, spans: Any) -> None:
     if type(anthropic.Stream) is not type:
         pytest.skip("0.x: nothing but a Stream itself passes for one")
     with client.messages.create(**HELLO, stream=True) as stream:
-        assert isinstance(stream, anthropic.Stream)
         assert stream.response.status_code == 200
+        assert isinstance(stream, anthropic.Stream)
 
 
 def test_what_is_entered_is_what_it_was(client: Any, spans: Any) -> None:
