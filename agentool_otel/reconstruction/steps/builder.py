@@ -332,6 +332,8 @@ class StepBuilder:
         if call is None:
             if (other := self._calls.repeated_span(node, call_id)) is not None:
                 self._calls.repeat(other, operation)
+                for place in (agentool.STEP_INDEX, agentool.STEP_RESULT_INDEX):
+                    self._handoffs.merged.add(index(node, place))  # on the timeline of ours
                 return
             call = ToolCall(name, call_id, UNSET)
             self._calls.add(call)
