@@ -19,7 +19,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
-from opentelemetry.context import attach, create_key, get_current, set_value
+from opentelemetry.context import Context, attach, create_key, get_current, set_value
+from opentelemetry.trace import get_current_span, set_span_in_context
 
 from agentool_otel.capture.context import restore
 from agentool_otel.content.policy import encode, jsonable
@@ -102,6 +103,8 @@ class _Run:
         self.cut: list[tuple[StepSpan, int]] = []
         """Model requests that were cancelled, and when: a stream is cancelled whether its model
         failed or its reader did, and only the end of the run tells."""
+        self.over = False
+        """Whether the run has ended; what ends later is told nothing more."""
         self.called: set[str] = set()
         """Ids of the tool calls that have a span."""
 
@@ -115,26 +118,24 @@ class _Run:
         names: Any = get_current().get(IDENTITY_KEY) or {}
         around = names.get(gen_ai.CONVERSATION_ID)
         agent = get(ctx, "agent")
-        model = get(ctx, "model")
+        model = models.identity(models.tried_in_turn(get(ctx, "model"))[0])
         return {
             "agent_name": string(agent, "name") or "agent",
             "agent_description": string(agent, "description"),
             "conversation_id": self.conversation_id or around or string(ctx, "conversation_id"),
-            "request_model": string(model, "model_name"),
-            "provider": models.provider_named(string(model, "system")),
+            "request_model": model["request_model"],
+            "provider": model["provider"],
         }
 
     def returned(self, step: StepSpan, output: Any) -> None:
         self.end_cut(None)
-        with guarded("finishing a run of pydantic-ai"):
-            if type(output).__name__ == "DeferredToolRequests":
-                for call in (*items(output, "calls"), *items(output, "approvals")):
-                    self._leave_open(call)
-                extra = {agentool.STATUS: "in_progress"}
-                step.end(interrupted="DeferredToolRequests", extra=extra)
-                return
-            step.add(lambda: {"output": messages.output_of(output)})
-            step.end(extra={agentool.STATUS: "success"})
+        if isinstance(output, import_module("pydantic_ai").DeferredToolRequests):
+            for call in (*items(output, "calls"), *items(output, "approvals")):
+                self._leave_open(call)
+            step.end(interrupted="DeferredToolRequests", extra={agentool.STATUS: "in_progress"})
+            return
+        step.add(lambda: {"output": messages.output_of(output)})
+        step.end(extra={agentool.STATUS: "success"})
 
     def _leave_open(self, call: Any) -> None:
         """Record a tool call that someone else makes, or has to approve, after this run."""
@@ -152,6 +153,7 @@ class _Run:
     def end_cut(self, error: BaseException | None) -> None:
         """End the model requests that were cancelled, with the error of the run if it is theirs."""
         cut, self.cut = self.cut, []
+        self.failure, self.over = None, True
         for step, at_ns in cut:
             if _from_model(error):
                 step.end(error, end_ns=at_ns)
@@ -286,14 +288,19 @@ class _Outside(_Hooks):
             try:
                 result = await handler()
             except BaseException as error:
-                run.raised(step, error)
+                with guarded("finishing a run of pydantic-ai"):
+                    run.raised(step, error)
                 raise
-            run.returned(step, get(result, "output"))
+            with guarded("finishing a run of pydantic-ai"):
+                run.returned(step, get(result, "output"))
         return result
 
     async def on_run_error(self, ctx: Any, *, error: BaseException) -> Any:
         self._agentool_run.failure = error
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # its traceback holds this frame
 
     async def wrap_tool_execute(
         self,
@@ -318,7 +325,10 @@ class _Outside(_Hooks):
                     call, string(tool_def, "description"), lambda: _arguments(call)
                 )
                 step.failed(error)
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # its traceback holds this frame
 
     async def wrap_output_process(
         self,
@@ -356,21 +366,30 @@ class _Inside(_Hooks):
             owner=_OWNED,
         )
         self._agentool_step = step
-        token = attach(set_value(_STEP_KEY, step, step.context))
+        context = step.context
+        with guarded("starting a model request of pydantic-ai"):
+            context = _inside(step, around)
+        token = attach(context)
         try:
             response = await handler(request_context)
         except BaseException as error:
             with guarded("finishing a model request of pydantic-ai"):
-                self._raised(step, request_context, error)
-                for attempt in items(error, "failed_attempts")[:-1]:  # the last is this request
+                attempts = items(error, "attempts")
+                if attempts:
+                    _made_to(step, models.tried_in_turn(request_context.model)[-1])
+                for attempt in attempts[:-1]:  # the last is this request
                     _record_attempt(attempt, around)
+                self._raised(step, request_context, error)
             raise
         else:
             with guarded("finishing a model request of pydantic-ai"):
+                _made_to(step, models.answering(request_context.model, response))
                 _answered(step, response)
                 for attempt in items(response, "failed_attempts"):
                     _record_attempt(attempt, around)
-            step.end()
+            # A stream whose reader has had enough of it ends without an exception.
+            cut = get(response, "state") in ("incomplete", "interrupted")
+            step.end(interrupted="closed" if cut else None)
         finally:
             self._agentool_step = None
             restore(token)
@@ -398,6 +417,8 @@ class _Inside(_Hooks):
         run = self._agentool_run
         if isinstance(error, CancelledError) and not run.cancelled:
             run.cut.append((step, time_ns()))
+            if run.over:
+                run.end_cut(None)
         elif _signal(error) == "SkipModelRequest":  # a hook has answered instead
             step.end(interrupted="SkipModelRequest")
         else:
@@ -408,12 +429,32 @@ def _ids(request_context: Any) -> list[int]:
     return [id(it) for it in items(request_context, "messages")]
 
 
+def _inside(step: StepSpan, around: Context) -> Context:
+    """Return the context that a model is asked in.
+
+    pydantic-ai's own span of the request stays the current one: a `FallbackModel` writes on it.
+    """
+    above = get_current_span(around)
+    if getattr(getattr(above, "instrumentation_scope", None), "name", None) == "pydantic-ai":
+        return set_value(_STEP_KEY, step, set_span_in_context(above, step.context))
+    return set_value(_STEP_KEY, step, step.context)
+
+
+def _made_to(step: StepSpan, model: Any) -> None:
+    """Name the model of a request once it is known which one of several that was."""
+    fields = models.identity(model)
+    if fields["request_model"] != getattr(step.operation, "request_model", None):
+        step.set(**fields)
+        if step.live is not None:
+            step.live.span.update_name(f"chat {fields['request_model']}")
+
+
 def _answered(step: StepSpan, response: Any) -> None:
     step.set(**models.answered(response))
     step.add(lambda: {"output": [messages.answer(response)]})
 
 
-def _record_attempt(attempt: Any, around: Any) -> None:
+def _record_attempt(attempt: Any, around: Context) -> None:
     operation, began, ended = models.attempted(attempt)
     step = start_step(
         operation,

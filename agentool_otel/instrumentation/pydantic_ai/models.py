@@ -14,7 +14,16 @@ from agentool_otel.providers import tools
 from agentool_otel.providers.fields import get, integer, items, number, record, string
 from agentool_otel.providers.servers import address_in, provider_of
 
-__all__ = ["answered", "asked", "attempted", "content", "provider_named"]
+__all__ = [
+    "answered",
+    "answering",
+    "asked",
+    "attempted",
+    "content",
+    "identity",
+    "provider_named",
+    "tried_in_turn",
+]
 
 _PROVIDERS = {
     "azure": "azure.ai.openai",
@@ -38,21 +47,42 @@ def provider_named(name: str | None, address: str | None = None) -> str | None:
     return None if name is None else _PROVIDERS.get(name, name)
 
 
-def asked(request_context: Any) -> dict[str, Any]:
-    """Return what is known of a request, without content."""
-    model = get(request_context, "model")
-    settings = {
-        **(record(get(model, "settings")) or {}),
-        **(record(get(request_context, "model_settings")) or {}),
-    }
+def tried_in_turn(model: Any) -> list[Any]:
+    """Return the models that a request may go to, for a `FallbackModel`, or the model itself."""
+    chain = (string(model, "model_name") or "").startswith("fallback:")
+    inside = items(model, "models") if chain else []
+    return [it for each in inside for it in tried_in_turn(each)] or [model]
+
+
+def answering(model: Any, response: Any) -> Any:
+    """Return the model that has answered a request."""
+    tried, name = tried_in_turn(model), string(response, "model_name")
+    named = next((it for it in tried if string(it, "model_name") == name), None)
+    failed = len(items(response, "failed_attempts"))  # from 2.0 on
+    return named or tried[min(failed, len(tried) - 1)]
+
+
+def identity(model: Any) -> dict[str, Any]:
+    """Return which model it is, and whose."""
     address, port = address_in(string(model, "base_url") or "")
-    mode = string(get(request_context, "model_request_parameters"), "output_mode")
-    efforts = (v for k, v in settings.items() if k == "thinking" or k.endswith("reasoning_effort"))
     return {
         "provider": provider_named(string(model, "system"), address),
         "request_model": string(model, "model_name"),
         "server_address": address,
         "server_port": port,
+    }
+
+
+def asked(request_context: Any) -> dict[str, Any]:
+    """Return what is known of a request, without content."""
+    model = tried_in_turn(get(request_context, "model"))[0]
+    settings = {
+        **(record(get(model, "settings")) or {}),
+        **(record(get(request_context, "model_settings")) or {}),
+    }
+    mode = string(get(request_context, "model_request_parameters"), "output_mode")
+    efforts = (v for k, v in settings.items() if k == "thinking" or k.endswith("reasoning_effort"))
+    return identity(model) | {
         "stream": True if get(request_context, "streaming") is True else None,
         "output_type": "json" if mode in ("tool", "native", "prompted") else None,
         "temperature": number(settings, "temperature"),
@@ -71,13 +101,12 @@ def content(request_context: Any) -> dict[str, Any]:
     """Return the messages and the tools of a request."""
     parameters = get(request_context, "model_request_parameters")
     offered = [*items(parameters, "function_tools"), *items(parameters, "output_tools")]
-    # `builtin_tools` until 2.0; the provider has those, so there is nothing to say of them but that
-    hosted = items(parameters, "native_tools") or items(parameters, "builtin_tools")
+    native = items(parameters, "native_tools")  # the provider has those
     return {
         "system": messages.instructions(request_context),
         "input": messages.conversation(items(request_context, "messages")),
         "tools": tools.definitions(
-            [*map(_definition, offered), *({"type": string(it, "kind")} for it in hosted)]
+            [*map(_definition, offered), *({"type": string(it, "kind")} for it in native)]
         ),
     }
 
