@@ -143,9 +143,10 @@ class _Run:
             self.start_tool(call, None, lambda: _arguments(call)).left_open()
 
     def raised(self, step: StepSpan, error: BaseException) -> None:
-        left = isinstance(error, CancelledError) and self.failure is None and not self.cancelled
-        self.end_cut(None if left else error)
-        if left:  # the caller has gone on without the rest
+        untold = self.failure is None and not self.cancelled
+        closed = isinstance(error, CancelledError) and untold
+        self.end_cut(None if closed else error)
+        if closed:  # the caller has gone on without the rest
             step.end(interrupted="closed", extra={agentool.STATUS: "in_progress"})
         else:
             step.end(error, extra={agentool.STATUS: "error"})

@@ -24,8 +24,9 @@ pydantic-ai's own instrumentation (`instrument_all`, `instrument=`, Logfire) is 
 tracer provider is ours; where it is the user's both are written, its spans around ours.
 
 Not seen: realtime sessions; `direct.model_request` and embedders, which are the client's calls;
-before 2.0 the time to the first chunk. Workflows of a durable engine (Temporal, DBOS, Prefect) are
-seen as any program, their replays too.
+before 2.0 the time to the first chunk and the attempts of a `FallbackModel`. On Python 3.10 a run
+that its caller leaves early counts as cancelled. Workflows of a durable engine (Temporal, DBOS,
+Prefect) are seen as any program, their replays too.
 
 Source: pydantic-ai-slim 1.100 and 2.68, capabilities/ and agent/__init__.py.
 """

@@ -10,7 +10,6 @@ from typing import Any
 
 from agentool_otel.instrumentation.pydantic_ai import messages
 from agentool_otel.model.operations import Inference, Usage
-from agentool_otel.providers import tools
 from agentool_otel.providers.fields import get, integer, items, number, record, string
 from agentool_otel.providers.servers import address_in, provider_of
 
@@ -101,23 +100,23 @@ def content(request_context: Any) -> dict[str, Any]:
     """Return the messages and the tools of a request."""
     parameters = get(request_context, "model_request_parameters")
     offered = [*items(parameters, "function_tools"), *items(parameters, "output_tools")]
-    native = items(parameters, "native_tools")  # the provider has those
+    hosted = items(parameters, "native_tools")  # the provider has those
     return {
         "system": messages.instructions(request_context),
         "input": messages.conversation(items(request_context, "messages")),
-        "tools": tools.definitions(
-            [*map(_definition, offered), *({"type": string(it, "kind")} for it in native)]
-        ),
+        "tools": [*map(_definition, offered), *map(_hosted, hosted)] or None,
     }
 
 
 def _definition(tool: Any) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.parameters_json_schema,
-    }
+    described = {} if tool.description is None else {"description": tool.description}
+    schema = {"parameters": tool.parameters_json_schema}
+    return {"type": "function", "name": tool.name, **described, **schema}
+
+
+def _hosted(tool: Any) -> dict[str, Any]:
+    kind = string(tool, "kind") or "unknown"
+    return {"type": kind, "name": kind}
 
 
 def answered(response: Any) -> dict[str, Any]:

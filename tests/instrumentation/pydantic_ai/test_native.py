@@ -105,3 +105,25 @@ def test_uninstrument_leaves_no_trace(instrumented: Any) -> None:
     for each in (vars(agent)["iter"], vars(stream).get("time_to_first_chunk")):
         assert not type(each).__module__.startswith("wrapt")
     assert all(it.state in ("detached", "absent") for it in instrumented.attached.values())
+
+
+def test_theirs_are_the_same_with_ours_as_without(
+    spans: Any, instrumented: Any, switched_on: Any
+) -> None:
+    from agentool_otel.emit.session import session
+
+    refused = pydantic_ai(".exceptions").ModelHTTPError(500, "one", "broken")
+    fallback = pydantic_ai(".models.fallback").FallbackModel
+
+    def theirs() -> list[tuple[str, list[str]]]:
+        run()
+        chain = fallback(scripted(refused, name="one"), scripted("fine", name="two"))
+        asyncio.run(agent_on(chain).run("x"))
+        finished = [it for it in spans.finished() if it.instrumentation_scope.name == "pydantic-ai"]
+        spans.forget()
+        return [(it.name, sorted(it.attributes)) for it in finished]
+
+    switched_on(session.provider)
+    with_ours = theirs()
+    instrumented.uninstrument()
+    assert theirs() == with_ours
