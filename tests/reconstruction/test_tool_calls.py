@@ -9,6 +9,8 @@ from agentool_otel.model.operations import (
     McpRequest,
     ToolExecution,
 )
+from agentool_otel.model.spans import SpanEvent
+from agentool_otel.semconv import agentool, gen_ai
 from tests.records import Collected, agent, asks, shape
 
 
@@ -154,6 +156,28 @@ def test_two_tool_spans_with_different_arguments_are_two_calls() -> None:
     seen.add(ToolExecution(name="look", arguments={"n": 2}, result="found"), parent=root)
     [trace] = seen.rebuilt()
     assert len([step for step in shape(trace) if step.startswith("call")]) == 2
+
+
+def test_a_call_of_ours_inside_another_tracers_span_of_it_is_one_call() -> None:
+    seen = Collected()
+    root = seen.add(
+        agent(),
+        seconds=9,
+        events=[
+            SpanEvent(
+                agentool.STEP_EVENT,
+                n,
+                {agentool.STEP_INDEX: n, agentool.STEP_TYPE: kind, gen_ai.TOOL_NAME: "look"},
+            )
+            for n, kind in enumerate(("tool_call", "tool_result"))
+        ],
+    )
+    tool = ToolExecution(name="look", call_id="c1", arguments={"n": 1}, result="found")
+    theirs = seen.add(tool, parent=root)
+    places = {agentool.STEP_INDEX: 0, agentool.STEP_RESULT_INDEX: 1}
+    seen.add(ToolExecution(name="look", call_id="c1", extra=places), parent=theirs)
+    [trace] = seen.rebuilt()
+    assert shape(trace) == ["call c1 look {'n': 1}", "result c1 found"]
 
 
 def test_results_of_unrecorded_calls_are_kept_once() -> None:

@@ -29,6 +29,8 @@ def layers(function: Any) -> Iterator[Any]:
 def others_around(module: str, target: str) -> list[str]:
     """Return the modules, other than ours and the library's, whose wrappers a call passes.
 
+    A wrapper of the standard library is the library's own: `asynccontextmanager`, for example.
+
     Args:
         module: of the library; it is not imported for this.
         target: attribute path inside it, e.g. `Completions.create`.
@@ -36,7 +38,7 @@ def others_around(module: str, target: str) -> list[str]:
     function: Any = sys.modules.get(module)
     for name in target.split("."):
         function = getattr(function, name, None)
-    own = (__name__.partition(".")[0], module.partition(".")[0])
+    own = {__name__.partition(".")[0], module.partition(".")[0], *sys.stdlib_module_names}
     homes = (_home(layer) for layer in layers(function) if function is not None)
     found = [home for home in homes if home and home.partition(".")[0] not in own]
     return list(dict.fromkeys(found))

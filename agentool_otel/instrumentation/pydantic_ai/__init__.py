@@ -1,0 +1,1 @@
+"""pydantic-ai: agents, model requests and tools. See `instrumentor`."""
