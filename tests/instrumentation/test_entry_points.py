@@ -14,7 +14,7 @@ OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9
 
 
 def test_every_framework_has_an_entry_point_that_can_be_disabled_by_name() -> None:
-    assert {point.name for point in OURS} == {"agentool-openai", "agentool-langchain"}
+    assert {"agentool-openai", "agentool-langchain"} <= {point.name for point in OURS}
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
