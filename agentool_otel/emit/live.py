@@ -16,13 +16,13 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
-from agentool_otel.content.policy import mask_text
+from agentool_otel.content.policy import Policy, mask_text
 from agentool_otel.emit import exceptions, metrics
 from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
 from agentool_otel.emit.identity import as_agent, identity_for, named
 from agentool_otel.emit.run import RUN_KEY, Run
-from agentool_otel.emit.session import SCOPE, session, suppressed
+from agentool_otel.emit.session import SCOPE, policy_in, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
 from agentool_otel.emit.start_attributes import Opening, tell
 from agentool_otel.emit.steps import Timeline
@@ -100,6 +100,11 @@ class LiveSpan:
     def span_id(self) -> str:
         return trace.format_span_id(self.span.get_span_context().span_id)
 
+    @property
+    def policy(self) -> Policy:
+        """What happens to its content."""
+        return policy_in(self.context)
+
     def opened(self, operation: Operation, extra: dict[str, Any] | None = None) -> bool:
         """Set what is known before the user's code runs: an open span is found with it after a
         kill. `end` does not encode the same content again.
@@ -113,12 +118,13 @@ class LiveSpan:
         """
         if session.opened is None or not self.recording:
             return False
-        self._opening = Opening(operation, {**self.essentials, **(extra or {})})
+        policy = self.policy
+        self._opening = Opening(operation, {**self.essentials, **(extra or {})}, policy)
         self.essentials.clear()
         attributes = self._opening.fitted()
         if isinstance(operation, Inference) and session.tells_messages:
             self._tell_messages(attributes, self._opening.cuts, time_ns())
-        session.policy.keep_off(attributes)
+        policy.keep_off(attributes)
         self.started = tell(self.span, attributes, self.started)
         return True
 
@@ -172,17 +178,21 @@ class LiveSpan:
                 attributes.update(self.run.totals())
         elif isinstance(operation, ToolExecution) and run is not None and self.answers:
             self._finish_tool(run, operation, attributes, end_ns)
-        failure = (operation.error_type, operation.error_message)
+        policy = self.policy
+        message = operation.error_message
+        if error is None and not (policy.capture and policy.on_spans):
+            message = None  # it is what a tool or model said
+        failure = (operation.error_type, message)
         fail(span, self.context, self._parent_id, *failure, error, attributes, end_ns)
         if session.copies:
             attributes[agentool.SPAN_END_NS] = end_ns
-        session.policy.clean(attributes)
+        policy.clean(attributes)
         if opening is not None:
             attributes = opening.joined(attributes)
-        cuts = session.policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
+        cuts = policy.fit(attributes, NO_CUTS if opening is None else opening.cuts)
         if isinstance(operation, Inference) and session.tells_messages:
             self._tell_messages(attributes, cuts, end_ns)
-        if session.policy.in_events:
+        if policy.in_events:
             attributes = {**identity_for(operation, self.context), **attributes}
             self._tell_details(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, session.dialect.named(attributes), self.started, end_ns)
@@ -270,8 +280,6 @@ def fail(
             _record(span, context, error, end_ns)
     else:
         exceptions.forget(span)
-        if not (session.policy.capture and session.policy.on_spans):
-            message = None  # it is what a tool or model said
         if error_type is not None and message:
             _record_reported(span, error_type, message, end_ns)
     if error_type is None:
