@@ -15,6 +15,7 @@ Source: openai-agents run.py, result.py, run_internal/run_loop.py at 0.6 and 0.2
 
 from __future__ import annotations
 
+import sys
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from time import time_ns
@@ -25,7 +26,7 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 from agentool_otel.capture.context import restore
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.owners import counting_client_calls
-from agentool_otel.emit.session import guarded
+from agentool_otel.emit.session import guarded, withholding_content
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.instrumentation.openai_agents import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
@@ -231,15 +232,30 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
             )
         else:
             operation = WorkflowInvocation(workflow_name=workflow, conversation_id=conversation_id)
+        parent = get_current()
+        if _withholds(config):
+            parent = withholding_content(parent)
         step = start_step(
             operation,
             what="a run of an agent",
             scope=SCOPE,
+            parent=parent,
             content=lambda: {"input": values.conversation(prompt)},
         )
         step.context = identify(step.context, named(conversation_id))
         return AgentRun(step, prompt)
     return None
+
+
+def _withholds(config: Any) -> bool:
+    """Whether traces of the run are to have no content: the user says so, or the environment, which
+    the SDK reads."""
+    included = get(config, "trace_include_sensitive_data")
+    for module in ("agents.run_config", "agents.run"):
+        default = get(sys.modules.get(module), "_default_trace_include_sensitive_data")
+        if included is None and default is not None:
+            included = default()
+    return included is False
 
 
 def _workflow(agent: Any, config: Any) -> str | None:

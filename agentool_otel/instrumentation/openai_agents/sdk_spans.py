@@ -26,6 +26,7 @@ from collections.abc import Callable
 from time import time_ns
 from typing import Any, Literal
 
+from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
 from agentool_otel.capture.context import restore
@@ -245,38 +246,36 @@ class _ModelCall(_Heard):
     def finish(self) -> None:
         if self.run is None or self.run.calls.count != self._recorded:
             return
+        known = Inference(request_model=string(self.data, "model"), usage=values.usage(self.data))
+        with guarded("reading a model call"):
+            known = self._read(known)
         step = start_step(
-            Inference(request_model=string(self.data, "model")),
+            Inference(request_model=known.request_model),
             what="a model call",
             scope=SCOPE,
             parent=self.parent,
             start_ns=self.start_ns,
+            content=lambda: {"input": values.conversation(get(self.data, "input"))},
         )
-        with guarded("reading a model call"):
-            self._read(step)
+        step.set(
+            usage=known.usage,
+            response_model=known.response_model,
+            response_id=known.response_id,
+            finish_reasons=known.finish_reasons,
+        )
+        step.add(output=known.output)
         if self.failure is not None and self.error is None:
             step.set(error_type="error")
             step.add(error_message=string(self.failure, "message"))
         step.end(self.error)
 
-    def _read(self, step: StepSpan) -> None:
+    def _read(self, known: Inference) -> Inference:
         response = get(self.data, "response")
-        step.set(usage=values.usage(self.data))
-        if response is not None:
-            reading = ResponsesReading(Inference())
-            reading.whole(response)
-            known = reading.operation(False)
-            step.set(
-                request_model=known.response_model,
-                response_model=known.response_model,
-                response_id=known.response_id,
-                finish_reasons=known.finish_reasons,
-                usage=known.usage,
-            )
-            step.add(output=known.output)
-        else:
-            step.add(lambda: {"output": values.output_of_model(self.data)})
-        step.add(lambda: {"input": values.conversation(get(self.data, "input"))})
+        if response is None:
+            return replace(known, output=values.output_of_model(self.data))
+        reading = ResponsesReading(replace(known, request_model=string(response, "model")))
+        reading.whole(response)
+        return reading.operation(False)
 
 
 class _Guardrail(_Heard):
