@@ -47,6 +47,11 @@ ENVIRONMENTS = {
         "openinference-instrumentation-langchain>=0.1.60",
         "opentelemetry-instrumentation-langchain>=0.62",
     ],
+    "beside-agents": [
+        "openai>=3",
+        "openai-agents>=0.20",
+        "openinference-instrumentation-openai-agents>=2",
+    ],
     "beside-oldest": [
         "openai==1.66.*",
         "httpx<1",
@@ -79,12 +84,13 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": ["tests/situations"],
+    "agents": ["tests/situations", "tests/instrumentation/openai_agents"],
     "crewai": ["tests/situations"],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py"],
+    "beside-agents": ["tests/guest/test_beside_openai_agents.py"],
 }
 
 

@@ -34,6 +34,7 @@ from agentool_otel.reconstruction.steps.tool_calls import (
     ToolCall,
     ToolCalls,
     call_above,
+    call_below,
     has_result,
     is_only_value,
     parsed,
@@ -295,6 +296,8 @@ class StepBuilder:
         if type(operation) is Inference:
             return
         if isinstance(operation, ToolExecution):
+            if call_below(node) is not None:
+                return
             if operation.transfer_target is not None or transfers(
                 operation.name, operation.arguments
             ):
