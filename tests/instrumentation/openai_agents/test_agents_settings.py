@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -60,7 +60,7 @@ def test_what_the_sdks_traces_are_not_to_hold_is_not_in_ours(
 
 
 @contextmanager
-def processors(scene: Scene, *processors: Any) -> Iterator[Any]:
+def processors(scene: Scene, *processors: Any) -> Generator[Any]:
     """Put processors in the place of those that are there, as a user does."""
     provider = importlib.import_module("agents.tracing").get_trace_provider()
     before = provider._multi_processor._processors
