@@ -55,6 +55,11 @@ ENVIRONMENTS = {
     # Before the SDK had spans of its own, and the last with httpx and text completions.
     "anthropic-1": ["anthropic==1.0.*"],
     "anthropic-0": ["anthropic==0.104.*"],
+    "beside-agents": [
+        "openai>=3",
+        "openai-agents>=0.20",
+        "openinference-instrumentation-openai-agents>=2",
+    ],
     "beside-oldest": [
         "openai==1.66.*",
         "httpx<1",
@@ -88,8 +93,17 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": [*ANTHROPIC, "tests/instrumentation/mcp"],
-    "crewai": ["tests/situations", "tests/instrumentation/mcp"],
+    "agents": [
+        *ANTHROPIC,
+        "tests/instrumentation/mcp",
+        "tests/instrumentation/openai_agents",
+        "tests/instrumentation/pydantic_ai",
+    ],
+    "crewai": [
+        "tests/situations",
+        "tests/instrumentation/mcp",
+        "tests/instrumentation/crewai",
+    ],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
@@ -97,6 +111,7 @@ OTHER_TESTS = {
     "beside-anthropic": ["tests/guest/test_beside_anthropic.py"],
     "anthropic-1": ANTHROPIC,
     "anthropic-0": ANTHROPIC,
+    "beside-agents": ["tests/guest/test_beside_openai_agents.py"],
 }
 
 

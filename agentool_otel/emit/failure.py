@@ -11,7 +11,7 @@ from opentelemetry.trace import Status, StatusCode
 from agentool_otel.content.policy import mask_text
 from agentool_otel.emit import exceptions
 from agentool_otel.emit.exceptions import error_type_of, exception_attributes, str_of
-from agentool_otel.emit.session import session
+from agentool_otel.emit.session import policy_in, session
 from agentool_otel.semconv import core
 
 __all__ = ["fail"]
@@ -47,7 +47,8 @@ def fail(
             _record(span, context, error, end_ns)
     else:
         exceptions.forget(span)
-        if not (session.policy.capture and session.policy.on_spans):
+        policy = policy_in(context)
+        if not (policy.capture and policy.on_spans):
             message = None  # the words of a tool or model are content
         if error_type is not None and message:
             _record_reported(span, error_type, message, end_ns)

@@ -16,13 +16,14 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit import metrics
 from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of
 from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import as_agent, identity_for, named
 from agentool_otel.emit.run import RUN_KEY, Run
-from agentool_otel.emit.session import SCOPE, session, suppressed
+from agentool_otel.emit.session import SCOPE, policy_in, session, suppressed
 from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
 from agentool_otel.emit.start_attributes import StartAttributes, report_open
 from agentool_otel.emit.steps import Timeline
@@ -101,6 +102,11 @@ class LiveSpan:
     def span_id(self) -> str:
         return trace.format_span_id(self.span.get_span_context().span_id)
 
+    @property
+    def policy(self) -> Policy:
+        """What happens to its content."""
+        return policy_in(self.context)
+
     def opened(self, operation: Operation, extra: dict[str, Any] | None = None) -> bool:
         """Set what is known before the user's code runs: an open span is found with it after a
         kill. `end` does not encode the same content again.
@@ -114,12 +120,13 @@ class LiveSpan:
         """
         if session.opened is None or not self.recording:
             return False
-        self._at_start = StartAttributes(operation, {**self.essentials, **(extra or {})})
+        policy = self.policy
+        self._at_start = StartAttributes(operation, {**self.essentials, **(extra or {})}, policy)
         self.essentials.clear()
         attributes = self._at_start.fitted()
         if isinstance(operation, Inference) and session.tells_messages:
             self._emit_messages(attributes, self._at_start.cuts, time_ns())
-        session.policy.keep_off(attributes)
+        policy.keep_off(attributes)
         self.started = report_open(self.span, attributes, self.started)
         return True
 
@@ -159,18 +166,21 @@ class LiveSpan:
         fail(span, self.context, self._parent_id, error_type, message, error, attributes, end_ns)
         if session.copies:
             attributes[agentool.SPAN_END_NS] = end_ns
-        attributes, cuts = self._fitted(attributes)
+        policy = self.policy
+        attributes, cuts = self._fitted(attributes, policy)
         if isinstance(operation, Inference) and session.tells_messages:
             self._emit_messages(attributes, cuts, end_ns)
-        if session.policy.in_events:
+        if policy.in_events:
             attributes = {**identity_for(operation, self.context), **attributes}
             self._emit_content(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, session.dialect.named(attributes), self.started, end_ns)
         metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
 
-    def _fitted(self, attributes: dict[str, Any]) -> tuple[dict[str, Any], Mapping[str, Cut]]:
+    def _fitted(
+        self, attributes: dict[str, Any], policy: Policy
+    ) -> tuple[dict[str, Any], Mapping[str, Cut]]:
         """Return the attributes of start and end, masked and fitted, and what was shortened."""
-        policy, at_start = session.policy, self._at_start
+        at_start = self._at_start
         policy.clean(attributes)
         if at_start is None:
             return attributes, policy.fit(attributes, NO_CUTS)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import msgspec
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 
@@ -183,6 +184,22 @@ class Session:
 
 
 session = Session()
+
+
+_WITHHELD_KEY = otel_context.create_key("agentool-otel-content-withheld")
+
+
+def withholding_content(context: otel_context.Context) -> otel_context.Context:
+    """Return a context in which no content is captured, even where the process captures it."""
+    return otel_context.set_value(_WITHHELD_KEY, True, context)
+
+
+def policy_in(context: otel_context.Context) -> Policy:
+    """Return what happens to the content of a span in a context."""
+    policy = session.policy
+    if policy.capture and context.get(_WITHHELD_KEY):
+        return msgspec.structs.replace(policy, capture=False)
+    return policy
 
 
 def suppressed(context: otel_context.Context) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from opentelemetry import trace
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
+from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
 from agentool_otel.emit.spans import set_all, unmark
 from agentool_otel.model.operations import UNSET, Operation
@@ -27,14 +28,16 @@ class StartAttributes:
     Args:
         operation: the operation as far as it is known.
         more: further attributes.
+        policy: what happens to its content.
     """
 
-    __slots__ = ("_attributes", "_content", "cuts")
+    __slots__ = ("_attributes", "_content", "_policy", "cuts")
 
-    def __init__(self, operation: Operation, more: dict[str, Any]):
+    def __init__(self, operation: Operation, more: dict[str, Any], policy: Policy):
         attributes = session.dialect.draft(operation).attributes
         attributes.update(more)
-        session.policy.clean(attributes)
+        policy.clean(attributes)
+        self._policy = policy
         self._attributes = attributes
         self.cuts: Mapping[str, Cut] = NO_CUTS
         """How what is too large was shortened."""
@@ -47,7 +50,7 @@ class StartAttributes:
     def fitted(self) -> dict[str, Any]:
         """Return the attributes, shortened where they are too large."""
         fitted = self._attributes.copy()
-        self.cuts = session.policy.fit(fitted)
+        self.cuts = self._policy.fit(fitted)
         return fitted
 
     def without_encoded(self, operation: Operation) -> Operation:

@@ -39,6 +39,13 @@ def unwrapped(
     """
     kept: list[Node] = []
     for outer in reversed(roots):  # inner runs mostly start later, so one pass is enough
+        if (twin := _recorded_twice(outer, bodies[outer], makes_step)) is not None:
+            kept.remove(twin)
+            _fill(outer, twin)
+            inside = bodies.pop(twin)
+            bodies[outer] = sorted({*bodies[outer], *inside}, key=lambda node: node.order)
+            for node in (*inside, twin):
+                run_around[node] = outer
         inner = _only_run(outer, bodies[outer], makes_step)
         if inner is None:
             kept.append(outer)
@@ -111,6 +118,36 @@ def _only_run(outer: Node, body: list[Node], makes_step: Callable[[Node], bool])
     if isinstance(outer.operation, AgentInvocation) and run_name(outer) is not None:
         return inner if run_name(outer) == run_name(inner) else None
     return inner
+
+
+def _recorded_twice(
+    outer: Node, body: list[Node], makes_step: Callable[[Node], bool]
+) -> Node | None:
+    """Return the run that another tracer has recorded inside a span of ours with a timeline, under
+    the same name, if that is all there is inside."""
+    if not any(event.name == agentool.STEP_EVENT for event in outer.span.events):
+        return None
+    runs = [node for node in body if node.is_run]
+    if len(runs) != 1 or any(makes_step(node) for node in body if not node.is_run):
+        return None
+    (inner,) = runs
+    same = run_name(outer) is not None and run_name(outer) == run_name(inner)
+    return inner if same and inner.span.scope != outer.span.scope else None
+
+
+def _fill(outer: Node, inner: Node) -> None:
+    """Complete a run with what another tracer recorded of it, whose span is plumbing then."""
+    operation, also = outer.operation, inner.operation
+    filled: dict[str, Any] = {
+        field: value
+        for field in _FILLED
+        if hasattr(operation, field)
+        and not getattr(operation, field)
+        and (value := getattr(also, field, None))
+    }
+    outer.operation = replace(operation, **filled)
+    inner.operation = Unclassified(extra=also.extra)
+    inner.is_run = False
 
 
 def _absorb(outer: Node, inner: Node) -> None:

@@ -29,7 +29,7 @@ from opentelemetry.context import Context, attach, get_current
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.session import guarded, session
+from agentool_otel.emit.session import guarded
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.semconv import agentool
 
@@ -120,7 +120,7 @@ class StepSpan:
     @property
     def wants_content(self) -> bool:
         """Whether messages, arguments and results are to be read at all."""
-        return self.recording and session.policy.capture
+        return self.recording and self.live is not None and self.live.policy.capture
 
     def open(self, content: Content | None = None) -> None:
         """Write what is known before the work begins. `start_step` has done so."""

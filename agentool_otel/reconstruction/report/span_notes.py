@@ -14,7 +14,7 @@ from agentool_otel.dialects.kit.reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.reconstruction.report.fidelity import Note, Outcome, SpanReading
-from agentool_otel.reconstruction.steps.tool_calls import call_above, call_beside
+from agentool_otel.reconstruction.steps.tool_calls import call_above, call_below, call_beside
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -143,6 +143,9 @@ def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
             if (node.span.trace_id, span_id) not in counted:
                 rule = "a model call around another: the inner one counts"
                 yield Note("duplicate", "model call", None, span_id, None, rule)
+        elif call_below(node) is not None:
+            rule = "a tool call around another of the same: the inner one counts"
+            yield Note("duplicate", "tool_call", None, span_id, None, rule)
         elif _is_call(node) and (above := call_above(node)) is not None:
             rule = f"the call of span {above.span.span_id[:8]}, seen again further down"
             yield Note("duplicate", "tool_call", None, span_id, None, rule)

@@ -21,6 +21,7 @@ from agentool_otel.reconstruction.steps.tool_calls import (
     ToolCall,
     ToolCalls,
     call_above,
+    call_below,
     is_only_value,
     reranks,
 )
@@ -63,7 +64,8 @@ class SpanSteps:
         if type(operation) is Inference:
             return
         if isinstance(operation, ToolExecution):
-            self._read_execution(node, operation)
+            if call_below(node) is None:
+                self._read_execution(node, operation)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":
                 self._read_mcp(node, operation)

@@ -28,6 +28,7 @@ __all__ = [
     "ToolCall",
     "ToolCalls",
     "call_above",
+    "call_below",
     "call_beside",
     "has_result",
     "is_only_value",
@@ -224,6 +225,19 @@ def call_above(node: Node) -> Node | None:
             return up
         if up.is_run:
             break
+    return None
+
+
+def call_below(node: Node) -> Node | None:
+    """Return the span of the same call right inside a tool span without an id, where another tracer
+    has recorded it and knows the id; that one counts, as it does of model calls."""
+    operation = node.operation
+    if not isinstance(operation, ToolExecution) or operation.call_id is not None:
+        return None
+    for inner in node.children:
+        known = isinstance(inner.operation, ToolExecution) and inner.operation.call_id is not None
+        if known and inner.span.scope != node.span.scope and _agree(node, inner):
+            return inner
     return None
 
 

@@ -1,0 +1,52 @@
+"""Prompts and answers of the SDK, as messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.model.messages import Message, message, text
+from agentool_otel.model.operations import Usage
+from agentool_otel.providers import openai_chat, openai_responses
+from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.openai_values import usage_of
+
+__all__ = ["answer", "conversation", "output_of_model", "usage"]
+
+
+def conversation(prompt: Any) -> list[Message] | None:
+    """Return a prompt: a text, or items of the responses API."""
+    if isinstance(prompt, str):
+        return [message("user", [text(prompt)])]
+    if any(get(item, "tool_calls") or string(item, "role") == "tool" for item in items(prompt)):
+        return [openai_chat.message_of(item) for item in items(prompt)]
+    return openai_responses.messages_of(prompt)
+
+
+def answer(final_output: Any) -> list[Message] | None:
+    """Return what a run came to: a text, or a value of the agent's output type."""
+    if final_output is None:
+        return None
+    written = final_output if isinstance(final_output, str) else encode(jsonable(final_output))
+    return [message("assistant", [text(written)], "stop")]
+
+
+def output_of_model(data: Any) -> list[Message] | None:
+    """Return what the data of a `generation` span says the model answered: a message of chat
+    completions, or, of a stream, a whole response."""
+    for item in items(get(data, "output")):
+        if (output := get(item, "output")) is not None:
+            return openai_responses.messages_of(output)
+        return [openai_chat.message_of(item)]
+    return None
+
+
+def usage(data: Any) -> Usage | None:
+    """Return the token counts in the data of a span, under the names of the responses API."""
+    return usage_of(
+        get(data, "usage"),
+        "input_tokens",
+        "output_tokens",
+        "input_tokens_details",
+        "output_tokens_details",
+    )
