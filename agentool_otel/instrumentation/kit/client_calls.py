@@ -19,7 +19,7 @@ from agentool_otel.capture.context import restore
 from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.chunks import Chunks
 from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.owners import recorded_above
+from agentool_otel.emit.owners import found_below, recorded_above
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
@@ -206,6 +206,8 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         live = begin(operation, scope=call.scope, content_follows=True)
         if live is None:
             return None
+        if isinstance(operation, Inference):
+            found_below()
         if live.recording and session.policy.capture:
             # Read now: the caller may change the list while the call is under way.
             with guarded(f"reading the input of {call.what}"):
