@@ -80,7 +80,7 @@ OTHER_TESTS = {
         ),
     ],
     "agents": ["tests/situations"],
-    "crewai": ["tests/situations"],
+    "crewai": ["tests/situations", "tests/instrumentation/crewai"],
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,

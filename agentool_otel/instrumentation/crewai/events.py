@@ -6,8 +6,10 @@ are not in it have no span, and what happens inside belongs to the step around.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from opentelemetry.context import get_current
@@ -39,6 +41,10 @@ SCOPE = "agentool_otel.instrumentation.crewai"
 _NO_CONTENT: Mapping[str, Any] = {}
 
 
+def _nothing(*_: Any) -> Mapping[str, Any]:
+    return _NO_CONTENT
+
+
 class _Start(NamedTuple):
     """How an event starts a step."""
 
@@ -46,7 +52,7 @@ class _Start(NamedTuple):
     """In words, with its article, for the log."""
     operation: Callable[[Any, Any], Operation | None]
     """Returns what is known without content, from the source and the event; None for no step."""
-    content: Callable[[Any, Any], Mapping[str, Any]]
+    content: Callable[[Any, Any], Mapping[str, Any]] = _nothing
 
 
 class _End(NamedTuple):
@@ -54,14 +60,10 @@ class _End(NamedTuple):
 
     family: str
     """The event that starts it."""
-    facts: Callable[[Any], Mapping[str, Any]]
-    content: Callable[[Any], Mapping[str, Any]]
+    content: Callable[[Any], Mapping[str, Any]] = _nothing
+    facts: Callable[[Any], Mapping[str, Any]] = _nothing
     failed: bool = False
     interrupted: str | None = None
-
-
-def _nothing(*_: Any) -> Mapping[str, Any]:
-    return _NO_CONTENT
 
 
 # ----------------------------------------------------------------------------- crews, flows, agents
@@ -185,7 +187,19 @@ def _memory_query(_: Any, event: Any) -> Operation:
 
 def _memory_save(_: Any, event: Any) -> Operation:
     # Not `create_memory`: what is like a record that is there already is merged into that.
-    return MemoryOperation(operation="upsert_memory")
+    count = _batch(event)
+    return MemoryOperation(operation="upsert_memory", record_count=1 if count is None else count)
+
+
+def _memory_content(_: Any, event: Any) -> Mapping[str, Any]:
+    value = string(event, "value")
+    return {} if value is None or _batch(event) is not None else {"content": value}
+
+
+def _batch(event: Any) -> int | None:
+    """Return how many memories are written at once, of which the event has the number alone."""
+    told = re.fullmatch(r"(\d+) memories \(background\)", string(event, "value") or "")
+    return None if told is None else int(told[1])
 
 
 def _query(_: Any, event: Any) -> Mapping[str, Any]:
@@ -220,45 +234,33 @@ _STARTS: dict[str, _Start] = {
     "flow_started": _Start("a flow", _flow, _flow_input),
     "agent_execution_started": _Start("an agent of CrewAI", _agent, _agent_input),
     "lite_agent_execution_started": _Start("an agent of CrewAI", _lite_agent, _lite_agent_input),
-    "agent_reasoning_started": _Start("a plan of CrewAI", _plan, _nothing),
+    "agent_reasoning_started": _Start("a plan of CrewAI", _plan),
     "tool_usage_started": _Start("a tool of CrewAI", _tool, _tool_input),
     "memory_query_started": _Start("a search of CrewAI's memory", _memory_query, _query),
-    "memory_save_started": _Start(
-        "a write to CrewAI's memory",
-        _memory_save,
-        lambda _, event: {"content": value} if (value := string(event, "value")) else {},
-    ),
-    "knowledge_search_query_started": _Start(
-        "a search of CrewAI's knowledge", _retrieval, _nothing
-    ),
+    "memory_save_started": _Start("a write to CrewAI's memory", _memory_save, _memory_content),
+    "knowledge_search_query_started": _Start("a search of CrewAI's knowledge", _retrieval),
 }
 
 _ENDS: dict[str, _End] = {
-    "crew_kickoff_completed": _End("crew_kickoff_started", _nothing, _crew_output),
-    "crew_kickoff_failed": _End("crew_kickoff_started", _nothing, _nothing, failed=True),
-    "flow_finished": _End("flow_started", _nothing, _flow_output),
-    "flow_failed": _End("flow_started", _nothing, _nothing, failed=True),
-    "flow_paused": _End("flow_started", _nothing, _nothing, interrupted="HumanFeedbackPending"),
-    "agent_execution_completed": _End("agent_execution_started", _nothing, _agent_output),
-    "agent_execution_error": _End("agent_execution_started", _nothing, _nothing, failed=True),
-    "lite_agent_execution_completed": _End("lite_agent_execution_started", _nothing, _agent_output),
-    "lite_agent_execution_error": _End(
-        "lite_agent_execution_started", _nothing, _nothing, failed=True
-    ),
-    "agent_reasoning_completed": _End("agent_reasoning_started", _nothing, _nothing),
-    "agent_reasoning_failed": _End("agent_reasoning_started", _nothing, _nothing, failed=True),
-    "tool_usage_finished": _End("tool_usage_started", _tool_facts, _tool_output),
-    "tool_usage_error": _End("tool_usage_started", _nothing, _tool_error, failed=True),
-    "memory_query_completed": _End("memory_query_started", _found, _records),
-    "memory_query_failed": _End("memory_query_started", _nothing, _nothing, failed=True),
-    "memory_save_completed": _End("memory_save_started", _nothing, _nothing),
-    "memory_save_failed": _End("memory_save_started", _nothing, _nothing, failed=True),
-    "knowledge_search_query_completed": _End(
-        "knowledge_search_query_started", _nothing, _documents
-    ),
-    "knowledge_search_query_failed": _End(
-        "knowledge_search_query_started", _nothing, _nothing, failed=True
-    ),
+    "crew_kickoff_completed": _End("crew_kickoff_started", _crew_output),
+    "crew_kickoff_failed": _End("crew_kickoff_started", failed=True),
+    "flow_finished": _End("flow_started", _flow_output),
+    "flow_failed": _End("flow_started", failed=True),
+    "flow_paused": _End("flow_started", interrupted="HumanFeedbackPending"),
+    "agent_execution_completed": _End("agent_execution_started", _agent_output),
+    "agent_execution_error": _End("agent_execution_started", failed=True),
+    "lite_agent_execution_completed": _End("lite_agent_execution_started", _agent_output),
+    "lite_agent_execution_error": _End("lite_agent_execution_started", failed=True),
+    "agent_reasoning_completed": _End("agent_reasoning_started"),
+    "agent_reasoning_failed": _End("agent_reasoning_started", failed=True),
+    "tool_usage_finished": _End("tool_usage_started", _tool_output, _tool_facts),
+    "tool_usage_error": _End("tool_usage_started", _tool_error, failed=True),
+    "memory_query_completed": _End("memory_query_started", _records, _found),
+    "memory_query_failed": _End("memory_query_started", failed=True),
+    "memory_save_completed": _End("memory_save_started"),
+    "memory_save_failed": _End("memory_save_started", failed=True),
+    "knowledge_search_query_completed": _End("knowledge_search_query_started", _documents),
+    "knowledge_search_query_failed": _End("knowledge_search_query_started", failed=True),
 }
 
 
@@ -292,14 +294,14 @@ class Listener:
             scope=SCOPE,
             content=lambda: start.content(source, event),
         )
-        self._steps.add(string(event, "event_id"), OpenStep(kind, span))
+        key = string(event, "event_id")
+        self._steps.add(key, OpenStep(kind, span, partial(self._steps.take, key)))
 
     def _end(self, end: _End, event: Any) -> None:
         started = string(event, "started_event_id")
         step = self._steps.get(started)
         if step is None or step.family != end.family:  # some pairs do not match, as CrewAI warns
             return
-        self._steps.take(started)
         step.leave()
         span = step.span
         span.set(**end.facts(event))

@@ -22,10 +22,10 @@ from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.owners import unannounced
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.step_spans import StepSpan
-from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
+from agentool_otel.model.operations import AgentInvocation, MemoryOperation, WorkflowInvocation
 from agentool_otel.semconv import agentool
 
-__all__ = ["Frame", "OpenStep", "awaited", "called", "framed"]
+__all__ = ["Frame", "OpenStep", "awaited", "called"]
 
 _current: ContextVar[Frame | None] = ContextVar("agentool-otel-crewai-frame", default=None)
 
@@ -36,17 +36,20 @@ _STEPS_KEY = create_key("agentool-otel-crewai-steps")
 class OpenStep:
     """A step that an event has started, and where it is current."""
 
-    __slots__ = ("_around", "_frame", "family", "span")
+    __slots__ = ("_around", "_forget", "_frame", "family", "span")
 
-    def __init__(self, family: str, span: StepSpan):
+    def __init__(self, family: str, span: StepSpan, forget: Callable[[], object]):
         self.family = family
-        """Which events end it."""
+        """The event that has started it, which decides what events end it."""
         self.span = span
+        self._forget = forget
         self._around = get_current()
         self._frame = _current.get()
         if self._frame is not None:
             inside = set_value(_STEPS_KEY, (*_steps(self._around), self), span.context)
-            self._frame.steps.append(self)
+            # A write to the memory may go on in the background when the method has returned.
+            if not isinstance(span.operation, MemoryOperation):
+                self._frame.steps.append(self)
             attach(unannounced(inside))
 
     def leave(self) -> None:
@@ -70,6 +73,7 @@ class OpenStep:
             failed: whether it failed, where nobody knows the exception.
             interrupted: why it ended early without having failed.
         """
+        self._forget()
         extra: dict[str, Any] = {}
         if isinstance(self.span.operation, _RUNS):
             done = "success" if interrupted is None else "in_progress"
@@ -109,11 +113,6 @@ class Frame:
         with guarded("finishing a step of CrewAI"):
             for step in reversed(self.steps):
                 step.end(error, interrupted=interrupted)
-
-
-def framed() -> Frame | None:
-    """Return the innermost frame."""
-    return _current.get()
 
 
 def called(

@@ -16,18 +16,18 @@ from opentelemetry.context import attach, get_current
 
 from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.emit.owners import AnnouncedCall
-from agentool_otel.instrumentation.crewai.frames import framed
 from agentool_otel.instrumentation.kit.step_spans import start_step
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Inference, Usage
-from agentool_otel.providers import openai_chat, tools
-from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
+from agentool_otel.providers import tools
+from agentool_otel.providers.fields import get, integer, items, joined, number, string
 from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.openai_values import call_part
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.shapes import messages_of, parts_of
 from agentool_otel.semconv.gen_ai import Provider
 
-__all__ = ["ModelCall", "usage_of"]
+__all__ = ["ModelCall", "calls_in", "usage_of"]
 
 SCOPE = "agentool_otel.instrumentation.crewai"
 
@@ -76,8 +76,8 @@ class ModelCall:
         self._thoughts: list[str | None] = []
         self._around = get_current()
         self._announced = AnnouncedCall(self._around)
-        if framed() is not None:
-            attach(self._announced.inside)
+        # Also outside any frame: if nobody tells of the end, what stays is not current as a span.
+        attach(self._announced.inside)
 
     def chunk(self, kind: str, event: Any) -> None:
         """Take a piece of a stream."""
@@ -158,7 +158,7 @@ class ModelCall:
         calls = string(get(event, "call_type"), "value") == "tool_call"
         if calls and isinstance(response, str):
             return None  # the model's own class has run the tool: this is what that returned
-        parts: list[Part] = _calls(response) if calls else [_text(response)]
+        parts: list[Part] = calls_in(response) if calls else [_text(response)]
         if thoughts := joined(self._thoughts):
             parts.insert(0, reasoning(thoughts))
         return [message("assistant", parts, finish_reason(string(event, "finish_reason")))]
@@ -168,14 +168,22 @@ def _text(response: Any) -> Part:
     return text(response if isinstance(response, str) else encode(jsonable(response)))
 
 
-def _calls(response: Any) -> list[Part]:
+def calls_in(response: Any) -> list[Part]:
     """Return the tools that a model asks for, in the shape of its provider."""
     requested = jsonable(response)
-    entries = items(requested) or [requested]
-    if all(record(it) and "function" in it for it in entries):
-        converted = openai_chat.message_of({"role": "assistant", "tool_calls": entries})
-        return list(converted["parts"])
-    return parts_of(entries)
+    return [part for it in items(requested) or [requested] for part in _call(it)]
+
+
+def _call(requested: Any) -> list[Part]:
+    function = get(requested, "function")
+    source = requested if function is None else function
+    arguments = get(source, "arguments")
+    if arguments is None:
+        arguments = get(source, "input")
+    name = string(source, "name")
+    if name is None or arguments is None:
+        return parts_of([requested])
+    return [call_part(name, arguments, string(requested, "id") or string(requested, "toolUseId"))]
 
 
 def usage_of(usage: Any) -> Usage | None:
@@ -185,6 +193,9 @@ def usage_of(usage: Any) -> Usage | None:
         counts[field] = next(
             (it for name in names if (it := integer(usage, name)) is not None), None
         )
+    if integer(usage, "inputTokens") is not None:  # Bedrock's, beside which the cached ones stand
+        cached = (counts["cache_read_tokens"] or 0) + (counts["cache_write_tokens"] or 0)
+        counts["input_tokens"] = (counts["input_tokens"] or 0) + cached
     for field in _SUBSETS:
         counts[field] = counts[field] or None
     found = Usage(**counts)
