@@ -20,10 +20,11 @@ from agentool_otel.emit.identity import agent_of
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.crewai import values
-from agentool_otel.instrumentation.crewai.frames import OpenStep
+from agentool_otel.instrumentation.crewai.frames import OpenStep, innermost
 from agentool_otel.instrumentation.crewai.models import ModelCall
 from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, incomplete, start_step
 from agentool_otel.model.operations import (
+    AgentInvocation,
     MemoryOperation,
     Operation,
     Plan,
@@ -288,6 +289,8 @@ class Listener:
         operation = start.operation(source, event)
         if operation is None:
             return
+        if isinstance(operation, AgentInvocation):
+            _end_failed_attempt(operation)
         span = start_step(
             operation,
             what=start.what,
@@ -319,6 +322,17 @@ class Listener:
                 call.end(event, _exception(event))
         elif (call := self._calls.get(call_id)) is not None:
             call.chunk(kind, event)
+
+
+def _end_failed_attempt(again: AgentInvocation) -> None:
+    """End the run of an agent that is tried again: CrewAI 1.14 does so while it handles the error,
+    and does not tell that the attempt before has failed."""
+    before, error = innermost(), sys.exc_info()[1]
+    if before is None or error is None or not isinstance(before.span.operation, AgentInvocation):
+        return
+    if before.span.operation.agent_name == again.agent_name:
+        before.leave()
+        before.end(error)
 
 
 def _error(event: Any, span: StepSpan) -> BaseException | None:

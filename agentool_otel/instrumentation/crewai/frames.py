@@ -25,7 +25,7 @@ from agentool_otel.instrumentation.kit.step_spans import StepSpan
 from agentool_otel.model.operations import AgentInvocation, MemoryOperation, WorkflowInvocation
 from agentool_otel.semconv import agentool
 
-__all__ = ["Frame", "OpenStep", "awaited", "called"]
+__all__ = ["Frame", "OpenStep", "awaited", "called", "innermost"]
 
 _current: ContextVar[Frame | None] = ContextVar("agentool-otel-crewai-frame", default=None)
 
@@ -85,6 +85,12 @@ def _steps(context: Context) -> tuple[OpenStep, ...]:
     """Return the steps that a context is inside, outermost first."""
     found: Any = context.get(_STEPS_KEY)
     return found or ()
+
+
+def innermost() -> OpenStep | None:
+    """Return the step that is current."""
+    steps = _steps(get_current())
+    return steps[-1] if steps else None
 
 
 class Frame:
