@@ -199,8 +199,8 @@ def _memory_content(_: Any, event: Any) -> Mapping[str, Any]:
 
 def _batch(event: Any) -> int | None:
     """Return how many memories are written at once, of which the event has the number alone."""
-    told = re.fullmatch(r"(\d+) memories \(background\)", string(event, "value") or "")
-    return None if told is None else int(told[1])
+    batch = re.fullmatch(r"(\d+) memories \(background\)", string(event, "value") or "")
+    return None if batch is None else int(batch[1])
 
 
 def _query(_: Any, event: Any) -> Mapping[str, Any]:
