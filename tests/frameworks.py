@@ -1,8 +1,9 @@
 """Run the instrumentors' tests against other versions of the frameworks, and beside other tracing
 packages, each in an environment of its own.
 
-    python -m tests.frameworks            all of them
+    python -m tests.frameworks            all that every change has to pass
     python -m tests.frameworks openai-2   one
+    python -m tests.frameworks nightly    the versions that change no more
 
 The development environment holds the newest major versions; these hold the ones before, because
 both are in wide use, and the oldest OpenTelemetry and wrapt the package admits. Of other tracing
@@ -115,13 +116,18 @@ OTHER_TESTS = {
 }
 
 
+NIGHTLY = ("anthropic-1", "anthropic-0")
+
+
 def main(names: list[str]) -> int:
+    if names == ["nightly"]:
+        names = list(NIGHTLY)
     unknown = sorted(set(names) - set(ENVIRONMENTS))
     if unknown:
         print(f"unknown environment {unknown[0]!r}: use {', '.join(ENVIRONMENTS)}", file=sys.stderr)
         return 2
     failed: list[str] = []
-    for name in names or list(ENVIRONMENTS):
+    for name in names or [it for it in ENVIRONMENTS if it not in NIGHTLY]:
         print(f"--- {name}: {', '.join(ENVIRONMENTS[name])}", file=sys.stderr, flush=True)
         python = prepare(HOME / name, ["-e", str(ROOT), *COMMON, *ENVIRONMENTS[name]])
         tests = [str(python), "-m", "pytest", *OTHER_TESTS.get(name, TESTS)]

@@ -9,10 +9,10 @@ from agentool_otel.emit.live import OWNER_KEY
 __all__ = [
     "BY_HAND",
     "CLIENTS",
-    "ClientCalls",
-    "count_client_call",
-    "counting_client_calls",
+    "CallsBelow",
+    "apart",
     "is_owned",
+    "note_call",
     "recorded_above",
 ]
 
@@ -38,30 +38,33 @@ def recorded_above(library: str) -> bool:
     return is_owned(library, context) or context.get(_INFERENCE_KEY) is not None
 
 
-_CALLS_KEY = create_key("agentool-otel-client-calls")
+_BELOW_KEY = create_key("agentool-otel-calls-below")
 
 
-class ClientCalls:
-    """Counts the calls of client libraries that have a span.
+class CallsBelow:
+    """Counts the model calls that clients record below a framework.
 
     A framework may leave its model calls to the instrumentor of the client below, which knows more
-    of them. Where a call made no difference here, no client has recorded it.
+    of them. Which client makes a call, and whether its calls are recorded, is known once it is
+    made. So the framework makes `inside` the current context, and has a span of its own for a call
+    only if that has not raised `count`.
     """
 
-    __slots__ = ("count",)
+    __slots__ = ("count", "inside")
 
-    def __init__(self) -> None:
+    def __init__(self, around: Context):
+        self.inside = set_value(_BELOW_KEY, self, around)
         self.count = 0
 
 
-def counting_client_calls(context: Context) -> tuple[Context, ClientCalls]:
-    """Return a context in which the calls of clients are counted, and the count."""
-    calls = ClientCalls()
-    return set_value(_CALLS_KEY, calls, context), calls
+def note_call() -> None:
+    """Note that a client records a model call in the current context. Whoever begins the span of a
+    client's call and does not go by `kit.client_calls` calls this."""
+    below = get_current().get(_BELOW_KEY)
+    if isinstance(below, CallsBelow):
+        below.count += 1
 
 
-def count_client_call() -> None:
-    """Note that the span of a client's call begins in the current context."""
-    calls = get_current().get(_CALLS_KEY)
-    if isinstance(calls, ClientCalls):
-        calls.count += 1
+def apart(context: Context) -> Context:
+    """Return a context whose model calls do not count as calls of the framework around it."""
+    return context if context.get(_BELOW_KEY) is None else set_value(_BELOW_KEY, None, context)

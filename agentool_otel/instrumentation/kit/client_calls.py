@@ -20,7 +20,7 @@ from agentool_otel.capture.context import restore
 from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.chunks import Chunks
 from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.owners import count_client_call, recorded_above
+from agentool_otel.emit.owners import note_call, recorded_above
 from agentool_otel.emit.session import guarded
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.instrumentation.kit.instrumentor import Patch, Wrapper
@@ -215,7 +215,8 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         live = begin(operation, scope=call.scope, content_follows=True)
         if live is None:
             return None
-        count_client_call()
+        if isinstance(operation, Inference):
+            note_call()
         if live.recording and live.policy.capture:
             # Read now: the caller may change the list while the call is under way.
             with guarded(f"reading the input of {call.what}"):

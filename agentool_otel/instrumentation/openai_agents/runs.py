@@ -25,7 +25,7 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 
 from agentool_otel.capture.context import restore
 from agentool_otel.emit.identity import identify, named
-from agentool_otel.emit.owners import counting_client_calls
+from agentool_otel.emit.owners import CallsBelow
 from agentool_otel.emit.session import guarded, withholding_content
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.instrumentation.openai_agents import values
@@ -78,8 +78,8 @@ class AgentRun:
         """The span of the agent that works now, or has done last."""
         if isinstance(step.operation, AgentInvocation):
             self.agent = step
-        context, self.calls = counting_client_calls(step.context)
-        step.context = set_value(_RUN_KEY, self, context)
+        self.calls = CallsBelow(step.context)
+        step.context = set_value(_RUN_KEY, self, self.calls.inside)
         self.failure: str | None = None
         """What the SDK says of the failure of the agent that worked last."""
         self._prompt = prompt

@@ -1,0 +1,1 @@
+"""CrewAI: crews, flows, agents, tools, memory and knowledge, by the events of its bus."""

@@ -1,0 +1,112 @@
+"""What CrewAI's events carry, in the terms of the conventions.
+
+Source: crewai tools/agent_tools, memory/types.py, agents/agent_builder at 1.14 and 1.15.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.model.messages import Message, message, text
+from agentool_otel.model.operations import AgentInvocation
+from agentool_otel.providers.fields import get, items, number, record, string
+from agentool_otel.providers.openai_values import arguments_of
+from agentool_otel.providers.shapes import messages_of
+
+__all__ = [
+    "agent",
+    "arguments",
+    "conversation",
+    "coworker",
+    "internal",
+    "memory_record",
+    "role",
+    "said",
+    "text_of",
+]
+
+_DELEGATING = ("delegate_work_to_coworker", "ask_question_to_coworker")
+
+
+def role(name: str | None) -> str | None:
+    """Return an agent's role as its name. Roles from YAML end with a line break."""
+    return name.strip() or None if name is not None else None
+
+
+def agent(described: Any) -> AgentInvocation:
+    """Return the run of an agent, from the agent or what a `LiteAgent` event tells of it.
+
+    Its id is left out: CrewAI draws a new one for every object, so it would tell two runs of one
+    agent apart that are runs of the same.
+    """
+    return AgentInvocation(agent_name=role(string(described, "role")))
+
+
+def internal(flow: Any) -> bool:
+    """True for a flow that CrewAI runs for itself: the loop of an agent, the work of its memory."""
+    module = type(flow).__module__
+    return module.startswith("crewai.") and not module.startswith("crewai.flow.")
+
+
+def said(speaker: str, *texts: str | None) -> list[Message] | None:
+    """Return texts as messages, None if there are none."""
+    return [message(speaker, [text(it)]) for it in texts if it] or None
+
+
+def conversation(messages: Any) -> list[Message] | None:
+    """Return what an agent is asked: a text, or messages in the shape of OpenAI's."""
+    return messages_of(jsonable(messages)) or None
+
+
+def text_of(output: Any) -> str | None:
+    """Return the output of a crew, a task, an agent or a flow as text."""
+    if output is None or isinstance(output, str):
+        return output
+    raw = string(output, "raw")
+    return encode(jsonable(output)) if raw is None else raw
+
+
+def arguments(given: Any) -> Any:
+    """Return a tool's arguments: an object if they are one, else their text."""
+    return arguments_of(given)
+
+
+def coworker(source: Any, tool: str, given: Any) -> str | None:
+    """Return the role of the agent that a tool call goes to, None where it goes to none.
+
+    Args:
+        source: what runs the tool, for an agent of a crew.
+        tool: name of the tool, as the model writes it.
+        given: its arguments.
+    """
+    if "_".join(tool.lower().split()) not in _DELEGATING:
+        return None
+    named = string(given, "coworker") or string(given, "co_worker")
+    if not named:
+        return None
+    wanted = _comparable(named.removeprefix("[").removesuffix("]").split(",")[0])
+    crew = get(source, "crew") or get(get(source, "agent"), "crew")
+    roles = [it for each in items(crew, "agents") if (it := role(string(each, "role")))]
+    return next((it for it in roles if _comparable(it) == wanted), None)
+
+
+def _comparable(name: str) -> str:
+    """Return a role as CrewAI compares them: models write them as they like."""
+    return " ".join(name.replace('"', "").split()).casefold()
+
+
+def memory_record(match: Any) -> dict[str, Any]:
+    """Return what a search of the memory has found."""
+    held = get(match, "record")
+    source = match if held is None else held
+    content = string(source, "content")
+    found: dict[str, Any] = {"content": jsonable(source) if content is None else content}
+    if (identity := string(source, "id")) is not None:
+        found["id"] = identity
+    if metadata := record(jsonable(get(source, "metadata"))):
+        found["metadata"] = metadata
+    score = number(match, "score")
+    if score is not None:
+        found["score"] = score
+    return found
