@@ -89,7 +89,9 @@ def _frameworks() -> str:
 
 
 def _seen(row: Row) -> Iterator[str]:
-    yield ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+    older = rows().get(f"{row['framework']}_1", {"versions": {}})  # its first major version
+    versions = [*row["versions"].items(), *older["versions"].items()]
+    yield ", ".join(f"{name} {version}" for name, version in versions)
     yield "yes" if any(row["plain"]["runs"]) else ""
     yield "yes" if row.get("two_agents", {}).get("handoffs") else ""
     for situation in ("asynchronous", "stream"):

@@ -61,7 +61,7 @@ def _client(module: str, target: str, method: str, parameter: str) -> Patch:
 
 
 class FastMCPInstrumentor(AgentInstrumentor):
-    """Clients and servers of the `fastmcp` package."""
+    """Clients and servers of FastMCP, above those of the Python SDK: patches."""
 
     framework = "fastmcp"
     supports = ("fastmcp >= 4",)

@@ -20,7 +20,7 @@ __all__ = ["masking", "work"]
 
 _MODULES = tuple(
     f"agentool_otel.content.masking.{name}"
-    for name in ("secret_names", "shapes", "assignments", "credentials")
+    for name in ("secret_names", "credential_shapes", "assignments", "credentials")
 )
 """Each after those that it imports."""
 _STEPS = Steps()

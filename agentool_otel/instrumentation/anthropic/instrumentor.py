@@ -63,7 +63,8 @@ _PLATFORMS = ("bedrock", "vertex", "foundry", "aws", "google_cloud")
 
 
 class AnthropicInstrumentor(AgentInstrumentor):
-    """Messages and the tool runner of the `anthropic` package."""
+    """Messages, parsed and streamed, of Anthropic's client and of those for Bedrock, Vertex and
+    Foundry; its tool runner with its tools: patches."""
 
     framework = "anthropic"
     supports = ("anthropic >= 0.104",)

@@ -62,6 +62,9 @@ async def _aemit(
 
 
 class CrewAIInstrumentor(AgentInstrumentor):
+    """Crews, flows, agents by role, delegation, tools, memory, knowledge, planning; model calls of
+    any provider: its event bus."""
+
     framework = "crewai"
     supports = ("crewai >= 1.14",)
     patches = (

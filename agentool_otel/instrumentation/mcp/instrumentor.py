@@ -37,7 +37,7 @@ def _is_1() -> bool:
 
 
 class MCPInstrumentor(AgentInstrumentor):
-    """Clients and servers of the `mcp` package."""
+    """Clients and servers of the Python SDK, joined over memory, stdio and HTTP: patches."""
 
     framework = "mcp"
     supports = ("mcp >= 1.23",)

@@ -44,7 +44,8 @@ _TRACES = "agents.tracing.traces"
 
 
 class OpenAIAgentsInstrumentor(AgentInstrumentor):
-    """Agents, handoffs, tools, guardrails and sessions of the `openai-agents` package."""
+    """Agents, handoffs, tools, guardrails and sessions; traced by the SDK or not: the methods of
+    its spans."""
 
     framework = "openai-agents"
     supports = ("openai-agents >= 0.6",)

@@ -66,7 +66,8 @@ def _time_to_first_chunk(
 
 
 class PydanticAIInstrumentor(AgentInstrumentor):
-    """Agents of `pydantic-ai` and `pydantic-ai-slim`."""
+    """Agents, model requests, tools, delegation and deferred calls: capabilities that are given to
+    each run."""
 
     framework = "pydantic-ai-slim"
     supports = ("pydantic-ai-slim >= 1.100",)
