@@ -41,6 +41,7 @@ async def tools_of(session: Any) -> list[Any]:
             "function": {
                 "name": tool.name,
                 "description": tool.description,
+                "strict": True,  # the stream helper of openai 2 asks for it
                 "parameters": getattr(tool, "input_schema", None) or tool.inputSchema,
             },
         }
