@@ -97,7 +97,8 @@ _GOOD = frozenset({"attached", "absent", "inherited"})
     metavar="SOURCE",
     help="Ask there for what was sent: jaeger://localhost:16686, tempo://localhost:3200.",
 )
-def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
+@click.option("-v", "--verbose", is_flag=True, help="List every function that is wrapped.")
+def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bool) -> int:
     """Report what is attached and whether spans arrive.
 
     Frameworks are imported to see what attaches to them, and one span is sent to where spans would
@@ -116,7 +117,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None) -> int:
         sys.stdout.buffer.write(json_codec.dumps(report).encode() + b"\n")
         sys.stdout.buffer.flush()
     else:
-        _print(view(), report)
+        _print(view(), report, verbose)
     attached = all(
         patch["state"] in _GOOD for it in report["frameworks"] for patch in it.get("patches", ())
     )
@@ -355,7 +356,7 @@ def _send_span(exporter: SpanExporter) -> str:
 # ---------------------------------------------------------------------------------- printing
 
 
-def _print(console: Console, report: dict[str, Any]) -> None:
+def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
     def heading(text: str) -> None:
         console.print(text, style="bold")
 
@@ -368,7 +369,7 @@ def _print(console: Console, report: dict[str, Any]) -> None:
 
     heading("Frameworks")
     for framework in report["frameworks"]:
-        _print_framework(console, framework)
+        _print_framework(console, framework, verbose)
 
     heading("Tracer provider")
     line(report["tracer_provider"])
@@ -400,7 +401,7 @@ def _print(console: Console, report: dict[str, Any]) -> None:
     line(f"{'self-test':<14}", (f"{mark} {_text.clean(test['said'])}", style))
 
 
-def _print_framework(console: Console, framework: dict[str, Any]) -> None:
+def _print_framework(console: Console, framework: dict[str, Any], verbose: bool) -> None:
     def line(*parts: str | tuple[str, str]) -> None:
         console.print(Text.assemble("  ", *parts), soft_wrap=True)
 
@@ -415,17 +416,21 @@ def _print_framework(console: Console, framework: dict[str, Any]) -> None:
     patches: list[dict[str, str]] = framework["patches"]
     wrong = [patch for patch in patches if patch["state"] not in _GOOD]
     mark, style = ("✗", "red") if wrong else ("✓", "green")
-    line((f"{mark} ", style), (name, "bold"), f"{framework['installed']} (supports {supports})")
-    for patch in patches:
+    wrapped = sum(patch["state"] == "attached" for patch in patches)
+    version = f"{framework['installed']} (supports {supports}), {wrapped} functions wrapped"
+    line((f"{mark} ", style), (name, "bold"), version)
+    for patch in patches if verbose else wrong:
         good = patch["state"] in _GOOD
         style = "dim" if patch["state"] == "absent" else "" if good else "red"
         state = f"{patch['state']:<10}" if good else f"{patch['state'].upper():<10}"
         detail = f"  {patch['detail']}" if patch["detail"] else ""
         line("    ", (state, style), (patch["target"], style), (detail, "dim"))
-    for scope in framework["replaces"]:
-        kept = f"exclude={[framework['name']]} keeps them instead"
-        line("    ", (f"its own spans ({scope}) are replaced, unless the tracer provider is yours; "
-                      f"{kept}", "dim"))  # fmt: skip
+    if scopes := framework["replaces"]:
+        more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
+        text = (
+            f"its own spans ({scopes[0]}{more}) are replaced, unless the tracer provider is yours; "
+        )
+        line("    ", (f"{text}exclude={[framework['name']]} keeps them instead", "dim"))
     for target, modules in framework["others"].items():
         line("    ", (f"also wrapped by {', '.join(modules)}: {target}", "yellow"))
     for other in framework["instrumented_by"]:

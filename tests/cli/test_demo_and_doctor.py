@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import agentool
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "plain_agent.py"
@@ -96,3 +98,32 @@ def test_the_doctor_says_where_log_records_metrics_and_content_go() -> None:
     assert "metrics       nowhere (hint: set OTEL_EXPORTER_OTLP_METRICS_ENDPOINT)" in said
     assert "content       captured on events" in said
     assert "hunter2" not in said
+
+
+def test_the_doctor_counts_what_is_wrapped_and_lists_it_when_asked() -> None:
+    pytest.importorskip("openai")
+    target = "openai.resources.chat.completions.Completions.create"
+    brief, whole = agentool("doctor").stdout, agentool("doctor", "-v").stdout
+    assert "functions wrapped" in brief
+    assert target not in brief
+    assert f"attached  {target}" in whole
+
+
+def test_a_function_that_has_moved_is_a_line_of_the_doctor(tmp_path: Path) -> None:
+    package = tmp_path / "site" / "moved_agents"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "from agentool_otel.instrumentation.kit import AgentInstrumentor, Patch\n"
+        "class MovedInstrumentor(AgentInstrumentor):\n"
+        "    framework = 'moved-agents'\n"
+        "    patches = (Patch('moved_agents', 'Agent.run', print),)\n"
+    )
+    metadata = package.parent / "moved_agents-2.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: moved-agents\nVersion: 2.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[opentelemetry_instrumentor]\nagentool-moved-agents = moved_agents:MovedInstrumentor\n"
+    )
+    result = agentool("doctor", env={**os.environ, "PYTHONPATH": str(package.parent)})
+    assert "MISSING   moved_agents.Agent.run  not in moved-agents 2.0" in result.stdout
+    assert result.returncode == 1
