@@ -84,7 +84,8 @@ ENVIRONMENTS = {
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
-ANTHROPIC = ["tests/instrumentation/anthropic", "tests/situations"]
+SITUATIONS = ["tests/situations", "-m", "not backends"]
+ANTHROPIC = ["tests/instrumentation/anthropic", *SITUATIONS]
 OTHER_TESTS = {
     # Without the comparisons with the official encoder, which said less then.
     "oldest": [
@@ -101,7 +102,7 @@ OTHER_TESTS = {
         "tests/instrumentation/pydantic_ai",
     ],
     "crewai": [
-        "tests/situations",
+        *SITUATIONS,
         "tests/instrumentation/mcp",
         "tests/instrumentation/crewai",
     ],

@@ -21,6 +21,8 @@ from tests.situations.situations import (
     turns,
 )
 
+pytestmark = pytest.mark.thorough
+
 CASES = [(framework, situation) for framework in frameworks() for situation in SITUATIONS]
 every_situation = pytest.mark.parametrize(("driver", "situation"), CASES, indirect=["driver"])
 

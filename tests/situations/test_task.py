@@ -9,6 +9,8 @@ import pytest
 from tests.situations.situations import ANSWER, RESULT, frameworks, turns
 from tests.situations.task import Row, row_of, rows
 
+pytestmark = pytest.mark.thorough
+
 every_framework = pytest.mark.parametrize("driver", frameworks(), indirect=True)
 
 
