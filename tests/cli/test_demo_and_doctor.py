@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import agentool
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "plain_agent.py"
 STEP_TYPES = ("reasoning", "tool_call", "tool_result", "handoff", "memory_read", "memory_write")
 

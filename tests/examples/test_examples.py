@@ -14,6 +14,8 @@ from agentool_otel.conformance import assert_conformant, check_all
 from agentool_otel.loading import load
 from agentool_otel.sources.opening import open_source
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 SIX = {"reasoning", "tool_call", "tool_result", "handoff", "memory_read", "memory_write"}
 

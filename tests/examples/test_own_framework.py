@@ -14,6 +14,8 @@ from agentool_otel.conformance import check_all
 from agentool_otel.loading import load
 from agentool_otel.sources.opening import open_source
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "own_framework"
 
 
