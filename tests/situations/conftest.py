@@ -88,9 +88,11 @@ def _stage() -> Iterator[Stage]:
 def stage(_stage: Stage) -> Iterator[Stage]:
     """Everything attached, content captured; put back afterwards."""
     from agentool_otel.emit.session import session
+    from agentool_otel.setup.frameworks import attach
 
     _stage.set()
     yield _stage
+    attach((), threads=False)
     session.reset()
 
 
