@@ -329,8 +329,14 @@ def started(
 def finished(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """`Span.finish`. What others have made current on the start of the span is below ours."""
-    heard = _open.take(span)
+    """`Span.finish`."""
+    return _finish(_open.take(span), wrapped, args, kwargs)
+
+
+def _finish(
+    heard: _Heard | None, wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What others have made current on the start of the span is below ours."""
     if heard is None:
         return wrapped(*args, **kwargs)
     heard.leave()
@@ -422,15 +428,7 @@ def trace_finished(
     wrapped: Callable[..., Any], trace: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`Trace.finish`."""
-    heard = _traces.take(trace)
-    if heard is None:
-        return wrapped(*args, **kwargs)
-    heard.leave()
-    try:
-        return wrapped(*args, **kwargs)
-    finally:
-        with guarded("hearing of the end of a trace"):
-            heard.finish()
+    return _finish(_traces.take(trace), wrapped, args, kwargs)
 
 
 def _first(
