@@ -59,3 +59,5 @@ def test_an_unmodified_program_is_recorded(environ: dict[str, str], tmp_path: Pa
 def test_doctor_lists_it(environ: dict[str, str]) -> None:
     frameworks = json.loads(command(environ, "doctor", "--json"))["frameworks"]
     assert ("tiny-agents", "1.0") in [(it["name"], it["installed"]) for it in frameworks]
+    [own] = [it for it in frameworks if it["name"] == "tiny-agents"]
+    assert own["others"] == {}, "its own wrappers are nobody else's"

@@ -117,10 +117,14 @@ class AgentInstrumentor:
         """Return the functions that other tools have wrapped as well, and the modules that did."""
         places = [(patch.module, patch.target) for patch in self.patches]
         found = {
-            f"{module}.{target}": others_around(module, target)
+            f"{module}.{target}": self._others_around(module, target)
             for module, target in (*places, *self.passed)
         }
         return {name: modules for name, modules in found.items() if modules}
+
+    def _others_around(self, module: str, target: str) -> list[str]:
+        own = type(self).__module__.partition(".")[0]  # of an instrumentor outside this package
+        return [it for it in others_around(module, target) if it.partition(".")[0] != own]
 
     def instrument(self, **options: Any) -> None:
         """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
