@@ -4,7 +4,8 @@ ADK, the OpenAI Agents SDK, LangGraph and others open a span for the whole befor
 agent. If it only wraps one run, the two are one run with the agent's name, the outer times, and the
 input and output of either.
 
-A library's own span of a run may also be inside ours: Anthropic's, of its tool runner.
+The span of another tracer may also be inside: Anthropic's own, of its tool runner, is inside ours,
+and ours inside that of whoever was there first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.model.operations import AgentInvocation, Unclassified, WorkflowInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -123,16 +129,32 @@ def _only_run(outer: Node, body: list[Node], makes_step: Callable[[Node], bool])
 def _recorded_twice(
     outer: Node, body: list[Node], makes_step: Callable[[Node], bool]
 ) -> Node | None:
-    """Return the run that another tracer has recorded inside a span of ours with a timeline, under
-    the same name, if that is all there is inside."""
-    if not any(event.name == agentool.STEP_EVENT for event in outer.span.events):
+    """Return the run inside that is the same one, as another tracer has recorded it: the only one
+    of the same name, which no tool has called.
+
+    What is inside a span of ours with a timeline may stand there already, so it must be all.
+    """
+    name = run_name(outer)
+    same = [node for node in body if node.is_run and name is not None and run_name(node) == name]
+    if len(same) != 1:
         return None
-    runs = [node for node in body if node.is_run]
-    if len(runs) != 1 or any(makes_step(node) for node in body if not node.is_run):
+    (inner,) = same
+    if inner.span.scope == outer.span.scope or _has_tool_between(inner, outer):
         return None
-    (inner,) = runs
-    same = run_name(outer) is not None and run_name(outer) == run_name(inner)
-    return inner if same and inner.span.scope != outer.span.scope else None
+    if any(event.name == agentool.STEP_EVENT for event in outer.span.events) and any(
+        node.is_run or makes_step(node) for node in body if node is not inner
+    ):
+        return None
+    return inner
+
+
+def _has_tool_between(node: Node, around: Node) -> bool:
+    for up in node.ancestors():
+        if up is around:
+            return False
+        if isinstance(up.operation, ToolExecution):
+            return True
+    return True
 
 
 def _fill(outer: Node, inner: Node) -> None:

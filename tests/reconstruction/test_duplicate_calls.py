@@ -72,3 +72,25 @@ def test_a_call_that_continues_from_a_duplicate_is_a_run() -> None:
     seen.add(Inference(input=history, output=[reply], response_id="r3"), trace=3)
     run, more = seen.rebuilt()
     assert (run["agent_id"], more["output"]) == ("clerk", "Indeed.")
+
+
+def two_calls(first: Inference, second: Inference, *, second_in: str) -> Collected:
+    """Two calls, each a trace of its own, without any run; one lasts while the other does."""
+    seen = Collected()
+    seen.add(first, trace=1, seconds=9, scope="agentool_otel.instrumentation.sdk")
+    seen.add(second, trace=2, scope=second_in)
+    return seen
+
+
+def test_one_call_of_two_tracers_without_a_run_is_one() -> None:
+    [trace] = two_calls(call(), call(), second_in="sdk.of.the.provider").rebuilt()
+    assert trace["metrics"]["total_tokens"] == 7
+
+
+def test_calls_with_one_id_of_one_tracer_are_two_runs() -> None:
+    same = "agentool_otel.instrumentation.sdk"
+    assert len(two_calls(call(), call(), second_in=same).rebuilt()) == 2
+
+
+def test_a_call_of_another_tracer_with_another_id_is_another_run() -> None:
+    assert len(two_calls(call(), call("r2"), second_in="sdk.of.the.provider").rebuilt()) == 2

@@ -1,9 +1,10 @@
-"""Model calls of a run that another tracer records again, in an OTel trace of its own.
+"""Model calls that another tracer records again, in an OTel trace of its own.
 
 A framework's callbacks do not make its span the current one, so the span of a provider's SDK, or of
 a tracer around it, becomes a root: a loose call that duplicates one of the run. It has the same
-response id, is from another tracer, and lies within the time of the run's call. A failed call has
-no response id, so its duplicate stays.
+response id, is from another tracer, and lies within the time of the run's call. Without a run two
+loose calls duplicate each other in the same way. A failed call has no response id, so its duplicate
+stays.
 
 Seen with OpenInference's LangChain 0.1.80 beside its OpenAI 0.1.66, OpenLLMetry's OpenAI 0.62.4 and
 the spans of anthropic 2.12.0.
@@ -12,6 +13,7 @@ the spans of anthropic 2.12.0.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from agentool_otel.model.operations import Inference
@@ -26,6 +28,10 @@ _OURS = "agentool_otel"
 
 _PARTS = 32
 """How many parts calls are compared in, so that only one is in memory."""
+
+
+_NEAR = 8
+"""How many earlier calls of the same id a call is compared with: some servers know only one id."""
 
 
 class Answered(NamedTuple):
@@ -85,5 +91,35 @@ class AnsweredCalls:
                         numbers.add(number)
         return numbers
 
+    def pairs(self, trace_of: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+        """Yield the numbers of each two of these calls that are one.
+
+        Args:
+            trace_of: the OTel trace of a call, by its number. Two spans in one trace are no matter
+                of ids and times: where they stand in it tells more.
+        """
+        for part in range(_PARTS):
+            alike: dict[int, list[_Row]] = defaultdict(list)
+            for row in sorted(_Row(*it) for it in self._rows.of(part)):
+                for other in alike[row.response][-_NEAR:]:
+                    if row.is_also(other) and trace_of(row.number) != trace_of(other.number):
+                        yield other.number, row.number
+                alike[row.response].append(row)
+
     def close(self) -> None:
         self._rows.close()
+
+
+class _Row(NamedTuple):
+    response: int
+    start_ns: int
+    end_ns: int
+    scope: int
+    number: int
+
+    def is_also(self, other: _Row) -> bool:
+        """Whether this is of another tracer, and one of the two lasts while the other does."""
+        if self.scope == other.scope:
+            return False
+        start, end = max(self.start_ns, other.start_ns), min(self.end_ns, other.end_ns)
+        return (start, end) in ((self.start_ns, self.end_ns), (other.start_ns, other.end_ns))

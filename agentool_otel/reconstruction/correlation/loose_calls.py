@@ -121,6 +121,8 @@ class LooseCalls:
         Raises:
             SourceError: the temporary folder is full.
         """
+        for one, other in self._answered.pairs(self._trace_of):
+            self._joining.tie(one, other)
         self._joining.settle()
         duplicates = self._answered.duplicates(of_runs)
         for group in self._units.groups(self._joining.group_of, len(self._joining), duplicates):
