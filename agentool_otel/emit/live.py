@@ -24,7 +24,7 @@ from agentool_otel.emit.failure import fail
 from agentool_otel.emit.identity import as_agent, identity_for, named
 from agentool_otel.emit.run import RUN_KEY, Run
 from agentool_otel.emit.session import SCOPE, policy_in, session, suppressed
-from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span
+from agentool_otel.emit.spans import context_with, end_span, parent_of, start_span, where_ours_go
 from agentool_otel.emit.start_attributes import StartAttributes, report_open
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.model.messages import finished, parts_of, thoughts
@@ -391,7 +391,7 @@ def parent_for(context: Context) -> Context | None:
         return None
     if session.inherited is not None and not parent_of(context):
         return Context({**session.inherited, **context})
-    return context
+    return where_ours_go(context)
 
 
 def _start(

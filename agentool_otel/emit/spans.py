@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
-from opentelemetry.context import Context
+from opentelemetry.context import Context, create_key
 from opentelemetry.trace import SpanContext, SpanKind
 from opentelemetry.trace.propagation import _SPAN_KEY
 
@@ -38,6 +38,7 @@ __all__ = [
     "set_all",
     "start_span",
     "unmark",
+    "where_ours_go",
 ]
 
 MARK = "_agentool_masked"
@@ -185,11 +186,32 @@ _IDENTITY = frozenset(
 )
 
 
+_OURS_KEY = create_key("agentool-otel-span")
+"""Context key of the nearest span of ours."""
+
+
 def context_with(parent: Context, span: trace.Span) -> Context:
-    """Return the context with a span made current; the API's function copies it twice."""
+    """Return the context with a span of ours made current; the API's function copies it twice."""
     context = Context(parent)
     dict.__setitem__(context, _SPAN_KEY, span)  # ours alone still; the API's own method refuses
+    dict.__setitem__(context, _OURS_KEY, span)
     return context
+
+
+def where_ours_go(context: Context) -> Context:
+    """Return a context whose span goes where ours go, if there is one around.
+
+    Another tracer may have a provider of its own. Its span is the current one inside its call, but
+    nobody who looks at ours finds it: what it was a parent of would be cut off from the run.
+    """
+    ours: Any = context.get(_OURS_KEY)
+    current: Any = context.get(_SPAN_KEY)
+    if ours is None or ours is current:
+        return context
+    processor = getattr(ours, "_span_processor", None)
+    if getattr(current, "_span_processor", processor) is processor:
+        return context
+    return context_with(context, ours)
 
 
 def parent_of(context: Context) -> int:

@@ -203,12 +203,12 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
 
 def _run_around(node: Node, known: dict[Node, Node | None]) -> Node | None:
     """Return the nearest run around a node, given that of earlier nodes."""
-    for up in node.ancestors():
-        if up.is_run:
-            return up
+    up = node.parent
+    while up is not None and not up.is_run:
         if up in known:
             return known[up]
-    return None
+        up = up.parent
+    return up
 
 
 def _relinked(spans: list[SpanRecord], trace_id: str) -> RunSpans:

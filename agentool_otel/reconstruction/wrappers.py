@@ -79,7 +79,8 @@ def leave_out_repeated(nodes: list[Node]) -> None:
     for node in nodes:
         around, operation = node.parent, node.operation
         if (
-            around is not None
+            node.is_run
+            and around is not None
             and isinstance(operation, AgentInvocation)
             and not (operation.agent_name or operation.agent_id)
             and isinstance(around.operation, AgentInvocation)

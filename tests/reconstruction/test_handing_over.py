@@ -185,3 +185,29 @@ def test_a_tool_named_transfer_is_a_handoff_if_it_names_an_agent(
     seen.add(Inference(output=asks), parent=root)
     seen.add(ToolExecution(name=name, call_id="c", arguments=arguments, result="ok"), parent=root)
     assert [step["type"] for step in seen.rebuilt()[0]["steps"]] == kinds
+
+
+def test_a_transfer_takes_its_target_from_another_tracers_span_inside_it() -> None:
+    seen = Collected()
+    root = seen.add(agent("clerk"), seconds=9)
+    outer = seen.add(ToolExecution(name="handoff", transfer_target=None), parent=root, seconds=3)
+    inner = ToolExecution(name="transfer_to_writer", transfer_target="writer")
+    seen.add(inner, parent=outer, scope="another.sdk")
+    [trace] = seen.rebuilt()
+    assert [step.get("to_agent") for step in trace["steps"] if step["type"] == "handoff"] == [
+        "writer"
+    ]
+
+
+def test_a_handoff_that_a_nested_run_executes_is_only_in_that_run() -> None:
+    """OpenLLMetry puts the model calls of an agent beside its run."""
+    seen = Collected()
+    root = seen.add(WorkflowInvocation(workflow_name="team"), seconds=9)
+    asks = [message("assistant", [tool_call("transfer_to_writer", {}, "t1")])]
+    seen.add(Inference(output=asks), parent=root)
+    clerk = seen.add(agent("clerk"), parent=root, seconds=2)
+    transfer = ToolExecution(name="transfer_to_writer", call_id="t1", transfer_target="writer")
+    seen.add(transfer, parent=clerk)
+    seen.add(agent("writer"), parent=root)
+    told = [[step["type"] for step in trace["steps"]] for trace in seen.rebuilt()]
+    assert told == [[], ["handoff"], []]

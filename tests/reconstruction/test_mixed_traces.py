@@ -366,6 +366,18 @@ def test_an_agent_that_a_tool_of_its_own_calls_again_is_another_run() -> None:
     assert len(seen.rebuilt()) == 2
 
 
+@pytest.mark.parametrize("scope", [NATIVE, "some.sdk"])
+def test_a_tool_span_of_another_tracer_inside_one_like_it_is_the_same_call(scope: str) -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    tool = ToolExecution(name="search", call_id="t1", arguments={"q": "x"}, result="found")
+    outer = seen.add(tool, parent=root, seconds=3)
+    inner = ToolExecution(name="search", arguments={"q": "x"}, result="found")
+    seen.add(inner, parent=outer, scope=scope)
+    [trace] = seen.rebuilt()
+    assert len(trace["steps"]) == (2 if scope == NATIVE else 4), "one tracer records a call once"
+
+
 def test_our_span_of_a_tool_inside_a_librarys_keeps_its_place_on_the_timeline() -> None:
     seen = Collected()
     root = ours(seen, seen.add(agent(), seconds=9))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from msgspec import UNSET
 
 from agentool_otel.model.messages import text_of
 from agentool_otel.model.operations import AgentInvocation, ToolExecution, WorkflowInvocation
-from agentool_otel.reconstruction.steps.delegation import delegate, task_in
+from agentool_otel.reconstruction.steps.delegation import below, delegate, task_in
 from agentool_otel.reconstruction.steps.handoff_rules import (
     announced,
     same_agent,
@@ -49,6 +51,7 @@ class HandoffSteps:
     def read_transfer(self, node: Node, operation: ToolExecution) -> None:
         """Add the handoff of a transfer tool's span."""
         if within_transfer(node):
+            self._name_target(node, operation)
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
@@ -72,6 +75,17 @@ class HandoffSteps:
         self.merged.add(index(node, agentool.STEP_RESULT_INDEX))
         self._handed.append((target, draft))
 
+    def _name_target(self, node: Node, operation: ToolExecution) -> None:
+        """Give a transfer that knows no target that of another tracer's span inside it."""
+        target = operation.transfer_target
+        if target is None:
+            target = spelled(transfer_target(operation.name, operation.arguments), node)
+        above = {id(up) for up in node.ancestors()}
+        for place, (known, draft) in enumerate(self._handed):
+            if known is None and id(draft.node) in above:
+                set_known(draft.body, "to_agent", target)
+                self._handed[place] = (target, draft)
+
     def read_delegation(self, call: ToolCall, node: Node) -> None:
         """Add the handoff beside a call that delegates to another agent."""
         arguments = plain(call.arguments)
@@ -90,13 +104,23 @@ class HandoffSteps:
         self._handed.append((target, draft))
 
     def read_message(self, call: ToolCall) -> None:
-        """Add the handoff that a model requested and no span executes."""
+        """Add the handoff that a model requested and no span executes, not even one inside a nested
+        run: a tracer may have put the model call of an agent beside its run."""
         assert call.name is not None
         target = spelled(transfer_target(call.name, call.arguments), call.requested_by)
+        if any(_executes(it, call, target) for it in self._nested_transfers):
+            return
         time_ns = self._drafts.output_time(call.requested_by)
         draft = self._drafts.add("handoff", time_ns, 3, call.requested_by)
         set_known(draft.body, "to_agent", target)
         draft.note("inferred", "to_agent", gen_ai.OUTPUT_MESSAGES, "name of the tool")
+
+    @cached_property
+    def _nested_transfers(self) -> list[ToolExecution]:
+        inside = (it.operation for run in self._nodes if run.is_run for it in below(run))
+        return [
+            it for it in inside if isinstance(it, ToolExecution) and it.transfer_target is not None
+        ]
 
     def merge_nested_runs(self) -> None:
         """Make each nested run a handoff, unless a transfer leads to it already."""
@@ -145,6 +169,13 @@ class HandoffSteps:
             set_known(draft.body, "message", text_of(operation.input[-1]))
         draft.note("inferred", "type", gen_ai.OPERATION_NAME, rule)
         return draft
+
+
+def _executes(transfer: ToolExecution, call: ToolCall, target: str | None) -> bool:
+    """Whether a transfer is the one that a model requested."""
+    if transfer.call_id is not None and call.id is not None:
+        return transfer.call_id == call.id
+    return same_agent(transfer.transfer_target, target)
 
 
 def _leads_to(call: ToolCall, target: str | None) -> bool:

@@ -217,14 +217,15 @@ def call_above(node: Node) -> Node | None:
     """Return the span around a tool span that is of the same call, if there is one.
 
     That is any tool around an MCP request, an MCP request around the tool it asks for, which a
-    server traces as well, and a tool around a span with the same call id or with neither name nor
-    id, which is a part of its execution.
+    server traces as well, a tool around a span with the same call id or with neither name nor id,
+    which is a part of its execution, and a tool around one without an id that differs in nothing,
+    which another tracer has recorded.
     """
-    for up in node.ancestors():
-        if _of_one_call(node.operation, up.operation):
+    up = node.parent
+    while up is not None:
+        if _of_one_call(node.operation, up.operation) or _of_two_tracers(node, up):
             return up
-        if up.is_run:
-            break
+        up = None if up.is_run else up.parent
     return None
 
 
@@ -239,6 +240,16 @@ def call_below(node: Node) -> Node | None:
         if known and inner.span.scope != node.span.scope and _agree(node, inner):
             return inner
     return None
+
+
+def _of_two_tracers(inner: Node, outer: Node) -> bool:
+    operation = inner.operation
+    return (
+        isinstance(operation, ToolExecution)
+        and operation.call_id is None
+        and inner.span.scope != outer.span.scope
+        and _agree(inner, outer)
+    )
 
 
 _PLACES = frozenset({agentool.STEP_INDEX, agentool.STEP_RESULT_INDEX})
@@ -278,15 +289,15 @@ def _agree(first: Node, second: Node) -> bool:
 
 
 def _of_one_call(inner: Operation, outer: Operation) -> bool:
+    if not isinstance(outer, (ToolExecution, McpRequest)):
+        return False
     if isinstance(inner, McpRequest):
-        return isinstance(outer, (ToolExecution, McpRequest))
+        return True
     if not isinstance(inner, ToolExecution):
         return False
     if isinstance(outer, McpRequest):
         return inner.call_id is None and inner.name == outer.tool_name
-    if isinstance(outer, ToolExecution):
-        return inner.call_id == outer.call_id if inner.call_id is not None else not inner.name
-    return False
+    return inner.call_id == outer.call_id if inner.call_id is not None else not inner.name
 
 
 def parsed(arguments: Any) -> Any:
