@@ -58,8 +58,27 @@ ENVIRONMENTS = {
     "anthropic-0": ["anthropic==0.104.*"],
     "beside-agents": [
         "openai>=3",
+        "anthropic>=2",
+        "mcp>=2",
+        "fastmcp>=4",
         "openai-agents>=0.20",
+        "pydantic-ai-slim[openai]>=2",
+        "openinference-instrumentation-openai>=0.1.60",
+        "openinference-instrumentation-anthropic>=3",
+        "openinference-instrumentation-mcp>=2",
         "openinference-instrumentation-openai-agents>=2",
+        "openinference-instrumentation-pydantic-ai>=0.1.30",
+        "opentelemetry-instrumentation-openai>=0.62",
+        "opentelemetry-instrumentation-anthropic>=0.62",
+        "opentelemetry-instrumentation-mcp>=0.62",
+        "opentelemetry-instrumentation-openai-agents>=0.62",
+    ],
+    "beside-crewai": [
+        "openai>=2,<3",
+        "mcp<2",
+        "crewai>=1.15",
+        "openinference-instrumentation-crewai>=1.1",
+        "opentelemetry-instrumentation-crewai>=0.62",
     ],
     "beside-oldest": [
         "openai==1.66.*",
@@ -80,12 +99,30 @@ ENVIRONMENTS = {
     ],
     # CrewAI admits neither openai 3 nor mcp 2 yet.
     "crewai": ["openai>=2,<3", "anthropic<2", "mcp<2", "crewai>=1.15"],
+    # The oldest that the instrumentors admit.
+    "agents-oldest": [
+        "openai>=2,<3",
+        "mcp==1.23.*",
+        "openai-agents==0.6.9",
+        "pydantic-ai-slim[openai]==1.100.*",
+        # The model's prices moved in later releases.
+        "genai-prices==0.0.73",
+    ],
+    "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
     "servers": ["gunicorn", "celery"],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
 SITUATIONS = ["tests/situations", "-m", "not backends"]
+BESIDE_FRAMEWORKS = ["tests/situations/test_beside.py", "-m", "not backends"]
 ANTHROPIC = ["tests/instrumentation/anthropic", *SITUATIONS]
+AGENTS = [
+    *SITUATIONS,
+    "tests/instrumentation/mcp",
+    "tests/instrumentation/openai_agents",
+    "tests/instrumentation/pydantic_ai",
+]
+CREWAI = [*SITUATIONS, "tests/instrumentation/mcp", "tests/instrumentation/crewai"]
 OTHER_TESTS = {
     # Without the comparisons with the official encoder, which said less then.
     "oldest": [
@@ -95,29 +132,23 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": [
-        *ANTHROPIC,
-        "tests/instrumentation/mcp",
-        "tests/instrumentation/openai_agents",
-        "tests/instrumentation/pydantic_ai",
-    ],
-    "crewai": [
-        *SITUATIONS,
-        "tests/instrumentation/mcp",
-        "tests/instrumentation/crewai",
-    ],
+    "agents": [*AGENTS, "tests/instrumentation/anthropic"],
+    "agents-oldest": AGENTS,
+    "crewai": CREWAI,
+    "crewai-oldest": CREWAI,
     "servers": ["tests/export/test_servers.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
-    "beside-langchain": ["tests/guest/test_beside_langchain.py"],
+    "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],
     "beside-anthropic": ["tests/guest/test_beside_anthropic.py"],
     "anthropic-1": ANTHROPIC,
     "anthropic-0": ANTHROPIC,
-    "beside-agents": ["tests/guest/test_beside_openai_agents.py"],
+    "beside-agents": ["tests/guest/test_beside_openai_agents.py", *BESIDE_FRAMEWORKS],
+    "beside-crewai": BESIDE_FRAMEWORKS,
 }
 
 
-NIGHTLY = ("anthropic-1", "anthropic-0")
+NIGHTLY = ("anthropic-1", "anthropic-0", "agents-oldest", "crewai-oldest")
 
 
 def main(names: list[str]) -> int:

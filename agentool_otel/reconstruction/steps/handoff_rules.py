@@ -17,7 +17,7 @@ from agentool_otel.reconstruction.wrappers import run_name
 
 __all__ = [
     "announced",
-    "same_agent",
+    "same_name",
     "spelled",
     "transfer_target",
     "transfers",
@@ -67,8 +67,9 @@ def within_transfer(node: Node) -> bool:
     return False
 
 
-def same_agent(one: str | None, other: str | None) -> bool:
-    """Compare names as tool names spell them: `transfer_to_refund_agent` means `Refund Agent`."""
+def same_name(one: str | None, other: str | None) -> bool:
+    """Compare names of agents or tools as models spell them: `transfer_to_refund_agent` means
+    `Refund Agent`."""
     if one is None or other is None:
         return False
     return one == other or _plain(one) == _plain(other)
@@ -80,7 +81,7 @@ def spelled(target: str | None, node: Node | None) -> str | None:
         return target
     *_, top = (node, *node.ancestors())
     names = (run_name(run) for run in (top, *below(top)) if run.is_run)
-    return min((name for name in names if name and same_agent(name, target)), default=target)
+    return min((name for name in names if name and same_name(name, target)), default=target)
 
 
 def announced(node: Node, earlier: Node) -> bool:
@@ -90,13 +91,13 @@ def announced(node: Node, earlier: Node) -> bool:
         operation = inside.operation
         if isinstance(operation, ToolExecution):
             target = operation.transfer_target or _target(operation.name, operation.arguments)
-            if same_agent(target, name):
+            if same_name(target, name):
                 return True
         elif isinstance(operation, Inference):
             for message in operation.output or ():
                 for part in parts_of(message):
                     tool = part.get("name") if part.get("type") == "tool_call" else None
-                    if isinstance(tool, str) and same_agent(
+                    if isinstance(tool, str) and same_name(
                         _target(tool, part.get("arguments")), name
                     ):
                         return True

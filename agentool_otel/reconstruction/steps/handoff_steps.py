@@ -11,7 +11,7 @@ from agentool_otel.model.operations import AgentInvocation, ToolExecution, Workf
 from agentool_otel.reconstruction.steps.delegation import below, delegate, task_in
 from agentool_otel.reconstruction.steps.handoff_rules import (
     announced,
-    same_agent,
+    same_name,
     spelled,
     transfer_target,
     within_transfer,
@@ -92,7 +92,7 @@ class HandoffSteps:
         target = delegate(call.name or "", arguments)
         if target is None:
             return
-        if call.node is None and any(same_agent(target, run_name(it)) for it, _ in self.subruns):
+        if call.node is None and any(same_name(target, run_name(it)) for it, _ in self.subruns):
             return  # the nested run is that handoff
         draft = self._drafts.add(
             "handoff", node.start_ns if call.node else self._drafts.output_time(node), 3, node
@@ -137,7 +137,7 @@ class HandoffSteps:
         name = run_name(node)
         above = {id(up) for up in node.ancestors()}
         for place, (target, draft) in enumerate(self._handed):
-            if (draft.node is not None and id(draft.node) in above) or same_agent(target, name):
+            if (draft.node is not None and id(draft.node) in above) or same_name(target, name):
                 if target is None:
                     set_known(draft.body, "to_agent", name)
                 place_of_run = index(node, agentool.STEP_INDEX)
@@ -157,7 +157,7 @@ class HandoffSteps:
         rule = "nested run"
         if self._root is not None and isinstance(self._root.operation, WorkflowInvocation):
             name = run_name(node)
-            if before is None or same_agent(run_name(before), name) or announced(node, before):
+            if before is None or same_name(run_name(before), name) or announced(node, before):
                 return None
             rule = "another agent than the one before"
         operation = node.operation
@@ -175,11 +175,11 @@ def _executes(transfer: ToolExecution, call: ToolCall, target: str | None) -> bo
     """Whether a transfer is the one that a model requested."""
     if transfer.call_id is not None and call.id is not None:
         return transfer.call_id == call.id
-    return same_agent(transfer.transfer_target, target)
+    return same_name(transfer.transfer_target, target)
 
 
 def _leads_to(call: ToolCall, target: str | None) -> bool:
     """Whether a call requests a transfer, to that target if it is known."""
     if call.node is not None or call.dropped or not is_transfer(call):
         return False
-    return target is None or same_agent(target, transfer_target(call.name or "", call.arguments))
+    return target is None or same_name(target, transfer_target(call.name or "", call.arguments))

@@ -18,7 +18,7 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
-from agentool_otel.reconstruction.steps.handoff_rules import transfers
+from agentool_otel.reconstruction.steps.handoff_rules import same_name, transfers
 from agentool_otel.reconstruction.steps.order import Draft
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain
@@ -281,7 +281,7 @@ def _agree(first: Node, second: Node) -> bool:
     one, other = first.operation, second.operation
     if not (isinstance(one, ToolExecution) and isinstance(other, ToolExecution)):
         return False
-    return one.name == other.name and (
+    return (one.name == other.name or same_name(one.name, other.name)) and (
         one.arguments is UNSET
         or other.arguments is UNSET
         or canonical(plain(one.arguments)) == canonical(plain(other.arguments))

@@ -1,0 +1,195 @@
+"""A framework that plays as many runs as a line of stdin says, and answers with what one cost.
+
+python -m benchmarks._frameworks FRAMEWORK WORK PLACE TRACER MODEL-URL RECEIVER-URL
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from importlib import import_module
+from typing import Any
+
+__all__ = ["FRAMEWORKS", "TOOL_CALLS", "WORK"]
+
+TOOL_CALLS = 10
+QUESTION = "What is OpenTelemetry, who maintains it, and what can be said of an agent with it?"
+SYSTEM = "Search before you answer."
+RESULT = "OpenTelemetry: traces, metrics and logs. " * 10
+
+Play = Callable[[], Awaitable[object]]
+"""One run. What outlives it, a client for example, was made before."""
+
+
+def search_web(query: str) -> str:
+    """Search the web."""
+    return RESULT
+
+
+async def _openai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    client: Any = import_module("openai").OpenAI(base_url=url, api_key="none", max_retries=0)
+    asked = {"model": "gpt-5", "messages": [{"role": "user", "content": QUESTION}]}
+
+    async def play() -> None:
+        client.chat.completions.create(**asked)
+
+    return play
+
+
+async def _anthropic(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    module: Any = import_module("anthropic")
+    client: Any = module.Anthropic(base_url=url, api_key="none", max_retries=0)
+    asked: dict[str, Any] = {
+        "model": "claude",
+        "max_tokens": 99,
+        "messages": [{"role": "user", "content": QUESTION}],
+    }
+
+    async def play() -> None:
+        client.messages.create(**asked)
+
+    return play
+
+
+async def _langchain(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    model = import_module("langchain_openai").ChatOpenAI(
+        base_url=url, api_key="none", model="gpt-5", max_retries=0
+    )
+    if not tools:
+        return lambda: model.ainvoke(QUESTION)
+    agent = import_module("langchain.agents").create_agent(
+        model, tools=[search_web], system_prompt=SYSTEM, name="researcher"
+    )
+    return lambda: agent.ainvoke({"messages": [{"role": "user", "content": QUESTION}]})
+
+
+async def _openai_agents(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    sdk: Any = import_module("agents")
+    client = import_module("openai").AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    agent = sdk.Agent(
+        name="researcher",
+        instructions=SYSTEM,
+        model=sdk.OpenAIChatCompletionsModel("gpt-5", client),
+        tools=[sdk.function_tool(search_web)] if tools else [],
+    )
+    return lambda: sdk.Runner.run(agent, QUESTION)
+
+
+async def _pydantic_ai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    client = import_module("openai").AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    provider = import_module("pydantic_ai.providers.openai").OpenAIProvider(openai_client=client)
+    model = import_module("pydantic_ai.models.openai").OpenAIChatModel("gpt-5", provider=provider)
+    agent = import_module("pydantic_ai").Agent(
+        model, name="researcher", instructions=SYSTEM, tools=[search_web] if tools else []
+    )
+    return lambda: agent.run(QUESTION)
+
+
+async def _crewai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    os.environ |= {
+        "CREWAI_DISABLE_TELEMETRY": "true",
+        "CREWAI_TRACING_ENABLED": "false",
+        "CREWAI_TESTING": "true",
+    }
+    crewai: Any = import_module("crewai")
+    tool = import_module("crewai.tools").tool
+    agent = crewai.Agent(
+        role="researcher",
+        goal=SYSTEM,
+        backstory="You know the web.",
+        llm=crewai.LLM(model="openai/gpt-5", base_url=url, api_key="none", max_retries=0),
+        tools=[tool("search_web")(search_web)] if tools else [],
+    )
+    task = crewai.Task(description=QUESTION, expected_output="An answer.", agent=agent)
+
+    # In an event loop it would return a coroutine.
+    return lambda: asyncio.to_thread(crewai.Crew(agents=[agent], tasks=[task]).kickoff)
+
+
+async def _mcp(url: str, tools: bool, stack: AsyncExitStack) -> Play:
+    server = import_module("mcp.server.mcpserver").MCPServer("web")
+    server.tool()(search_web)
+    client = await stack.enter_async_context(import_module("mcp.client.client").Client(server))
+
+    async def play() -> None:
+        for _ in range(TOOL_CALLS):
+            await client.call_tool("search_web", {"query": "telemetry"})
+
+    return play
+
+
+FRAMEWORKS = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "langchain": _langchain,
+    "openai_agents": _openai_agents,
+    "pydantic_ai": _pydantic_ai,
+    "crewai": _crewai,
+    "mcp": _mcp,
+}
+"""How each is made ready: for one model call, or a run in which a model calls tools."""
+
+WORK = {
+    name: ("model call",) if name in ("openai", "anthropic") else ("model call", "tools")
+    for name in FRAMEWORKS
+} | {"mcp": ("tools",)}
+"""What each can do: a client library calls no tools, and MCP asks no model."""
+
+
+def _switch_on(framework: str, place: str, tracer: str, receiver: str) -> Callable[[], object]:
+    """Switch a tracer on; return what empties it."""
+    if tracer == "none":
+        return lambda: None
+    if tracer == "ours" and place == "default":
+        import agentool_otel
+
+        agentool_otel.instrument()
+        return agentool_otel.flush
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+    from benchmarks._workload import Drop
+    from tests.situations.tracers import switch_of
+
+    exporter: SpanExporter = Drop()
+    if place == "default":
+        otlp: Any = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        exporter = otlp.OTLPSpanExporter(f"{receiver}/v1/traces")
+    provider = TracerProvider(shutdown_on_exit=False)
+    if tracer == "ours":
+        trace.set_tracer_provider(provider)
+        import agentool_otel
+
+        agentool_otel.instrument(content=True)
+    else:
+        switch_of(framework, tracer)(provider)
+    provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=65_536))
+    return provider.force_flush
+
+
+async def main(framework: str, work: str, place: str, tracer: str, url: str, receiver: str) -> None:
+    flush = _switch_on(framework, place, tracer, receiver)
+    async with AsyncExitStack() as stack:
+        play = await FRAMEWORKS[framework](url, work == "tools", stack)
+        for line in sys.stdin:
+            start = time.process_time()
+            for _ in range(int(line)):
+                await play()
+            flush()
+            answer = json.dumps((time.process_time() - start) / int(line) * 1e6)
+            # Frameworks print to stdout.
+            os.write(_ANSWERS, f"{answer}\n".encode())
+
+
+_ANSWERS = 1
+
+if __name__ == "__main__":
+    _ANSWERS = os.dup(1)
+    os.dup2(2, 1)
+    asyncio.run(main(*sys.argv[1:]))

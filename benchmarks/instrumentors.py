@@ -1,0 +1,126 @@
+"""What a model call and tool calls of a framework cost under our instrumentor, and under others of
+the same framework, where they are installed.
+
+    python -m benchmarks instrumentors      in an environment that holds a framework and the others
+
+Each case is a process of its own, which waits while the others take their turn: few of the others
+can be undone. The model is in the parent, so that only the program's own CPU time counts. A figure
+is what a run costs more than without any tracer.
+
+alone    everything to one provider of the user's, whose exporter drops
+default  ours as `instrument()` leaves it, recorded in files with the journal; theirs with the SDK's
+         batch processor and the official OTLP/HTTP exporter, to a receiver
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.metadata import version
+from typing import Any
+
+from agentool_otel.testing.loopback_model import LoopbackModel
+from agentool_otel.testing.turns import Request, ToolCall, Turn
+from benchmarks._child import ROOT, environment
+from benchmarks._frameworks import FRAMEWORKS, TOOL_CALLS, WORK
+from benchmarks._rounds import compared
+from benchmarks._sink import sink
+from benchmarks._sizes import Size
+from benchmarks._table import Row, Target
+from tests.situations.situations import driver_of
+from tests.situations.tracers import tracers
+
+__all__ = ["rows"]
+
+_AT_MOST_THEIRS = Target("≤ 1×", 1.0)
+_WORDS = {"model call": "a run of one model call", "tools": f"a run of {TOOL_CALLS} tool calls"}
+
+
+def rows(size: Size) -> Iterator[Row]:
+    for framework in FRAMEWORKS:
+        driver: Any = driver_of(framework)
+        others = sorted(tracers(framework)) if driver else []
+        if not others:
+            yield Row(what=framework, note="not installed, or nothing beside it")
+            continue
+        versions = " ".join(f"{it} {version(it)}" for it in driver.DISTRIBUTIONS)
+        for work in WORK[framework]:
+            for place in ("alone", "default"):
+                rounds = _measured(framework, work, place, others, size)
+                for other in others:
+                    pairs = [
+                        (costs["ours"] - costs["none"], costs[other] - costs["none"])
+                        for costs in rounds
+                    ]
+                    what = f"{versions}: {_WORDS[work]}, against {other}, {place}"
+                    yield Row.of(what, "µs", compared(pairs), _AT_MOST_THEIRS)
+
+
+def _measured(
+    framework: str, work: str, place: str, others: list[str], size: Size
+) -> list[dict[str, float]]:
+    """Return CPU microseconds per run of each case, round by round."""
+    runs = max(size.agent_runs // 6, 10)
+    with ExitStack() as stack:
+        model = stack.enter_context(LoopbackModel())
+        model.rule(_tools if work == "tools" else _text)
+        receiver = stack.enter_context(sink())
+        cases = {
+            name: stack.enter_context(_Case(framework, work, place, name, model, receiver))
+            for name in ("none", "ours", *others)
+        }
+        return [{name: it.play(runs) for name, it in cases.items()} for _ in range(size.rounds)]
+
+
+def _text(request: Request) -> Turn:
+    return Turn(text="A standard for telemetry.", input_tokens=40, output_tokens=6)
+
+
+def _tools(request: Request) -> Turn | None:
+    if request.after_tool or not request.tools:
+        return _text(request)
+    calls = (ToolCall("search_web", {"query": f"telemetry {n}"}) for n in range(TOOL_CALLS))
+    return Turn(tool_calls=tuple(calls), input_tokens=40, output_tokens=60)
+
+
+class _Case:
+    """A process that plays a framework with one tracer on, when it is told to."""
+
+    def __init__(
+        self, framework: str, work: str, place: str, tracer: str, model: LoopbackModel, sink: str
+    ):
+        self._folder = tempfile.TemporaryDirectory()
+        url = model.root_url if framework == "anthropic" else model.base_url
+        self._process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "benchmarks._frameworks"),
+                *(framework, work, place, tracer, url, sink),
+            ],
+            cwd=ROOT,
+            env=environment() | {"AGENTOOL_DIR": self._folder.name},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def __enter__(self) -> _Case:
+        self.play(10)  # the first runs only warm up
+        return self
+
+    def play(self, runs: int) -> float:
+        """Return CPU microseconds per run."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{runs}\n")
+        self._process.stdin.flush()
+        return float(json.loads(self._process.stdout.readline()))
+
+    def __exit__(self, *exc: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._folder.cleanup()
