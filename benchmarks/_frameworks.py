@@ -183,13 +183,10 @@ async def main(framework: str, work: str, place: str, tracer: str, url: str, rec
                 await play()
             flush()
             answer = json.dumps((time.process_time() - start) / int(line) * 1e6)
-            # Frameworks print to stdout.
-            os.write(_ANSWERS, f"{answer}\n".encode())
+            os.write(answers, f"{answer}\n".encode())
 
-
-_ANSWERS = 1
 
 if __name__ == "__main__":
-    _ANSWERS = os.dup(1)
-    os.dup2(2, 1)
-    asyncio.run(main(*sys.argv[1:]))
+    stdout = os.dup(1)
+    os.dup2(2, 1)  # frameworks print
+    asyncio.run(main(stdout, *sys.argv[1:]))

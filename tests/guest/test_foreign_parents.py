@@ -28,7 +28,7 @@ def search(query: str) -> str:
 def parents(spans: Spans) -> dict[str, str | None]:
     """The name of each span's parent, None for a root or a parent that is not here."""
     found = spans.finished()
-    names = {it.context.span_id: it.name for it in found}
+    names = {it.context.span_id: it.name for it in found if it.context is not None}
     return {it.name: names.get(it.parent.span_id) if it.parent else None for it in found}
 
 
