@@ -173,7 +173,9 @@ def _switch_on(framework: str, place: str, tracer: str, receiver: str) -> Callab
     return provider.force_flush
 
 
-async def main(framework: str, work: str, place: str, tracer: str, url: str, receiver: str) -> None:
+async def main(
+    answers: int, framework: str, work: str, place: str, tracer: str, url: str, receiver: str
+) -> None:
     flush = _switch_on(framework, place, tracer, receiver)
     async with AsyncExitStack() as stack:
         play = await FRAMEWORKS[framework](url, work == "tools", stack)
