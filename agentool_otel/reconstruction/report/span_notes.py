@@ -26,6 +26,7 @@ __all__ = [
     "may_hide",
     "reading_of",
     "repeated",
+    "without_ids",
 ]
 
 _MASKED_KEYS = "redaction.masked.keys"
@@ -112,6 +113,14 @@ def masked_on_the_way(node: Node) -> Iterator[Note]:
         keys = attributes.get(_MASKED_KEYS)
         for key in keys.split(",") if isinstance(keys, str) else ():
             yield Note("redacted", key, None, node.span.span_id, key, "masked by a Collector")
+
+
+def without_ids(nodes: list[Node]) -> Iterator[Note]:
+    """Yield a note for each span that came without ids."""
+    for node in nodes:
+        if node.span.made_ids:
+            rule = "made of the span's content: it came without ids"
+            yield Note("inferred", "trace_id", None, node.span.span_id, None, rule)
 
 
 def damaged(nodes: list[Node]) -> Iterator[Note]:

@@ -28,6 +28,7 @@ from agentool_otel.reconstruction.report.span_notes import (
     masked_on_the_way,
     reading_of,
     repeated,
+    without_ids,
 )
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.status import Status, status_of
@@ -93,6 +94,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         rule = "its parent is missing: below the only root of its OTel trace"
         notes.append(Note("inferred", "parent", None, _span_id(node), None, rule))
     notes += damaged(everything)
+    notes += without_ids(everything)
     for node in everything:
         notes += shortened_on(node)
         notes += cut_or_hidden(node)

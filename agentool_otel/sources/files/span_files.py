@@ -9,7 +9,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
     8c 02 0a ...               protobuf messages, the length before each as a varint
     00 00 12 34 0a ...         the same, the length as uint32 big-endian; a message may be JSON, and
                                may be a zstd frame of its own
-    TraceId,SpanId,...         CSV with a header
+    TraceId,SpanId,...         CSV or TSV with a header
 
 Another framing is one more entry in `_reader`, another compression one more in `compression.py`.
 """
@@ -196,8 +196,8 @@ class SpanFiles:
             start = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
-            if csv_tables.looks_like_csv(stream.peek(HEAD)):
-                batches = csv_tables.batches(stream, values, report)
+            if csv_tables.looks_like_table(beginning := stream.peek(HEAD)):
+                batches = csv_tables.batches(stream, beginning, values, report)
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
             for batch in batches:
@@ -248,7 +248,7 @@ def holds_spans(file: SpanFile) -> bool:
     if text.startswith((b"{", b"[")):
         return _NAMES_OF_SPANS.search(text) is not None
     is_text = beginning[:1].isalnum() or text.startswith(b'"')
-    return csv_tables.looks_like_csv(beginning) or bool(text and not is_text)
+    return csv_tables.looks_like_table(beginning) or bool(text and not is_text)
 
 
 def span_decoder(report: Report) -> Decoder:
