@@ -91,8 +91,9 @@ def batches(stream: BinaryIO, head: bytes, values: AnyJson, report: Report) -> B
     separator = _separator(head) or ","
     escaped = separator == "\t" and _QUOTED.search(head) is None
     text = io.TextIOWrapper(stream, "utf-8-sig", MARKING, newline="")
-    quoting = csv.QUOTE_NONE if escaped else csv.QUOTE_MINIMAL
-    reader = csv.reader(text, delimiter=separator, quoting=quoting)
+    reader = csv.reader(text, delimiter=separator)
+    if escaped:
+        reader = csv.reader(text, delimiter=separator, quoting=csv.QUOTE_NONE)
     try:
         yield from _rows(reader, _unescaped if escaped else _printed, values, report)
     finally:

@@ -156,7 +156,7 @@ class SpanFiles:
         self._documents.clear()
         refusals: list[AgentoolError] = []
         rereads = undecoded and self._can_be_reread()
-        for file in self.files:
+        for file in _spans_first(self.files):
             try:
                 yield from self._batches(file, undecoded, rereads)
             except AgentoolError as error:
@@ -249,6 +249,21 @@ def holds_spans(file: SpanFile) -> bool:
         return _NAMES_OF_SPANS.search(text) is not None
     is_text = beginning[:1].isalnum() or text.startswith(b'"')
     return csv_tables.looks_like_table(beginning) or bool(text and not is_text)
+
+
+def _spans_first(files: Sequence[SpanFile]) -> Sequence[SpanFile]:
+    """Return files that begin with documents behind the others: of a trace that is in both, the
+    spans say more."""
+    return files if len(files) < 2 else sorted(files, key=_begins_with_document)
+
+
+def _begins_with_document(file: SpanFile) -> bool:
+    if not isinstance(file, Path):
+        return False  # looking into what is elsewhere takes long
+    try:
+        return not holds_spans(file)
+    except AgentoolError:
+        return False  # reading it says why
 
 
 def span_decoder(report: Report) -> Decoder:
