@@ -21,6 +21,7 @@ from agentool_otel.reconstruction.metrics import (
 )
 from agentool_otel.reconstruction.report.content_marks import marks_in, shortened_on
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note, Outcome
+from agentool_otel.reconstruction.report.hidden_members import with_hidden_members
 from agentool_otel.reconstruction.report.span_notes import (
     OF_COLLECTORS,
     cut_or_hidden,
@@ -99,6 +100,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         notes += shortened_on(node)
         notes += cut_or_hidden(node)
         notes += masked_on_the_way(node)
+    report.notes = with_hidden_members(notes, everything)
     return report
 
 
