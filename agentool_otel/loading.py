@@ -41,7 +41,7 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
     """Yield ReasoningTraces from a place: recorded spans, or documents of traces.
 
     Documents are ReasoningTraces and ATIF trajectories, as JSON or JSON Lines; spans may stand
-    beside them.
+    beside them. A document and the spans of the same trace are one trace.
 
     Args:
         source: a file, a folder, a glob or `-`; `.agentool/` by default. What cannot be read of it
@@ -54,6 +54,6 @@ def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:
     contents = Contents(open_source(source))
     yield from contents.leading()
     for rebuilt in rebuild(contents.spans(), contents.census):
-        yield from contents.documents()
-        yield rebuilt.trace
+        if contents.is_new(rebuilt.trace_id):
+            yield rebuilt.trace
     yield from contents.documents()

@@ -15,6 +15,7 @@ from agentool_otel.export.readable import Readable
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reconstruction.conversion import converted
+from agentool_otel.reconstruction.runs import trace_ids_of
 from agentool_otel.replaying import replay
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.streams import SpanFile
@@ -70,10 +71,9 @@ class Exported:
             for trace in contents.leading():
                 yield self._replayed(trace)
             for spans in map(whole, reading.groups(contents)):
-                if spans:
+                new = [contents.is_new(trace_id) for trace_id in trace_ids_of(spans)]
+                if all(new) and spans:
                     yield [readable(converted(span, self._dialect)) for span in spans]
-                for trace in contents.documents():
-                    yield self._replayed(trace)
         for trace in contents.documents():
             yield self._replayed(trace)
 

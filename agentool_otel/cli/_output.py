@@ -152,7 +152,10 @@ class Reading:
             self._bar.update(self._task, description=what)
 
     def _counted(self, spans: Iterable[_Span]) -> Iterator[_Span]:
+        without_ids = 0
         for span in spans:
+            if isinstance(span, SpanRecord) and span.made_ids:
+                without_ids += 1
             if isinstance(span, SpanRecord) and is_fragment(span):
                 yield span  # a log record, which becomes an event of its span
                 continue
@@ -161,6 +164,9 @@ class Reading:
                 what = f"reading {_text.count(self.count, 'span')}"
                 self._bar.update(self._task, completed=self.source.bytes_read, description=what)
             yield span
+        if without_ids:
+            came = _text.count(without_ids, "span")
+            say(f"{came} without ids: each is a trace of its own, under an id made of its content")
 
     def _stop(self) -> None:
         if self._bar is not None:

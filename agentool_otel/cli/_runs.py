@@ -15,6 +15,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.runs import trace_ids_of
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node, grow
 from agentool_otel.sources.contents import Contents
@@ -40,11 +41,12 @@ class Runs:
         self._reading = Reading(open_spans([source] if source is not None else []))
         self._source = self._reading.source
         self.name = self._source.name
-        self._without_spans: list[Problem] = []
+        self._without_spans: dict[str, Problem] = {}
+        """By the ids of documents that spans were looked for in."""
 
     @property
     def problems(self) -> list[Problem]:
-        return [*self._source.problems, *self._without_spans]
+        return [*self._source.problems, *self._without_spans.values()]
 
     @property
     def files(self) -> Sequence[SpanFile]:
@@ -61,7 +63,8 @@ class Runs:
             for trace in contents.leading():
                 yield Run(trace, None)
             for rebuilt in rebuild(reading.counted(contents.spans()), prices=self._prices):
-                yield Run(rebuilt.trace, rebuilt)
+                if contents.is_new(rebuilt.trace_id):
+                    yield Run(rebuilt.trace, rebuilt)
         for trace in contents.documents():
             yield Run(trace, None)
 
@@ -75,6 +78,8 @@ class Runs:
         self._without_spans.clear()
         with self._reading as reading:
             for spans in by_trace(reading.spans()):
+                for trace_id in trace_ids_of(spans):
+                    self._without_spans.pop(trace_id, None)
                 yield grow(spans)
         if self._without_spans and not reading.count:
             raise ConfigurationError(
@@ -84,7 +89,7 @@ class Runs:
 
     def _pass_over(self, document: ReasoningTrace) -> None:
         message = f"trace {document.trace_id!r} is a document, no spans"
-        self._without_spans.append(Problem(self.name, message))
+        self._without_spans[document.trace_id] = Problem(self.name, message)
 
 
 def names_a_trace(text: str) -> bool:

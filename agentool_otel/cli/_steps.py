@@ -78,11 +78,19 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
 
 def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Iterator[str]:
     yield _text.count(len(trace.steps), "step")
-    yield _text.count(len(trace.tool_calls()), "tool call")
+    calls = _text.count(len(trace.tool_calls()), "tool call")
+    unnamed = f"at least {calls}" if trace.tool_calls() else "tool calls not known"
+    yield calls if _names_every_call(trace) else unnamed
     tokens, cost = known(metrics.total_tokens), known(metrics.total_cost_usd)
     yield f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known"
     mark = " (computed)" if computed else ""
     yield f"${cost:,.4f}{mark}" if cost is not None else "cost not known"
+
+
+def _names_every_call(trace: ReasoningTrace) -> bool:
+    """Whether the steps are all tool calls: a rebuilt trace has no number of them otherwise."""
+    metrics = known(trace.metrics) or TraceMetrics()
+    return known(metrics.step_count) is None or known(metrics.tool_call_count) is not None
 
 
 def _links(metadata: dict[str, Any]) -> Iterator[Text]:
@@ -241,6 +249,13 @@ def row_header(width: int) -> Text:
     return _cells([*map(Text, _COLUMNS), Text("input")], width, "bold")
 
 
+def _tool_count(trace: ReasoningTrace) -> str:
+    count = len(trace.tool_calls())
+    if _names_every_call(trace):
+        return str(count)
+    return f"{count}+" if count else _text.number(None)
+
+
 def row(n: int, trace: ReasoningTrace, width: int) -> Text:
     """Return a trace as one line of the list."""
     metrics = known(trace.metrics) or TraceMetrics()
@@ -254,7 +269,7 @@ def row(n: int, trace: ReasoningTrace, width: int) -> Text:
             Text(("└ " if inside else "") + agent, "bold"),
             status_text(trace.status),
             Text(str(len(trace.steps))),
-            Text(str(len(trace.tool_calls()))),
+            Text(_tool_count(trace)),
             Text(_text.number(known(metrics.total_tokens))),
             Text(_text.duration(known(metrics.total_duration_ms))),
             Text(question, "dim" if trace.input is UNSET else ""),

@@ -29,6 +29,7 @@ from agentool_otel.model.documents import EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, files_of
@@ -202,9 +203,14 @@ def _judge_all(
     prices: Prices | None,
     judge: Callable[[ReasoningTrace | Rebuilt], None],
 ) -> None:
-    source.document = judge
-    for rebuilt in rebuild_groups(map(whole, reading.groups()), prices):
-        judge(rebuilt)
+    contents = Contents(source)
+    for trace in contents.leading():
+        judge(trace)
+    for rebuilt in rebuild_groups(map(whole, reading.groups(contents)), prices):
+        if contents.is_new(rebuilt.trace_id):
+            judge(rebuilt)
+    for trace in contents.documents():
+        judge(trace)
 
 
 def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:

@@ -16,11 +16,11 @@ from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
-from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, files_of
@@ -36,6 +36,7 @@ _format = cache(format_named)
 class _Finished(NamedTuple):
     """The output for one trace."""
 
+    trace_id: str
     value: bytes
     losses: list[Loss]
     report: dict[str, Any] | None
@@ -52,12 +53,12 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) ->
         value = json_codec.dumps(converted).encode()
     results = [it.to_json().encode() + b"\n" for it in rebuilt.results] if judged else []
     if not report:
-        return _Finished(value, losses, None, results)
+        return _Finished(rebuilt.trace_id, value, losses, None, results)
     fidelity = rebuilt.fidelity.to_dict()
     if format_name != _DEFAULT:
         lost = [loss._asdict() for loss in losses]
         fidelity["format"] = {"name": format_name, "losses": lost}
-    return _Finished(value, losses, fidelity, results)
+    return _Finished(rebuilt.trace_id, value, losses, fidelity, results)
 
 
 @click.command()
@@ -116,13 +117,10 @@ def command(
         reading = open_files.enter_context(Reading(source, bar=not to_terminal))
         reports, judged = data.get("--fidelity"), data.get("--results")
         writer = Writer(data["--output"], chosen)
-
-        def document(trace: ReasoningTrace) -> None:
-            nonlocal traces
+        contents = Contents(source)
+        for trace in contents.leading():
             writer.write(trace)
             traces += 1
-
-        source.document = document
         finish = partial(
             _finished,
             format_name=format_name,
@@ -130,18 +128,23 @@ def command(
             judged=judged is not None,
         )
         finished: Iterator[_Finished]
-        groups = reading.groups()
+        groups = reading.groups(contents)
         if jobs > 1:
             finished = rebuild_in_processes(groups, jobs, finish, cost=cost)
         else:
             finished = map(finish, rebuild_groups(map(whole, groups), prices))
-        for value, losses, fidelity_report, verdicts in finished:
+        for trace_id, value, losses, fidelity_report, verdicts in finished:
+            if not contents.is_new(trace_id):
+                continue
             writer.put(value, losses)
             if judged is not None:
                 judged.writelines(verdicts)
             if reports is not None and fidelity_report is not None:
                 fidelity_report["store_loses"] = list(source.loses)
                 reports.write(json_codec.dumps(fidelity_report).encode() + b"\n")
+            traces += 1
+        for trace in contents.documents():
+            writer.write(trace)
             traces += 1
         writer.finish()
     for sentence in words(writer.kinds):

@@ -33,6 +33,8 @@ class Normaliser:
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
+        if not span.scope.startswith(_SCOPES):
+            return NOT_MINE
         if gen_ai.OPERATION_NAME not in attributes or any(key in attributes for key in _KINDS):
             return NOT_MINE
         if _is_envelope(attributes.get(_INPUT)) or _is_envelope(attributes.get(_OUTPUT)):

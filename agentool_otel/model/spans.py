@@ -65,3 +65,5 @@ class SpanRecord(msgspec.Struct, gc=False):
     resource: Attributes = {}
     damaged: tuple[Damage, ...] = ()
     """Values that are not what they were; of each, where the first damage is."""
+    made_ids: bool = False
+    """Whether it came without ids: they were made of its content, and it is alone in its trace."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any
 
@@ -16,7 +16,12 @@ from agentool_otel.reconstruction.metrics import metrics_of
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.status import Status, status_of
 from agentool_otel.reconstruction.steps.builder import StepBuilder
-from agentool_otel.reconstruction.steps.delegation import delegate, may_delegate, tool_around
+from agentool_otel.reconstruction.steps.delegation import (
+    below,
+    delegate,
+    may_delegate,
+    tool_around,
+)
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
 from agentool_otel.reconstruction.tree import Node, is_adopted, is_record
 from agentool_otel.reconstruction.values import json_or, plain, put, set_known
@@ -146,11 +151,18 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
 
 def _times(run: RunSpans) -> tuple[int | None, int | None]:
     if run.root is not None and not is_record(run.root):
-        return run.root.start_ns, run.root.end_ns
+        start_ns, end_ns = run.root.start_ns, run.root.end_ns
+        if end_ns is not None and run.root.span.attributes.get(agentool.INCOMPLETE):
+            # Whoever closed it did not know when it ended: not before what it did.
+            end_ns = max([end_ns, *_ends(below(run.root))])
+        return start_ns, end_ns
     nodes = run.all_nodes  # the log record of a prompt starts the run and has no duration
     starts = [node.start_ns for node in nodes if node.start_ns is not None]
-    ends = [node.end_ns for node in nodes if node.end_ns is not None]
-    return min(starts, default=None), max(ends, default=None)
+    return min(starts, default=None), max(_ends(nodes), default=None)
+
+
+def _ends(nodes: Iterable[Node]) -> list[int]:
+    return [node.end_ns for node in nodes if node.end_ns is not None]
 
 
 def _unfinished(run: RunSpans) -> bool:

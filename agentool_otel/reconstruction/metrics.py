@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
-from agentool_otel.model.operations import AgentInvocation, Embeddings, Inference
+from agentool_otel.model.messages import parts_of
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Embeddings,
+    Inference,
+    McpRequest,
+    ToolExecution,
+)
+from agentool_otel.reconstruction.correlation.unknown_messages import waits_for_tools
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import millis, number, set_known
 from agentool_otel.semconv import agentool
 
-__all__ = ["leaves", "metrics_of", "rolled_up_tokens", "tokens_of"]
+__all__ = ["leaves", "metrics_of", "rolled_up_tokens", "tokens_of", "unknown_tool_calls"]
 
 
 def metrics_of(
@@ -20,6 +30,8 @@ def metrics_of(
     times: tuple[int | None, int | None],
 ) -> dict[str, Any]:
     """Return the totals of a run: the sums of its leaves where known, else its own roll-ups.
+
+    There is no number of tool calls where there were some that nobody recorded.
 
     Args:
         root: the span of the run, if it has one.
@@ -35,8 +47,38 @@ def metrics_of(
     set_known(metrics, "total_cost_usd", _total_cost(operations, attributes, root))
     set_known(metrics, "total_duration_ms", _duration(times, attributes))
     metrics["step_count"] = len(steps)
-    metrics["tool_call_count"] = [step.get("type") for step in steps].count("tool_call")
+    if next(unknown_tool_calls(nodes, inferences), None) is None:
+        metrics["tool_call_count"] = [step.get("type") for step in steps].count("tool_call")
     return metrics
+
+
+def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[Node]:
+    """Yield the model calls whose answer asks for tools that neither it nor a span names.
+
+    Args:
+        nodes: what is inside a run.
+        inferences: the model calls among them, each once, in order.
+    """
+    for node, later in zip_longest(inferences, inferences[1:]):
+        if not waits_for_tools(node) or _names_calls(node):
+            continue
+        if not any(_executes(it) and _is_between(node, it, later) for it in nodes):
+            yield node
+
+
+def _names_calls(node: Node) -> bool:
+    output = node.operation.output if isinstance(node.operation, Inference) else None
+    return any(it.get("type") == "tool_call" for said in output or () for it in parts_of(said))
+
+
+def _executes(node: Node) -> bool:
+    """Whether a span may be what came of a request for a tool: a tool, or an agent that is one."""
+    return node.is_run or isinstance(node.operation, (ToolExecution, McpRequest))
+
+
+def _is_between(call: Node, node: Node, later: Node | None) -> bool:
+    start_ns, end_ns = call.start_ns or 0, later.start_ns if later is not None else None
+    return start_ns <= (node.start_ns or 0) and (end_ns is None or (node.start_ns or 0) <= end_ns)
 
 
 def leaves(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embeddings]:

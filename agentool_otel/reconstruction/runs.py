@@ -41,7 +41,14 @@ from agentool_otel.reconstruction.wrappers import leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping.by_trace import copies_of
 
-__all__ = ["Remainder", "Waiting", "rebuild_groups", "rebuild_loose", "rebuild_trace"]
+__all__ = [
+    "Remainder",
+    "Waiting",
+    "rebuild_groups",
+    "rebuild_loose",
+    "rebuild_trace",
+    "trace_ids_of",
+]
 
 
 def rebuild_groups(
@@ -245,6 +252,16 @@ def _makes_step(node: Node) -> bool:
     if isinstance(operation, McpRequest) and operation.method != "tools/call":
         return False
     return node.span.name != agentool.STEPS_SPAN
+
+
+def trace_ids_of(spans: Iterable[SpanRecord]) -> Iterator[str]:
+    """Yield the ids that traces rebuilt from spans of one OTel trace may have."""
+    for span in spans:
+        yield span.trace_id
+        yield f"{span.trace_id}:{span.span_id}"
+        trace_id = span.attributes.get(agentool.TRACE_ID)
+        if isinstance(trace_id, str):
+            yield trace_id
 
 
 def _trace_id(root: Node, several: bool) -> str:

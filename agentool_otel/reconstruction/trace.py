@@ -73,6 +73,12 @@ class Rebuilt:
         self._cost = add_cost(run.nodes, self._document, prices) if prices is not None else []
 
     @property
+    def trace_id(self) -> str:
+        """The id of the trace."""
+        trace_id: str = self._document["trace_id"]
+        return trace_id
+
+    @property
     def document(self) -> dict[str, Any]:
         """The trace as a JSON object, equal to `trace.to_dict()` without building the document."""
         if not self._settled:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
@@ -40,8 +42,11 @@ def _beside(source: Source, decoded: bool) -> Iterator[SpanRecord | UndecodedSpa
 
 
 class Contents:
-    """What a source holds, read once: `leading`, then `spans`, with `documents` whenever there may
-    be some. A place that holds documents alone passes through, whatever its size.
+    """What a source holds, read once: `leading`, then `spans`, and at the end `documents`. A place
+    that holds documents alone passes through, whatever its size.
+
+    A document and the spans of the same trace are one trace. It is that of the spans, which say
+    more, unless the document was passed on before a span was seen.
 
     Args:
         source: what is read.
@@ -54,6 +59,10 @@ class Contents:
         self._items = in_order(source, decoded=decoded)
         self._first: SpanRecord | UndecodedSpan | None = None
         self._documents: deque[ReasoningTrace] = deque()
+        self._passed_on = array("q")
+        """Hashes of the ids of the leading documents: eight bytes of memory for each."""
+        self._rebuilt = array("q")
+        """Those of the traces of spans."""
 
     def leading(self) -> Iterator[ReasoningTrace]:
         """Yield the documents before the first span as they are read."""
@@ -61,6 +70,7 @@ class Contents:
             if not isinstance(item, ReasoningTrace):
                 self._first = item
                 return
+            self._passed_on.append(hash(item.trace_id))
             yield item
 
     def spans(self) -> Iterator[SpanRecord | UndecodedSpan]:
@@ -73,9 +83,23 @@ class Contents:
             else:
                 yield item
 
+    def is_new(self, trace_id: str) -> bool:
+        """Note that a trace was rebuilt from spans; return whether no document of it was passed on
+        before."""
+        key = hash(trace_id)
+        self._rebuilt.append(key)
+        return key not in self._leading_ids
+
+    @cached_property
+    def _leading_ids(self) -> frozenset[int]:
+        return frozenset(self._passed_on)
+
     def documents(self) -> Iterator[ReasoningTrace]:
-        """Yield the documents that were met among the spans since the last call."""
-        return _drained(self._documents)
+        """Yield the documents that were met among the spans and that none of the spans are of."""
+        rebuilt = frozenset(self._rebuilt if self._documents else ())
+        for document in _drained(self._documents):
+            if hash(document.trace_id) not in rebuilt:
+                yield document
 
 
 def _drained(documents: deque[ReasoningTrace]) -> Iterator[ReasoningTrace]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from agentool_otel.dialects import Dialect, Reader, classify, dialects, match_dialect
 from agentool_otel.loading import rebuild
@@ -54,6 +54,16 @@ def test_a_matched_span_is_read_by_its_dialect(span: SpanRecord) -> None:
 
 @settings(max_examples=many(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(span=spans_in_recorded_words)
+@example(
+    SpanRecord(
+        "1" * 32,
+        "2" * 16,
+        attributes={
+            "gen_ai.operation.name": None,
+            "gen_ai.input.messages": '{"kwargs":3,"args":{}}',
+        },
+    )
+)
 def test_no_dialect_claims_a_span_without_its_markers(span: SpanRecord) -> None:
     for dialect in INSTALLED.values():
         if not _has_marker(dialect, span):

@@ -51,8 +51,8 @@ def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None
     masked = {"agentool.step.content": "****", "redaction.masked.keys": "agentool.step.content"}
     seen.spans[0].events.append(SpanEvent("agentool.step", attributes=masked))
     report = rebuilt(seen).fidelity
-    redacted = {note.attribute for note in report.notes if note.outcome == "redacted"}
-    assert redacted == {ARGUMENTS, "agentool.step.content"}
+    redacted = {note.field for note in report.notes if note.outcome == "redacted"}
+    assert redacted == {ARGUMENTS, "tool_call", "agentool.step.content"}
     assert not report.unread
 
 

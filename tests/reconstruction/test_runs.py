@@ -22,6 +22,11 @@ from agentool_otel.model.operations import (
     Usage,
     WorkflowInvocation,
 )
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.times import to_ns
+from agentool_otel.semconv import agentool
+from tests.laws import many
+from tests.reconstruction.trees import span_trees
 from tests.records import Collected, agent, asks, shape
 from tests.strategies import exact
 
@@ -172,6 +177,22 @@ def test_an_unfinished_root_is_in_progress_and_marked() -> None:
     [trace] = seen.rebuilt()
     assert trace["status"] == "in_progress"
     assert trace["metadata"] == {"incomplete": True}
+
+
+@settings(max_examples=many(200), deadline=None)
+@given(span_trees("gen_ai"), st.floats(0, 1))
+def test_a_run_that_was_closed_for_a_dead_program_ends_after_its_last_step(
+    spans: list[SpanRecord], share: float
+) -> None:
+    for span in spans:
+        if span.attributes["gen_ai.operation.name"] in ("invoke_agent", "invoke_workflow"):
+            assert span.start_ns is not None
+            assert span.end_ns is not None
+            span.end_ns = span.start_ns + int(share * (span.end_ns - span.start_ns))
+            span.attributes[agentool.INCOMPLETE] = True
+    for rebuilt in rebuild(spans):
+        times = [to_ns(step["timestamp"]) for step in rebuilt.document["steps"]]
+        assert max(filter(None, times), default=0) <= (to_ns(rebuilt.document["finished_at"]) or 0)
 
 
 def test_without_content_names_ids_and_order_remain() -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from msgspec import UNSET
+
 from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
@@ -64,6 +66,11 @@ def json_or_text(value: Any) -> Any:
     return value
 
 
+def _is_nothing(value: Any) -> bool:
+    """Whether there is no value: it is null, empty, or could not be read."""
+    return value is None or value is UNSET or value == ""
+
+
 def messages_from(value: Any, role: str) -> list[Message]:
     """Return the messages of a whole prompt or answer: JSON of any known shape, or bare text.
 
@@ -72,7 +79,7 @@ def messages_from(value: Any, role: str) -> list[Message]:
         role: the role of messages that do not name one.
     """
     value = json_or_text(value)
-    if value is None or value == "":
+    if _is_nothing(value):
         return []
     if isinstance(value, dict):
         value = _listed(value)
@@ -136,7 +143,7 @@ def agent_messages(value: Any, role: str) -> list[Message]:
     """
     json_text = value.text if isinstance(value, LazyJson) else None
     value = value.value if isinstance(value, LazyJson) else value
-    if value is None or value == "":
+    if _is_nothing(value):
         return []
     if isinstance(value, dict):
         if role == "user" and (question := _question_in(value)) is not None:
@@ -291,7 +298,7 @@ def _holds_results(content: Any) -> bool:
 def parts_from(content: Any) -> list[Part]:
     """Return the content of a message as parts: text, one block or a list of blocks."""
     content = json_or_text(content)
-    if content is None or content == "":
+    if _is_nothing(content):
         return []
     if isinstance(content, list):
         return [_part_from(block) for block in content]

@@ -15,6 +15,11 @@ from agentool_otel.reconstruction.correlation.duplicate_calls import AnsweredCal
 from agentool_otel.reconstruction.correlation.keys import keys_of
 from agentool_otel.reconstruction.correlation.spooled import Packed, Units
 from agentool_otel.reconstruction.correlation.union_find import Joining, rank_of
+from agentool_otel.reconstruction.correlation.unknown_messages import (
+    has_messages,
+    request_of,
+    same_runs,
+)
 from agentool_otel.reconstruction.judgements import Judgement
 from agentool_otel.reconstruction.tree import Node, is_record
 from agentool_otel.sources.grouping.by_trace import copies_of
@@ -164,6 +169,9 @@ def _ties(units: dict[Node, int]) -> Iterator[tuple[int, int]]:
             for up in node.ancestors():  # one call with two spans: an SDK's below a framework's
                 if up in units:
                     yield units[up], unit
+    calls = [node for node in units if isinstance(node.operation, Inference)]
+    for one, other in same_runs(node for node in calls if not has_messages(node)):
+        yield units[one], units[other]
 
 
 def _shared(node: Node) -> Iterator[object]:
@@ -172,10 +180,6 @@ def _shared(node: Node) -> Iterator[object]:
         yield node.span.parent_id  # a run whose own span is missing
     if is_record(node):
         yield is_record  # a session whose prompts were not recorded
-    operation = node.operation
-    if isinstance(operation, Inference) and operation.input is None and node.parent:
-        *_, top = node.ancestors()  # calls without content have no keys
-        yield top
 
 
 def _nearest(node: Node, units: dict[Node, int]) -> int | None:
@@ -183,13 +187,26 @@ def _nearest(node: Node, units: dict[Node, int]) -> int | None:
 
 
 def _neighbour(node: Node, calls: list[Node]) -> Node | None:
-    """Return the last model call before a node below the nearest span around both."""
+    """Return the last model call before a node below the nearest span around both, unless they
+    serve different requests."""
+    request = request_of(node)
     for up in node.ancestors():
-        near = [call for call in calls if any(a is up for a in call.ancestors())]
+        near = [
+            call
+            for call in calls
+            if any(a is up for a in call.ancestors()) and _may_serve_one(request, request_of(call))
+        ]
         if near:
             before = [call for call in near if call.order <= node.order]
             return before[-1] if before else near[0]
     return None
+
+
+def _may_serve_one(request: Node | None, other: Node | None) -> bool:
+    """Whether two requests are one, or one is made while the other is served."""
+    if request is None or other is None or request is other:
+        return True
+    return request in other.ancestors() or other in request.ancestors()
 
 
 def _as_kept(node: Node, kept: set[Node]) -> SpanRecord:

@@ -1,7 +1,8 @@
 """The fidelity report: where each field of a trace came from, and what is missing.
 
-fidelity       the report and its notes
-trace_report   the report on one trace
-content_marks  parts of content that were masked, shortened or never encodable
-span_notes     what the spans of a run say about their own truth
+fidelity        the report and its notes
+trace_report    the report on one trace
+content_marks   parts of content that were masked, shortened or never encodable
+span_notes      what the spans of a run say about their own truth
+hidden_members  which members of the trace a cut or masked attribute hides
 """

@@ -26,6 +26,7 @@ __all__ = [
     "may_hide",
     "reading_of",
     "repeated",
+    "without_ids",
 ]
 
 _MASKED_KEYS = "redaction.masked.keys"
@@ -33,6 +34,8 @@ _MASKED_KEYS = "redaction.masked.keys"
 hashed. Spec: opentelemetry-collector-contrib v0.155, redaction processor, `summary: debug`."""
 OF_COLLECTORS = frozenset({_MASKED_KEYS, "redaction.masked.count"})
 
+_MASK = "****"
+"""What the same processor puts in the place of a value, or of the part of it that is secret."""
 _NOTHING = frozenset({"<not specified>", "<not serializable>", "N/A"})
 """Placeholders of values that were never there; all others hide a value."""
 _CUT = re.compile(
@@ -43,7 +46,7 @@ _CUT = re.compile(
 """Ends that replace the rest of a value: Gemini CLI's, those of common loggers, and the replacement
 character of stores that cut in the middle of a character."""
 _SPACES = (it for it in map(chr, range(0x3001)) if it.isspace())
-_ODD_ENDS = frozenset(("]", ">", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
+_ODD_ENDS = frozenset(("]", ">", "*", ")", "\ufffd", *_SPACES, *(it[-1] for it in PLACEHOLDERS)))
 """Placeholders and what `_CUT` matches end in one of these; most other texts do not."""
 _JSON_STARTS = frozenset("{[")
 _LONGEST_END = 60
@@ -81,9 +84,9 @@ def may_hide(span: SpanRecord) -> bool:
     the span alone, so that a caller can do without a report."""
     if span.damaged or agentool.CONTENT_SHORTENED in span.attributes:
         return True
-    if any(_MASKED_KEYS in event.attributes for event in span.events):
+    if any(not OF_COLLECTORS.isdisjoint(event.attributes) for event in span.events):
         return True
-    return _MASKED_KEYS in span.attributes or any(
+    return not OF_COLLECTORS.isdisjoint(span.attributes) or any(
         _hides(value)
         for value in span.attributes.values()
         if type(value) is str
@@ -94,7 +97,7 @@ def may_hide(span: SpanRecord) -> bool:
 def _hides(value: str) -> bool:
     if len(value) <= _LONGEST_PLACEHOLDER and value in PLACEHOLDERS:
         return True
-    return _is_cut_json(value) or _cut_end(value) is not None
+    return _is_mask(value) or _is_cut_json(value) or _cut_end(value) is not None
 
 
 def _cut_end(value: str) -> str | None:
@@ -109,9 +112,29 @@ def _cut_end(value: str) -> str | None:
 def masked_on_the_way(node: Node) -> Iterator[Note]:
     """Yield a note for each attribute, of a span or of its events, that a Collector has masked."""
     for attributes in (node.span.attributes, *(event.attributes for event in node.span.events)):
-        keys = attributes.get(_MASKED_KEYS)
-        for key in keys.split(",") if isinstance(keys, str) else ():
+        named = attributes.get(_MASKED_KEYS)
+        keys = dict.fromkeys(named.split(",") if isinstance(named, str) else ())
+        keys |= dict.fromkeys(key for key, value in attributes.items() if _is_mask(value))
+        if not OF_COLLECTORS.isdisjoint(attributes):
+            keys |= dict.fromkeys(
+                key
+                for key, value in attributes.items()
+                if isinstance(value, str) and _MASK in value
+            )
+        for key in keys:
             yield Note("redacted", key, None, node.span.span_id, key, "masked by a Collector")
+
+
+def _is_mask(value: object) -> bool:
+    return isinstance(value, str) and value[:4] == _MASK and not value.strip("*")
+
+
+def without_ids(nodes: list[Node]) -> Iterator[Note]:
+    """Yield a note for each span that came without ids."""
+    for node in nodes:
+        if node.span.made_ids:
+            rule = "made of the span's content: it came without ids"
+            yield Note("inferred", "trace_id", None, node.span.span_id, None, rule)
 
 
 def damaged(nodes: list[Node]) -> Iterator[Note]:

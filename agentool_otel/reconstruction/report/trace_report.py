@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from agentool_otel.dialects import match_dialect
 from agentool_otel.model.operations import AgentInvocation
+from agentool_otel.reconstruction.correlation.unknown_messages import has_messages
 from agentool_otel.reconstruction.failures import Failure, failure_of, notes_on
 from agentool_otel.reconstruction.inputs_outputs import FieldValue, input_of, output_of
 from agentool_otel.reconstruction.members import agent_id_of, has_error
-from agentool_otel.reconstruction.metrics import leaves, rolled_up_tokens, tokens_of
+from agentool_otel.reconstruction.metrics import (
+    leaves,
+    rolled_up_tokens,
+    tokens_of,
+    unknown_tool_calls,
+)
 from agentool_otel.reconstruction.report.content_marks import marks_in, shortened_on
 from agentool_otel.reconstruction.report.fidelity import Fidelity, Note, Outcome
+from agentool_otel.reconstruction.report.hidden_members import with_hidden_members
 from agentool_otel.reconstruction.report.span_notes import (
     OF_COLLECTORS,
     cut_or_hidden,
@@ -21,6 +29,7 @@ from agentool_otel.reconstruction.report.span_notes import (
     masked_on_the_way,
     reading_of,
     repeated,
+    without_ids,
 )
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.status import Status, status_of
@@ -32,6 +41,13 @@ from agentool_otel.reconstruction.values import json_or
 from agentool_otel.semconv import agentool
 
 __all__ = ["report_on"]
+
+_UNNAMED = "an answer asks for tools, and neither it nor a span says which"
+_BY_PLACE = (
+    "without messages, the spans around model calls, their times, finish reasons and conversations "
+    "decide which of them are one run"
+)
+_AT_ONCE = f"{_BY_PLACE}; some went on at once, so there may have been several runs"
 
 
 def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
@@ -59,6 +75,11 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         report.model_calls = 1
         rule = "the run has a model's finish reason and no call inside: there was at least one"
         notes.append(Note("inferred", "model_calls", None, _span_id(root), None, rule))
+    notes += _model_call_notes(root, inferences)
+    notes += [
+        Note("not_captured", "metrics.tool_call_count", None, _span_id(node), None, _UNNAMED)
+        for node in unknown_tool_calls(nodes, inferences)
+    ]
     notes += _member_notes(run, document, inferences)
     notes += marks_in(document)
     notes += repeated(nodes, inferences)
@@ -74,11 +95,25 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         rule = "its parent is missing: below the only root of its OTel trace"
         notes.append(Note("inferred", "parent", None, _span_id(node), None, rule))
     notes += damaged(everything)
+    notes += without_ids(everything)
     for node in everything:
         notes += shortened_on(node)
         notes += cut_or_hidden(node)
         notes += masked_on_the_way(node)
+    report.notes = with_hidden_members(notes, everything)
     return report
+
+
+def _model_call_notes(root: Node | None, inferences: list[Node]) -> Iterator[Note]:
+    """Yield a note where the model calls of a run without an agent were put together without
+    knowing what they were sent."""
+    unknown = [node for node in inferences if not has_messages(node)]
+    if root is not None or len(unknown) < 2:
+        return
+    pairs = pairwise(unknown)
+    overlap = any((one.end_ns or 0) > (other.start_ns or 0) for one, other in pairs)
+    rule = _AT_ONCE if overlap else _BY_PLACE
+    yield Note("inferred", "model_calls", None, None, None, rule)
 
 
 def _unread_keys(node: Node) -> Iterator[str]:

@@ -12,6 +12,7 @@ from agentool_otel.reconstruction.steps.call_steps import CallSteps
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
 from agentool_otel.reconstruction.steps.message_steps import MessageSteps
 from agentool_otel.reconstruction.steps.order import Draft, Drafts, in_order
+from agentool_otel.reconstruction.steps.other_names import join_other_names
 from agentool_otel.reconstruction.steps.span_steps import SpanSteps
 from agentool_otel.reconstruction.steps.timeline import steps_without_spans
 from agentool_otel.reconstruction.steps.tool_calls import ToolCalls, has_result
@@ -50,6 +51,7 @@ class StepBuilder:
             self._messages.read_output(self._root)  # the only record of its thoughts and calls
         for node in self._nodes:
             self._spans.read(node)
+        join_other_names(self._calls, self._inferences)
         self._handoffs.merge_nested_runs()
         if not self._spans_suffice():
             self._calls.note_nameless()

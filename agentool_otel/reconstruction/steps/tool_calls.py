@@ -136,6 +136,20 @@ class ToolCalls(list[ToolCall]):
             call.id = call_id
             self.by_id[call_id].append(call)
 
+    def join(self, requested: ToolCall, executed: ToolCall, rule: str) -> None:
+        """Make one call of a requested one and of one that is only known by its span.
+
+        Args:
+            requested: the call that stays.
+            executed: the call that is left out.
+            rule: why they are one.
+        """
+        assert executed.node is not None
+        self.run(requested, executed.node, None)
+        requested.repeats += executed.repeats
+        requested.match_rule = rule
+        self.remove(executed)
+
     def run_by(self, node: Node) -> ToolCall | None:
         """Return the call that a tool span executes."""
         return self._executed.get(node)

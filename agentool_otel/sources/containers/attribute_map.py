@@ -50,6 +50,7 @@ def _spans(o: Object, report: Report) -> Iterator[SpanRecord]:
         kind=v.kind(o.get("kind")) if wrapped else "INTERNAL",
         attributes=attributes,
         scope=v.text(v.first(o, "scopeName", "scope_name")) if wrapped else "",
+        made_ids=True,
     )
 
 

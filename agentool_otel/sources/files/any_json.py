@@ -33,8 +33,8 @@ __all__ = ["EXPECTED", "AnyJson"]
 EXPECTED = (
     "spans: OTLP as JSON or protobuf, or the JSON of an SDK, Jaeger, Tempo, Zipkin, Phoenix, "
     "Langfuse, LangSmith, MLflow, Braintrust, Weave, Opik, Datadog, Sentry, CloudWatch, Azure "
-    "Monitor, Google Cloud Trace or a column store; tables as CSV too; OpenClaw's telemetry; or "
-    "trace documents; plain, gzip or zstd"
+    "Monitor, Google Cloud Trace or a column store; tables as CSV or TSV too; OpenClaw's "
+    "telemetry; or trace documents; plain, gzip or zstd"
 )
 """What can be read, for the error about anything else."""
 

@@ -9,7 +9,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
     8c 02 0a ...               protobuf messages, the length before each as a varint
     00 00 12 34 0a ...         the same, the length as uint32 big-endian; a message may be JSON, and
                                may be a zstd frame of its own
-    TraceId,SpanId,...         CSV with a header
+    TraceId,SpanId,...         CSV or TSV with a header
 
 Another framing is one more entry in `_reader`, another compression one more in `compression.py`.
 """
@@ -156,7 +156,7 @@ class SpanFiles:
         self._documents.clear()
         refusals: list[AgentoolError] = []
         rereads = undecoded and self._can_be_reread()
-        for file in self.files:
+        for file in _spans_first(self.files):
             try:
                 yield from self._batches(file, undecoded, rereads)
             except AgentoolError as error:
@@ -196,8 +196,8 @@ class SpanFiles:
             start = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
-            if csv_tables.looks_like_csv(stream.peek(HEAD)):
-                batches = csv_tables.batches(stream, values, report)
+            if csv_tables.looks_like_table(beginning := stream.peek(HEAD)):
+                batches = csv_tables.batches(stream, beginning, values, report)
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
             for batch in batches:
@@ -248,7 +248,22 @@ def holds_spans(file: SpanFile) -> bool:
     if text.startswith((b"{", b"[")):
         return _NAMES_OF_SPANS.search(text) is not None
     is_text = beginning[:1].isalnum() or text.startswith(b'"')
-    return csv_tables.looks_like_csv(beginning) or bool(text and not is_text)
+    return csv_tables.looks_like_table(beginning) or bool(text and not is_text)
+
+
+def _spans_first(files: Sequence[SpanFile]) -> Sequence[SpanFile]:
+    """Return files that begin with documents behind the others: of a trace that is in both, the
+    spans say more."""
+    return files if len(files) < 2 else sorted(files, key=_begins_with_document)
+
+
+def _begins_with_document(file: SpanFile) -> bool:
+    if not isinstance(file, Path):
+        return False  # looking into what is elsewhere takes long
+    try:
+        return not holds_spans(file)
+    except AgentoolError:
+        return False  # reading it says why
 
 
 def span_decoder(report: Report) -> Decoder:

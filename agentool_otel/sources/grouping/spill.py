@@ -33,10 +33,10 @@ _WAITING = 1 / 4
 
 _Row = tuple[
     str, str, str | None, str, str, int | None, int | None, Attributes, list[SpanEvent],
-    list[SpanLink], str, str | None, str, int, tuple[Damage, ...],
+    list[SpanLink], str, str | None, str, int, tuple[Damage, ...], bool,
 ]  # fmt: skip
 """A span: the fields of SpanRecord, the resource as its place in the block."""
-_RESOURCE = -2
+_RESOURCE = -3
 """Where it is among them."""
 _UndecodedRow = tuple[str, int, str, int, int, int, int]
 """The same for UndecodedSpan: with the length of its data, and the number of its decoder. The data

@@ -1,0 +1,122 @@
+"""Tool spans with another name than the model's: `lookup_order_impl` for `lookup_order`.
+
+Programs trace the function that does the work, and its name need not be the tool's. Such a span
+executes the call that a model requested in the same turn with the same arguments, if no other call
+and no other span is possible, the model knows no tool of the span's name, and nothing contradicts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.ground.literals import literal
+from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
+from agentool_otel.reconstruction.steps.delegation import may_delegate
+from agentool_otel.reconstruction.steps.tool_calls import (
+    ToolCall,
+    ToolCalls,
+    has_result,
+    is_transfer,
+    unpacked,
+)
+from agentool_otel.reconstruction.steps.tool_matching import results_in_messages
+from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.values import plain
+
+__all__ = ["join_other_names"]
+
+_LONGEST = 1 << 16
+"""Characters of a printed result that are read."""
+
+
+class _Candidates(NamedTuple):
+    """The calls of one turn with the same arguments."""
+
+    requested: list[ToolCall]
+    executed: list[ToolCall]
+
+
+def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
+    """Join the requested calls that no span executes to the spans that nobody requested."""
+    alike = _alike(calls, inferences)
+    pairs = [(it.requested[0], it.executed[0]) for it in alike if _is_unambiguous(it)]
+    if not pairs:
+        return
+    known = _names_known(calls, inferences)
+    results = results_in_messages(inferences)
+    for requested, executed in pairs:
+        sent = plain(results.get(requested.id or ""))
+        if executed.name not in known and not _contradicts(executed, sent):
+            rule = f"a span of {executed.name!r} in the same turn, with the same arguments"
+            calls.join(requested, executed, rule)
+
+
+def _alike(calls: ToolCalls, inferences: Sequence[Node]) -> list[_Candidates]:
+    places = {node: n for n, node in enumerate(inferences)}
+    starts = [node.start_ns or 0 for node in inferences]
+    alike: dict[tuple[int, str], _Candidates] = defaultdict(lambda: _Candidates([], []))
+    for call in calls:
+        arguments = plain(call.arguments)
+        if call.dropped or not arguments or arguments is UNSET:
+            continue  # calls without arguments are all alike
+        if call.requested_by is not None:
+            place = places.get(call.requested_by)
+            if place is not None and call.node is None and not is_transfer(call):
+                alike[place, canonical(arguments)].requested.append(call)
+        elif call.node is not None and _is_alone(call, call.node):
+            turn = bisect_right(starts, call.node.start_ns or 0) - 1
+            alike[turn, canonical(arguments)].executed.append(call)
+    return list(alike.values())
+
+
+def _is_alone(call: ToolCall, node: Node) -> bool:
+    """Whether a span is of a tool that nobody is known to have requested, by an id or by calling it
+    inside another one."""
+    operation = node.operation
+    if not isinstance(operation, ToolExecution) or operation.call_id is not None:
+        return False
+    if call.name is None or may_delegate(call.name):
+        return False
+    tools = (up for up in node.ancestors() if isinstance(up.operation, (ToolExecution, McpRequest)))
+    return next(tools, None) is None
+
+
+def _is_unambiguous(candidates: _Candidates) -> bool:
+    return len(candidates.requested) == len(candidates.executed) == 1
+
+
+def _names_known(calls: ToolCalls, inferences: Sequence[Node]) -> set[Any]:
+    """Return the names of the tools that models were offered or have requested."""
+    names: set[Any] = {call.name for call in calls if call.requested_by is not None}
+    for node in inferences:
+        tools = node.operation.tools if isinstance(node.operation, Inference) else None
+        names |= {tool.get("name") for tool in tools or () if isinstance(tool, dict)}
+    return names
+
+
+def _contradicts(executed: ToolCall, sent: Any) -> bool:
+    """Whether a result that a model was sent is another one than that of a span."""
+    if sent is None or executed.node is None or not has_result(executed.node.operation):
+        return False
+    assert isinstance(executed.node.operation, ToolExecution)
+    result = plain(executed.node.operation.result)
+    if str(result) == sent:
+        return False
+    wanted = canonical(unpacked(result))
+    return all(wanted != canonical(unpacked(one)) for one in (sent, _printed(sent)))
+
+
+def _printed(sent: Any) -> Any:
+    """Return the value whose Python text a model was sent; anything else as it is."""
+    try:
+        value = literal(sent, _LONGEST) if isinstance(sent, str) else sent
+        canonical(value)
+    except (ValueError, TypeError):
+        return sent
+    return value

@@ -1,0 +1,73 @@
+"""A member of which a part was cut or masked has one outcome, in every vocabulary."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentool_otel.loading import rebuild
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import ToolExecution
+from agentool_otel.reconstruction.report.fidelity import Note
+from agentool_otel.semconv import gen_ai
+from tests.laws import many
+from tests.records import Collected, agent
+
+INPUT, ARGUMENTS = gen_ai.INPUT_MESSAGES, gen_ai.TOOL_CALL_ARGUMENTS
+
+
+def a_run() -> Collected:
+    seen = Collected()
+    asked = [message("user", [text("my card is 4111 1111")])]
+    said = [message("assistant", [text("thank you")])]
+    root = seen.add(agent(input=asked, output=said), seconds=9)
+    seen.add(ToolExecution(name="pay", arguments={"card": "4111"}, result={"ok": 1}), parent=root)
+    return seen
+
+
+def notes_of(seen: Collected) -> list[Note]:
+    [rebuilt] = rebuild(seen.spans)
+    assert rebuilt.may_hide()
+    return rebuilt.fidelity.notes
+
+
+def outcomes(notes: list[Note], *fields: str) -> set[str]:
+    return {note.outcome for note in notes if note.field in fields}
+
+
+@settings(max_examples=many(100), deadline=None)
+@given(share=st.floats(0, 1))
+def test_a_cut_value_is_truncated_and_was_captured(share: float) -> None:
+    for number, key, field in ((0, INPUT, "input"), (1, ARGUMENTS, "tool_call.arguments")):
+        seen = a_run()
+        value = seen.spans[number].attributes[key]
+        cut = value[: max(2, int(share * (len(value) - 1)))].rstrip("]}")
+        seen.spans[number].attributes[key] = cut
+        assert outcomes(notes_of(seen), field, key) == {"truncated"}
+
+
+@pytest.mark.parametrize("mark", [{"redaction.masked.count": 1}, {"redaction.masked.keys": INPUT}])
+def test_a_value_with_a_collectors_mask_in_it_is_redacted(mark: dict[str, object]) -> None:
+    seen = a_run()
+    attributes = seen.spans[0].attributes
+    attributes[INPUT] = attributes[INPUT].replace("4111 1111", "****")
+    attributes.update(mark)
+    assert outcomes(notes_of(seen), "input") == {"redacted"}
+    assert outcomes(notes_of(seen), "output") == {"kept"}
+
+
+def test_a_value_that_is_a_mask_as_a_whole_is_redacted() -> None:
+    seen = a_run()
+    seen.spans[0].attributes[INPUT] = "****"
+    seen.spans[1].attributes[gen_ai.TOOL_CALL_RESULT] = "****"
+    assert outcomes(notes_of(seen), "input") == {"redacted"}
+    assert outcomes(notes_of(seen), "tool_result", "tool_result.output") == {"redacted"}
+
+
+def test_a_value_that_was_hashed_is_redacted() -> None:
+    seen = a_run()
+    attributes = seen.spans[0].attributes
+    attributes[INPUT] = attributes[INPUT].replace("4111 1111", "9b74c9897bac770f")
+    attributes["redaction.masked.keys"] = INPUT
+    assert outcomes(notes_of(seen), "input") == {"redacted"}

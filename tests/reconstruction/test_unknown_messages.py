@@ -1,0 +1,202 @@
+"""Loops of bare model calls make the same runs without content as with it."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agentool_otel.loading import rebuild
+from agentool_otel.model.messages import message, text, tool_call, tool_response
+from agentool_otel.model.operations import Inference, ToolExecution, Unclassified
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.semconv import gen_ai
+from tests.laws import many
+from tests.records import Collected
+
+WITHOUT_MESSAGES = (gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES, gen_ai.SYSTEM_INSTRUCTIONS)
+CONTENT = (*WITHOUT_MESSAGES, gen_ai.TOOL_CALL_ARGUMENTS, gen_ai.TOOL_CALL_RESULT)
+
+
+class Loop:
+    """A request for an answer: model calls, all but the last of which ask for a tool."""
+
+    def __init__(self, name: str, turns: int, parent: SpanRecord | None):
+        self.name = name
+        self.turns = turns
+        self.parent = parent
+        self.history: list[Any] = [message("user", [text(f"question {name}")])]
+
+    def step(self, seen: Collected, tools: bool) -> None:
+        """Add the next model call and the tool that it asks for."""
+        call_id = f"{self.name}{self.turns}"
+        parts = [tool_call("look", {"of": call_id}, call_id)] if self.turns else [text("done")]
+        answer = message("assistant", parts)
+        reason = "tool_call" if self.turns else "stop"
+        model = Inference(
+            provider="p", input=list(self.history), output=[answer], finish_reasons=[reason]
+        )
+        seen.add(model, parent=self.parent)
+        if self.turns and tools:
+            look = ToolExecution(name="look", call_id=call_id, arguments={}, result="x")
+            seen.add(look, parent=self.parent)
+        self.history += [answer, message("tool", [tool_response("x", call_id)])]
+        self.turns -= 1
+
+
+def one_after_another(seen: Collected, loops: list[Loop], tools: bool) -> None:
+    for loop in loops:
+        while loop.turns >= 0:
+            loop.step(seen, tools)
+
+
+def all_at_once(seen: Collected, loops: list[Loop], tools: bool, chance: random.Random) -> None:
+    waiting = list(loops)
+    while waiting:
+        loop = chance.choice(waiting)
+        loop.step(seen, tools)
+        if loop.turns < 0:
+            waiting.remove(loop)
+
+
+def runs(spans: list[SpanRecord]) -> set[frozenset[str]]:
+    """The model calls of each run."""
+    return {
+        frozenset(it.span_id for it in rebuilt.fidelity.readings if it.name.startswith("chat"))
+        for rebuilt in rebuild(spans)
+    }
+
+
+def without_content(spans: list[SpanRecord]) -> list[SpanRecord]:
+    return [
+        replace(span, attributes={k: v for k, v in span.attributes.items() if k not in CONTENT})
+        for span in spans
+    ]
+
+
+several_turns = st.lists(st.integers(0, 3), min_size=1, max_size=4)
+
+
+@settings(max_examples=many(200), deadline=None)
+@given(turns=several_turns, tools=st.booleans())
+def test_loops_one_after_another_are_the_same_runs_without_content(
+    turns: list[int], tools: bool
+) -> None:
+    seen = Collected()
+    batch = seen.add(Unclassified(), seconds=99)
+    one_after_another(seen, [Loop(str(n), it, batch) for n, it in enumerate(turns)], tools)
+    found = runs(without_content(seen.spans))
+    assert len(found) == len(turns)
+    assert found == runs(seen.spans)
+
+
+@settings(max_examples=many(200), deadline=None)
+@given(
+    turns=several_turns,
+    tools=st.booleans(),
+    kind=st.sampled_from(["SERVER", "CONSUMER", "INTERNAL"]),
+    chance=st.randoms(use_true_random=False),
+)
+def test_loops_at_once_below_spans_of_their_own_are_the_same_runs_without_content(
+    turns: list[int], tools: bool, kind: str, chance: random.Random
+) -> None:
+    seen = Collected()
+    top = seen.add(Unclassified(), seconds=99)
+    requests = [seen.add(Unclassified(), parent=top, seconds=99, kind=kind) for _ in turns]
+    loops = [Loop(str(n), it, requests[n]) for n, it in enumerate(turns)]
+    all_at_once(seen, loops, tools, chance)
+    assert runs(without_content(seen.spans)) == runs(seen.spans)
+
+
+def test_calls_below_different_servers_are_different_runs_however_they_ended() -> None:
+    seen = Collected()
+    top = seen.add(Unclassified(), seconds=99)
+    for _ in range(3):
+        request = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
+        seen.add(Inference(provider="p"), parent=request)
+        seen.add(ToolExecution(name="look"), parent=request)
+        seen.add(Inference(provider="p"), parent=request)
+    found = [*rebuild(seen.spans)]
+    assert [it.fidelity.model_calls for it in found] == [2, 2, 2]
+    assert [it.document["metrics"]["tool_call_count"] for it in found] == [1, 1, 1]
+
+
+def test_a_tool_is_no_part_of_another_request() -> None:
+    seen = Collected()
+    top = seen.add(Unclassified(), seconds=99)
+    asks = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
+    seen.add(Inference(provider="p"), parent=asks)
+    serves = seen.add(Unclassified(), parent=top, kind="SERVER", seconds=9)
+    seen.add(ToolExecution(name="look"), parent=serves)
+    assert [it.document["metrics"]["tool_call_count"] for it in rebuild(seen.spans)] == [0, 1]
+
+
+def test_one_conversation_in_a_request_is_one_run() -> None:
+    for other, count in (("a", 1), ("b", 2)):
+        seen = Collected()
+        request = seen.add(Unclassified(), seconds=99)
+        for conversation in ("a", other):
+            said = Inference(provider="p", finish_reasons=["stop"], conversation_id=conversation)
+            seen.add(said, parent=request)
+        assert len(seen.rebuilt()) == count
+
+
+def test_a_call_that_failed_is_tried_again_in_the_same_run() -> None:
+    seen = Collected()
+    request = seen.add(Unclassified(), seconds=99)
+    seen.add(Inference(provider="p", finish_reasons=["tool_calls"]), parent=request)
+    seen.add(Inference(provider="p", error_type="APIError"), parent=request)
+    seen.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
+    assert len(seen.rebuilt()) == 1
+
+
+def test_two_tracers_of_a_call_are_one_run() -> None:
+    seen = Collected()
+    request = seen.add(Unclassified(), seconds=99)
+    done = Inference(provider="p", finish_reasons=["stop"])
+    seen.add(done, parent=request, seconds=5, scope="a framework")
+    seen.add(done, parent=request, scope="an SDK")
+    [rebuilt] = rebuild(seen.spans)
+    assert rebuilt.fidelity.model_calls == 1
+
+
+def test_what_cannot_be_told_apart_is_one_run_and_reported() -> None:
+    seen = Collected()
+    batch = seen.add(Unclassified(), seconds=99)
+    for reason in ("tool_call", "tool_call", "stop"):
+        said = Inference(provider="p", finish_reasons=[reason])
+        seen.add(said, parent=batch, seconds=1.5 if reason == "tool_call" else 1)
+    seen.spans[-1].start_ns = (seen.spans[-1].start_ns or 0) + 10**9
+    [rebuilt] = rebuild(seen.spans)
+    [note] = [it for it in rebuilt.fidelity.notes if it.field == "model_calls"]
+    assert note.outcome == "inferred"
+    assert "there may have been several runs" in (note.rule or "")
+
+
+# ------------------------------------------------------------------------------------- tool calls
+
+
+def test_tool_calls_that_nobody_names_are_not_counted_as_none() -> None:
+    seen = Collected()
+    request = seen.add(Unclassified(), seconds=99)
+    asks = seen.add(Inference(provider="p", finish_reasons=["tool_call"]), parent=request)
+    seen.add(Inference(provider="p", finish_reasons=["stop"]), parent=request)
+    [rebuilt] = rebuild(seen.spans)
+    assert "tool_call_count" not in rebuilt.document["metrics"]
+    [note] = [it for it in rebuilt.fidelity.notes if it.field == "metrics.tool_call_count"]
+    assert (note.outcome, note.span_id) == ("not_captured", asks.span_id)
+
+
+@settings(max_examples=many(200), deadline=None)
+@given(turns=several_turns, tools=st.booleans(), content=st.booleans())
+def test_tool_calls_are_counted_where_each_is_known(
+    turns: list[int], tools: bool, content: bool
+) -> None:
+    seen = Collected()
+    one_after_another(seen, [Loop("a", turns[0], seen.add(Unclassified(), seconds=99))], tools)
+    [rebuilt] = rebuild(seen.spans if content else without_content(seen.spans))
+    known = turns[0] if content or tools or not turns[0] else None
+    assert rebuilt.document["metrics"].get("tool_call_count") == known
