@@ -98,11 +98,24 @@ def test_the_users_sitecustomize_runs_too_and_ours_leaves_no_trace(tmp_path: Pat
     assert not any("_bootstrap" in entry for entry in path)
 
 
-def test_a_program_runs_even_if_it_cannot_be_instrumented() -> None:
+def test_a_program_runs_even_if_it_cannot_be_instrumented(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "msgspec.py").write_text("raise ImportError")
+    before_ours = f'PYTHONPATH="$PYTHONPATH:{tmp_path}/broken" exec "$0" -c "print(1)"'
+    result = agentool("run", "sh", "-c", before_ours, sys.executable)
+    assert (result.returncode, result.stdout) == (0, "1\n")
+    assert "not recording: agentool_otel cannot be used by" in result.stderr
+
+
+def test_a_variable_that_cannot_be_used_keeps_no_program_from_being_recorded(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
     environment = {**os.environ, "OTEL_TRACES_EXPORTER": "pigeon"}
-    result = agentool("run", sys.executable, "-c", "print('ran')", env=environment)
-    assert (result.returncode, result.stdout) == (0, "ran\n")
-    assert "not recording: ConfigurationError: OTEL_TRACES_EXPORTER=pigeon" in result.stderr
+    result = agentool("run", "app.py", env=environment)
+    assert (result.returncode, result.stdout) == (0, "3\n")
+    assert "OTEL_TRACES_EXPORTER=pigeon is not supported: use otlp" in result.stderr
+    assert "3 spans, 1 run" in result.stderr
 
 
 @pytest.mark.parametrize("command", [["pytest"], ["python", "-m", "pytest"]])

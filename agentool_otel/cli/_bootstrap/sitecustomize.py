@@ -109,7 +109,7 @@ def _arguments(options: Dict[str, Any]) -> Dict[str, Any]:  # noqa: UP006
 
 def _start() -> None:
     try:
-        options: Dict[str, Any] = json.loads(os.environ.get(_VARIABLE, ""))  # noqa: UP006
+        options: Any = json.loads(os.environ.get(_VARIABLE, ""))
     except ValueError:
         return
     if not isinstance(options, dict):
