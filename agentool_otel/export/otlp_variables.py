@@ -105,7 +105,8 @@ def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
     name = environment.exporter_variable(signal)
     if signal == "traces" and environment.value(name, environ) == _OURS:
         return ""
-    return environment.usable(name, _exporter, "", environ)
+    unset: Exporter = ""
+    return environment.usable(name, _exporter, unset, environ)
 
 
 def _exporter(text: str) -> Exporter:

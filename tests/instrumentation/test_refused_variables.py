@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
@@ -69,7 +69,7 @@ values = texts | st.sampled_from(
 
 
 @contextmanager
-def only(**variables: str) -> Iterator[None]:
+def only(**variables: str) -> Generator[None]:
     """Have these variables of OpenTelemetry and of this package and no others."""
     before = dict(os.environ)
     for name in [it for it in os.environ if it.startswith(("OTEL_", "AGENTOOL_"))]:
