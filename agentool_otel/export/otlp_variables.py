@@ -8,8 +8,8 @@ configuration/sdk-environment-variables.md; units and header values as opentelem
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Literal, get_args
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from opentelemetry.util.re import parse_env_headers
 
@@ -54,18 +54,19 @@ _OURS = "agentool"
 _COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", "gzip")}
 
 
-def check() -> None:
-    """Read all that is read later, so that what is refused is known from the start."""
-    for signal in get_args(Signal):
+def check(signals: Iterable[Signal]) -> None:
+    """Read what is read later of some signals, so that what is refused is known from the start."""
+    for signal in signals:
         for setting in ("ENDPOINT", "HEADERS", "INSECURE"):
             environment.otlp(setting, signal)
         exporter(os.environ, signal)
         compression(signal, environment.otlp_protocol(signal) or "http/protobuf")
         timeout_s(signal)
+        if signal == "traces":
+            for read in (delay_s, batch_size, export_timeout_s):
+                read()
+            queue_size(1)
     vocabulary_beside(os.environ)
-    for read in (delay_s, batch_size, export_timeout_s):
-        read()
-    queue_size(1)
     for switch in (environment.QUIET, environment.RECORD, environment.JOURNAL):
         environment.usable(switch, values.switch, None)
 

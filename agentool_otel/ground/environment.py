@@ -453,9 +453,9 @@ def _otlp(
     name = otlp_variable(setting, named_for)
     if setting == "HEADERS":
         return pairs(name, environ)
-    # gRPC resolves names of other shapes, without a scheme.
-    if setting == "ENDPOINT" and otlp_protocol(signal, environ) == "grpc":
-        read = str
+    if setting == "ENDPOINT" and is_set(name, environ):
+        # gRPC resolves names of other shapes, without a scheme.
+        read = str if otlp_protocol(signal, environ) == "grpc" else read
     return usable(name, values.checked(read), "", environ)
 
 

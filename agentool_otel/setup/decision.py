@@ -89,7 +89,8 @@ def decide(
     from agentool_otel.export.send.connection import files_usable
 
     frameworks = frameworks_wanted(configuration, frozenset(known))
-    check()
+    # The application may have set the others for an SDK of its own.
+    check(("traces",) if joined is None else ())
     dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)
@@ -132,8 +133,9 @@ def check_variables() -> None:
     from agentool_otel.export.otlp_variables import check
     from agentool_otel.export.send.connection import files_usable
 
-    check()
-    for signal in get_args(environment.Signal):
+    signals = get_args(environment.Signal)
+    check(signals)
+    for signal in signals:
         files_usable(signal)
     environment.usable(environment.GENERATION, _dialect, None)
     content_policy.check(os.environ)
