@@ -106,8 +106,7 @@ def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
     name = environment.exporter_variable(signal)
     if signal == "traces" and environment.value(name, environ) == _OURS:
         return ""
-    unset: Exporter = ""
-    return environment.usable(name, _exporter, unset, environ)
+    return environment.usable(name, _exporter, None, environ) or ""
 
 
 def _exporter(text: str) -> Exporter:
