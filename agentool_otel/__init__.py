@@ -13,6 +13,9 @@
     for result in agentool_otel.evaluate(cases, traces): ...
 
 Importing this package loads no framework, no SDK and no exporter; names load when first used.
+
+pytest warns of a plug-in's package that is imported before pytest could rewrite its assertions, as
+`agentool-otel run` does, and warnings may be errors. There are none here: PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations

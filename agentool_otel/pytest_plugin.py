@@ -6,6 +6,8 @@
     agent_cases         marker: one test for each case of a file
 
 Registered with pytest by installing this package; `-p no:agentool_otel` switches it off.
+
+It may be imported before pytest looks for plug-ins, and holds no assertions: PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations

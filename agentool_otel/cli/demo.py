@@ -16,11 +16,16 @@ from rich.rule import Rule
 from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
+from agentool_otel.cli._exported import Exported
 from agentool_otel.cli._output import view
 from agentool_otel.cli._verdicts import STYLES
+from agentool_otel.cli.export import send
 from agentool_otel.cli.show import print_trace
+from agentool_otel.content.policy import Policy
 from agentool_otel.evaluation import evaluate
 from agentool_otel.evaluation.reports.slices import MARKS
+from agentool_otel.export.masking.spans import Masking
+from agentool_otel.export.send.otlp import OtlpTarget
 from agentool_otel.ground import environment
 from agentool_otel.loading import rebuild
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -41,11 +46,13 @@ _CHECKS: tuple[dict[str, Any], ...] = (
 
 
 @click.command()
-def command() -> int:
+@click.option("--endpoint", help="Send its spans to this OTLP endpoint as well.")
+def command(endpoint: str | None) -> int:
     """Run a small agent here and now and show what is recorded.
 
     It needs no key and no network. The recording is a new folder below .agentool/ (AGENTOOL_DIR).
     """
+    target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
     folder = _new_folder()
     answer = _record(folder)
     console = view()
@@ -79,6 +86,10 @@ def command() -> int:
     size = _text.size(recording.stat().st_size)
     console.print(f"{_text.count(len(spans), 'span')}, {size} of OTLP/JSON lines:", soft_wrap=True)
     console.print(f"  {_relative(recording)}", style="bold", soft_wrap=True)
+    code = 0
+    if target is not None:
+        masking = Masking(Policy(capture=True))
+        code = send(Exported([str(folder)], "gen_ai", bar=False), target, masking)
     console.print("Try next:")
     where = _relative(folder)
     commands = (
@@ -91,7 +102,7 @@ def command() -> int:
     for line, what in commands:
         shown = Text.assemble("  ", (f"{line:<{width}}", "bold"), (f"  {what}", "dim"))
         console.print(shown, soft_wrap=True)
-    return 0
+    return code
 
 
 def _print_verdicts(console: Console, run: Rebuilt) -> None:
@@ -130,7 +141,7 @@ def _record(folder: Path) -> str:
 
 @contextmanager
 def _changed_environment(variables: dict[str, str]) -> Generator[None]:
-    """Set variables for a while, and none of OpenTelemetry's: the demo stays on this machine."""
+    """Set variables for a while, and none of OpenTelemetry's: they are not meant for the demo."""
     before = dict(os.environ)
     for name in environment.of_opentelemetry():
         del os.environ[name]

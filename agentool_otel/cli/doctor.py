@@ -40,6 +40,7 @@ from agentool_otel.ground.version import __version__
 from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import logs as setup_logs
 from agentool_otel.setup import metrics as setup_metrics
+from agentool_otel.setup.decision import check_variables
 from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.sources.opening import open_source
 
@@ -222,11 +223,13 @@ def _other_tracing() -> list[dict[str, str]]:
 
 def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the variables that affect this package; the values of secret ones are not shown."""
+    check_variables()
+    refused = environment.refused()
     return [
         {
             "name": name,
             "value": "(set, not shown)" if _SECRET.search(name) else _shown(value),
-            "effect": _EFFECTS.get(name, ""),
+            "effect": refused.get(name) or _EFFECTS.get(name, ""),
         }
         for name, value in sorted(
             [

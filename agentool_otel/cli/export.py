@@ -22,7 +22,7 @@ from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget
 from agentool_otel.ground import environment
 
-__all__ = ["command"]
+__all__ = ["command", "send"]
 
 _BASELINE = "gen_ai"
 _BATCH = 512
@@ -63,7 +63,7 @@ def command(
     if endpoint is not None:
         policy = Policy(capture=True)
         masking = None if exact else Masking(policy)
-        code = _send(exported, OtlpTarget.at(endpoint, os.environ), masking)
+        code = send(exported, OtlpTarget.at(endpoint, os.environ), masking)
         _say_losses(dialect, losses)
         return code
     count = spans = 0
@@ -88,7 +88,8 @@ def _say_losses(dialect: str, losses: tuple[str, ...]) -> None:
         say(f" - {loss}")
 
 
-def _send(exported: Exported, target: OtlpTarget, masking: Masking | None) -> int:
+def send(exported: Exported, target: OtlpTarget, masking: Masking | None) -> int:
+    """Send spans to an endpoint, say what became of them, and return the exit code."""
     exporter = OtlpExporter(target)
     try:
         return _send_with(exporter, exported, target, masking)

@@ -70,18 +70,18 @@ _MODES: dict[str, Places | None] = {
 
 def requested(environ: Mapping[str, str]) -> bool | None:
     """Return whether the environment wants content captured, None where it says nothing."""
-    text = environment.value(environment.CAPTURE, environ)
-    if not text:
+    if not environment.is_set(environment.CAPTURE, environ):
         return None
+    instead = "content is not captured"
+    return environment.usable(environment.CAPTURE, _mode, None, environ, instead) is not None
+
+
+def _mode(text: str) -> Places | None:
     if text.upper() not in _MODES:
-        _log.warning(
-            "%s=%s is not a capture mode: content is not captured; use SPAN_ONLY, EVENT_ONLY, "
-            "SPAN_AND_EVENT or NO_CONTENT",
-            environment.CAPTURE,
-            text,
+        raise ValueError(
+            "is not a capture mode: use SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT or NO_CONTENT"
         )
-        return False
-    return _MODES[text.upper()] is not None
+    return _MODES[text.upper()]
 
 
 def places(environ: Mapping[str, str]) -> Places:

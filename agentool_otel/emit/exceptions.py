@@ -15,6 +15,7 @@ from opentelemetry import trace
 
 from agentool_otel.content.policy import mask_text
 from agentool_otel.ground import environment
+from agentool_otel.ground import variable_values as values
 from agentool_otel.semconv import core
 
 __all__ = [
@@ -37,16 +38,10 @@ class Signals(NamedTuple):
 
 def signals(environ: Mapping[str, str]) -> Signals:
     """Return what the environment opts into: `logs`, `logs/dup`, or spans alone."""
-    options = {
-        part.strip().lower()
-        for part in environment.value(environment.EXCEPTIONS, environ).split(",")
-    }
-    return Signals(
-        spans="logs" not in options or "logs/dup" in options, logs=not options.isdisjoint(_IN)
-    )
-
-
-_IN = frozenset({"logs", "logs/dup"})
+    read = values.options("logs", "logs/dup")
+    none: frozenset[str] = frozenset()
+    options = environment.usable(environment.EXCEPTIONS, read, none, environ)
+    return Signals(spans="logs" not in options or "logs/dup" in options, logs=bool(options))
 
 
 def error_type_of(error: BaseException) -> str:

@@ -107,6 +107,8 @@ class Session:
         except KeyError:
             from agentool_otel.ground.version import __version__
 
+            if self.provider is None:
+                _notice_no_provider()
             if self.first is not None:
                 first, self.first = self.first, None
                 first()
@@ -184,6 +186,16 @@ class Session:
 
 
 session = Session()
+
+
+def _notice_no_provider() -> None:
+    """Log once that nothing takes the spans of this process, if that is so."""
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        environment.notice(
+            "calls are not recorded, because instrument() was not called and no tracer provider is "
+            "set; hint: agentool_otel.instrument() at the start of the program, or agentool-otel "
+            f"run -- python ...; {environment.QUIET}=on silences this"
+        )
 
 
 _WITHHELD_KEY = otel_context.create_key("agentool-otel-content-withheld")

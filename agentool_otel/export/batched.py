@@ -11,27 +11,35 @@ from collections.abc import Sequence
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
-from agentool_otel.ground import environment
+from agentool_otel.export import otlp_variables
 
 __all__ = ["Batched"]
 
 _QUEUE = 16_384
 """Spans held for an exporting thread. The SDK's 2,048 is less than what one 5 ms turn of the
 interpreter lock can produce."""
+_BATCH = 512
+_DELAY_MS = 5000
+"""As the SDK has them."""
 
 
 class Batched:
     """Hands spans on in batches, and counts them."""
 
-    def __init__(self, exporter: SpanExporter, delay_ms: int | None = None):
+    def __init__(self, exporter: SpanExporter, delay_ms: int = _DELAY_MS):
         self.delivered = 0
         self.dropped = 0
         self.spooled = self.refused = 0
         self.exporter = exporter
-        queue = None if environment.is_set(environment.QUEUE_SIZE) else _QUEUE
-        if environment.is_set(environment.DELAY):
-            delay_ms = None
-        self._processor: SpanProcessor = BatchSpanProcessor(_Counting(self), queue, delay_ms)
+        queue = otlp_variables.queue_size(_QUEUE)
+        self._processor: SpanProcessor = BatchSpanProcessor(
+            _Counting(self),
+            queue,
+            int(otlp_variables.delay_s(delay_ms / 1000) * 1000) or 1,
+            # The SDK refuses a batch that is larger than the queue.
+            min(otlp_variables.batch_size() or _BATCH, queue),
+            int(otlp_variables.export_timeout_s() * 1000) or 1,
+        )
 
     @property
     def path(self) -> os.PathLike[str] | None:

@@ -7,25 +7,30 @@ configuration/sdk-environment-variables.md; units and header values as opentelem
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from opentelemetry.util.re import parse_env_headers
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.ground import variable_values as values
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path
 from agentool_otel.semconv import agentool
 
 __all__ = [
     "batch_size",
+    "check",
     "compression",
     "delay_s",
     "endpoint",
+    "export_timeout_s",
     "exporter",
     "headers",
+    "named_alone",
+    "queue_size",
     "timeout_s",
     "vocabulary_beside",
     "vocabulary_named",
@@ -49,13 +54,26 @@ _OURS = "agentool"
 _COMPRESSIONS = {"http/protobuf": ("none", "gzip", "deflate"), "grpc": ("none", "gzip")}
 
 
-def vocabulary_beside(environ: Mapping[str, str]) -> str | None:
-    """Return the vocabulary that `AGENTOOL_ALSO` names, whose names are sent beside ours, if any.
+def check(signals: Iterable[Signal]) -> None:
+    """Read what is read later of some signals, so that what is refused is known from the start."""
+    for signal in signals:
+        for setting in ("ENDPOINT", "HEADERS", "INSECURE"):
+            environment.otlp(setting, signal)
+        exporter(os.environ, signal)
+        compression(signal, environment.otlp_protocol(signal) or "http/protobuf")
+        timeout_s(signal)
+        if signal == "traces":
+            for read in (delay_s, batch_size, export_timeout_s):
+                read()
+            queue_size(1)
+    vocabulary_beside(os.environ)
+    for switch in (environment.QUIET, environment.RECORD, environment.JOURNAL):
+        environment.usable(switch, values.switch, None)
 
-    Raises:
-        ConfigurationError: there is none of that name.
-    """
-    return vocabulary_named(environment.value(environment.ALSO, environ), environment.ALSO)
+
+def vocabulary_beside(environ: Mapping[str, str]) -> str | None:
+    """Return the vocabulary whose names are sent beside ours by `AGENTOOL_ALSO`, if any."""
+    return environment.usable(environment.ALSO, _vocabulary, None, environ)
 
 
 def vocabulary_named(name: str, where: str) -> str | None:
@@ -63,34 +81,44 @@ def vocabulary_named(name: str, where: str) -> str | None:
 
     Args:
         name: as it was written.
-        where: the variable or option it was written in.
+        where: the option it was written in.
 
     Raises:
         ConfigurationError: there is none of that name.
     """
+    try:
+        return _vocabulary(name)
+    except ValueError as error:
+        raise ConfigurationError(f"{where}={name} {error}") from None
+
+
+def _vocabulary(name: str) -> str | None:
     if name in agentool.VOCABULARIES:
         return name
     if name in ("", _NONE):
         return None
     known = ", ".join(agentool.VOCABULARIES)
-    raise ConfigurationError(f"{where}={name} is not supported: use {known}, or {_NONE}")
+    raise ValueError(f"is not supported: use {known}, or {_NONE}")
 
 
 def exporter(environ: Mapping[str, str], signal: Signal) -> Exporter:
-    """Return what `OTEL_<signal>_EXPORTER` asks for, "" if it is unset.
-
-    Raises:
-        ConfigurationError: it is nothing we have, or several.
-    """
+    """Return what `OTEL_<signal>_EXPORTER` asks for, "" if that is nothing, or several."""
     name = environment.exporter_variable(signal)
-    value = environment.value(name, environ)
-    if value == _OURS and signal == "traces":
+    if signal == "traces" and environment.value(name, environ) == _OURS:
         return ""
-    if value in _EXPORTERS:
-        return _EXPORTERS[value]
-    raise ConfigurationError(
-        f"{name}={value} is not supported: use otlp, console or none, or leave it out"
-    )
+    return environment.usable(name, _exporter, None, environ) or ""
+
+
+def _exporter(text: str) -> Exporter:
+    if text not in _EXPORTERS:
+        raise ValueError("is not supported: use otlp, console or none, or leave it out")
+    return _EXPORTERS[text]
+
+
+def named_alone(environ: Mapping[str, str], signal: Signal) -> bool:
+    """Tell whether variables of a signal itself say where it goes, whatever becomes of others."""
+    own_endpoint = environment.otlp_of_signal("ENDPOINT", signal, environ)
+    return bool(own_endpoint) or exporter(environ, signal) in ("otlp", "console")
 
 
 def endpoint(signal: Signal) -> str:
@@ -107,66 +135,40 @@ def headers(signal: Signal) -> Mapping[str, str]:
 
 
 def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> str:
-    """Return `none`, `gzip` or `deflate`.
-
-    Raises:
-        ConfigurationError: the protocol has no such compression.
-    """
-    name = environment.otlp("COMPRESSION", signal).lower() or "none"
-    known = _COMPRESSIONS[protocol]
-    if name not in known:
-        raise ConfigurationError(
-            f"{environment.otlp_variable('COMPRESSION')}={name} is not supported with {protocol}: "
-            f"use {', '.join(known[:-1])} or {known[-1]}"
-        )
-    return name
+    """Return `none`, `gzip` or `deflate`: one that the protocol has."""
+    named = environment.otlp("COMPRESSION", signal).lower() or "none"
+    if named in _COMPRESSIONS[protocol]:
+        return named
+    own = environment.otlp_of_signal("COMPRESSION", signal)
+    name = environment.otlp_variable("COMPRESSION", signal if own else None)
+    known = " or ".join(_COMPRESSIONS[protocol])
+    environment.refuse(name, f"is not supported with {protocol}: use {known}; it counts as unset")
+    return "none"
 
 
 def timeout_s(signal: Signal = "traces") -> float:
-    """Return the seconds an attempt may take.
-
-    Raises:
-        ConfigurationError: that is no such number.
-    """
-    value = environment.otlp("TIMEOUT", signal)
-    limits = [_seconds(environment.otlp_variable("TIMEOUT"), value)] if value else [_TIMEOUT_S]
-    if signal == "traces" and (millis := environment.value(environment.EXPORT_TIMEOUT)):
-        limits.append(_seconds(environment.EXPORT_TIMEOUT, millis, per_s=1000))
-    return min(limits)
+    """Return the seconds an attempt may take."""
+    limit = float(environment.otlp("TIMEOUT", signal) or _TIMEOUT_S)
+    if signal != "traces":
+        return limit
+    return min(limit, export_timeout_s(limit))
 
 
-def delay_s() -> float:
-    """Return the seconds that ended spans wait for others to be sent with.
+def export_timeout_s(default: float = 30.0) -> float:
+    """Return the seconds that an attempt to send spans may take."""
+    return environment.usable(environment.EXPORT_TIMEOUT, values.seconds(1000), default)
 
-    Raises:
-        ConfigurationError: `OTEL_BSP_SCHEDULE_DELAY` is no such number, in milliseconds.
-    """
-    value = environment.value(environment.DELAY)
-    return _seconds(environment.DELAY, value, per_s=1000) if value else _DELAY_S
+
+def delay_s(default: float = _DELAY_S) -> float:
+    """Return the seconds that ended spans wait for others to be sent with."""
+    return environment.usable(environment.DELAY, values.seconds(1000), default)
 
 
 def batch_size() -> int | None:
-    """Return how many spans a request may have, None where it is unset.
-
-    Raises:
-        ConfigurationError: `OTEL_BSP_MAX_EXPORT_BATCH_SIZE` is no such number.
-    """
-    value = environment.value(environment.BATCH_SIZE)
-    if not value:
-        return None
-    if not value.isdecimal() or not int(value):
-        raise ConfigurationError(
-            f"{environment.BATCH_SIZE}={value} is not a number of spans: use 512, or unset it"
-        )
-    return int(value)
+    """Return how many spans a request may have, None where it is unset."""
+    return environment.usable(environment.BATCH_SIZE, values.positive("spans"), None)
 
 
-def _seconds(name: str, value: str, per_s: int = 1) -> float:
-    try:
-        seconds = float(value) / per_s
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        unit = "milliseconds" if per_s > 1 else "seconds"
-        raise ConfigurationError(f"{name}={value} is not a number of {unit} above 0")
-    return seconds
+def queue_size(default: int) -> int:
+    """Return how many spans may wait in memory."""
+    return environment.usable(environment.QUEUE_SIZE, values.positive("spans"), default)

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from agentool_otel.content import policy as content_policy
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
+from agentool_otel.export.send.connection import files_usable
 from agentool_otel.export.send.otlp import target_from_environment
 from agentool_otel.ground import environment
 
@@ -27,14 +28,14 @@ class AgentoolSpanExporter(SpanExporter):
     """Takes ended spans of the SDK; the environment says where to. May be called from any thread.
 
     Content that others have put on spans stays in a recording and is left out of what is sent,
-    unless `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` says otherwise.
-
-    Raises:
-        ConfigurationError: a variable has a value that cannot be used.
+    unless `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` says otherwise. A variable with a
+    value that cannot be used is refused in the log, and counts as unset.
     """
 
     def __init__(self) -> None:
         target = target_from_environment(os.environ)
+        if target is not None and not files_usable("traces"):
+            target = None
         capture = content_policy.requested(os.environ)
         policy = content_policy.Policy(
             capture=capture if capture is not None else target is None,

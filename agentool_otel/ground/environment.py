@@ -1,8 +1,9 @@
 """Every environment variable that this package reads: what it does, its default, its source.
 
 Other modules ask the functions here and spell no name. A function takes the environment, that of
-the process by default. What a value may be is checked by whoever uses it, and `named` helps to say
-so; white space around a value never counts, and an empty variable is an unset one.
+the process by default. White space around a value never counts, and an empty variable is an unset
+one. Nor is a program stopped by a value that cannot be used: it is refused by name, once in the log
+and in `status()`, and counts as unset unless its reader says otherwise (`usable`).
 
 Of the variables that the SDK, gRPC or OpenTelemetry's API read by themselves, those stand here that
 `agentool-otel doctor` explains.
@@ -16,9 +17,12 @@ opentelemetry-sdk and opentelemetry-exporter-otlp 1.45.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
+
+from agentool_otel.errors import AgentoolError
+from agentool_otel.ground import variable_values as values
 
 __all__ = [
     "ALSO",
@@ -31,8 +35,10 @@ __all__ = [
     "CERTIFICATES",
     "COLUMNS",
     "COPIES",
+    "COUNT_LIMITS",
     "DELAY",
     "DISABLED",
+    "EVENT_LIMIT",
     "EXCEPTIONS",
     "EXPORT_TIMEOUT",
     "FOLDER",
@@ -48,9 +54,12 @@ __all__ = [
     "PROXIES",
     "PYTHON_PATH",
     "QUEUE_SIZE",
+    "QUIET",
+    "RECORD",
     "RESOURCE_ATTRIBUTES",
     "RUN_OPTIONS",
     "SAMPLER",
+    "SAMPLER_ARGUMENT",
     "SERVICE_NAME",
     "STRICT",
     "VALUE_LENGTH_LIMITS",
@@ -63,25 +72,34 @@ __all__ = [
     "handed_down",
     "is_set",
     "journal_wanted",
+    "notice",
     "of_opentelemetry",
     "of_this_package",
     "otlp",
     "otlp_of_signal",
+    "otlp_protocol",
     "otlp_variable",
+    "pairs",
+    "quiet",
+    "record_wanted",
     "recordings_folder",
+    "refuse",
+    "refused",
     "sdk_disabled",
     "sdk_measures_itself",
     "strict",
     "tenant_variable",
     "token_variable",
     "trusted_by_requests",
+    "usable",
     "value",
 ]
 
 Signal = Literal["traces", "metrics", "logs"]
 
-_ON = frozenset({"on", "true", "1", "yes"})
-_OFF = frozenset({"off", "false", "0", "no"})
+_T = TypeVar("_T")
+_U = TypeVar("_U")
+_notices = values.Notices()
 
 # ------------------------------------------------------------------------------------------ ours
 
@@ -117,6 +135,14 @@ Default: in recordings alone."""
 
 CASE: Final = "AGENTOOL_EVAL_CASE"
 """The evaluation case that the runs of this process are tries of. Default: none."""
+
+QUIET: Final = "AGENTOOL_QUIET"
+"""`on`, `true`, `1` or `yes`: nothing is logged of where spans go, nor of values that are refused;
+`status()` has both. Default: each is logged once, as a warning."""
+
+RECORD: Final = "AGENTOOL_RECORD"
+"""`on`, `true`, `1` or `yes`: spans that the application's own tracer provider takes are also
+recorded. Default: off."""
 
 STRICT: Final = "AGENTOOL_OTEL_STRICT"
 """`1` raises errors of this package, for its own tests. Default: they are logged."""
@@ -161,7 +187,7 @@ _SDK_METRICS: Final = "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED"
 """`true`: the SDK counts the spans it starts. Default: false.
 Source: opentelemetry-sdk 1.45, sdk/environment_variables."""
 
-_EVENT_LIMIT: Final = "OTEL_SPAN_EVENT_COUNT_LIMIT"
+EVENT_LIMIT: Final = "OTEL_SPAN_EVENT_COUNT_LIMIT"
 """Events that a span keeps. Default: 128."""
 
 _HANDED_DOWN: Final = {
@@ -188,8 +214,20 @@ RESOURCE_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"
 SAMPLER: Final = "OTEL_TRACES_SAMPLER"
 """Which runs are recorded. Default: `parentbased_always_on`."""
 
+SAMPLER_ARGUMENT: Final = "OTEL_TRACES_SAMPLER_ARG"
+"""The share of runs that a sampler by ratio records, from 0 to 1. Default: 1."""
+
 ATTRIBUTE_COUNT_LIMIT: Final = "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT"
 """Attributes that a span keeps. Default: 128."""
+
+COUNT_LIMITS: Final = (
+    "OTEL_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT",
+    "OTEL_SPAN_LINK_COUNT_LIMIT",
+)
+"""Attributes that anything keeps, that an event and a link keep, and links that a span keeps.
+Default: 128."""
 
 VALUE_LENGTH_LIMITS: Final = (
     "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT",
@@ -292,12 +330,63 @@ def is_set(name: str, environ: Mapping[str, str] | None = None) -> bool:
     return bool(value(name, environ))
 
 
+def usable(
+    name: str,
+    read: Callable[[str], _T],
+    default: _U,
+    environ: Mapping[str, str] | None = None,
+    instead: str = "it counts as unset",
+) -> _T | _U:
+    """Return what a variable means: the default if it is unset, or refused.
+
+    `read` raises ValueError, or an error of ours, with words that follow `NAME=text`; `instead` is
+    what holds then.
+    """
+    text = value(name, environ)
+    if not text:
+        return default
+    try:
+        return read(text)
+    except (ValueError, AgentoolError) as error:
+        refuse(name, f"{error}; {instead}", environ)
+        return default
+
+
+def refuse(name: str, why: str, environ: Mapping[str, str] | None = None) -> None:
+    """Note that the value of a variable is not used, and log it once."""
+    _notices.refuse(name, value(name, environ), why, quiet(environ))
+
+
+def refused() -> dict[str, str]:
+    """Return what was said of the variables whose present values were refused, by name."""
+    return {
+        name: sentence
+        for name, (text, sentence) in sorted(_notices.refused.items())
+        if value(name) == text
+    }
+
+
+def notice(sentence: str) -> None:
+    """Log once what a user must know of the configuration of this process."""
+    _notices.log(sentence, quiet())
+
+
+def quiet(environ: Mapping[str, str] | None = None) -> bool:
+    return value(QUIET, environ).lower() in values.ON
+
+
 def sdk_disabled(environ: Mapping[str, str] | None = None) -> bool:
-    return value(DISABLED, environ).lower() == "true"
+    read = values.word("true", "false")
+    return usable(DISABLED, read, "false", environ) == "true"
 
 
 def strict(environ: Mapping[str, str] | None = None) -> bool:
-    return value(STRICT, environ) == "1"
+    return usable(STRICT, values.switch, False, environ)
+
+
+def record_wanted(environ: Mapping[str, str] | None = None) -> bool:
+    """Tell whether spans are to be recorded beside the application's own tracer provider."""
+    return usable(RECORD, values.switch, False, environ)
 
 
 def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
@@ -307,12 +396,12 @@ def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
     """Tell whether spans are to be on disk before their `end()` returns."""
-    return value(JOURNAL, environ).lower() not in _OFF
+    return usable(JOURNAL, values.switch, True, environ)
 
 
 def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:
     """Tell whether spans are to repeat their times, kind and parent wherever they go."""
-    return value(COPIES, environ).lower() in _ON
+    return usable(COPIES, values.switch, False, environ)
 
 
 def case_id(environ: Mapping[str, str] | None = None) -> str:
@@ -326,13 +415,13 @@ def disabled_instrumentations(environ: Mapping[str, str] | None = None) -> froze
 
 def sdk_measures_itself(environ: Mapping[str, str] | None = None) -> bool:
     """Tell whether the SDK counts the spans that it starts."""
-    return value(_SDK_METRICS, environ).lower() == "true"
+    read = values.word("true", "false")
+    return usable(_SDK_METRICS, read, "false", environ) == "true"
 
 
 def event_limit(environ: Mapping[str, str] | None = None) -> int:
     """Return how many events a span keeps."""
-    text = value(_EVENT_LIMIT, environ)
-    return int(text) if text.isdecimal() else 128
+    return usable(EVENT_LIMIT, values.count, 128, environ)
 
 
 def of_opentelemetry(environ: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -349,12 +438,52 @@ def of_this_package(environ: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def otlp(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
     """Return an OTLP setting: that of the signal, else the general one, "" if neither is set."""
-    return otlp_of_signal(setting, signal, environ) or value(otlp_variable(setting), environ)
+    return otlp_of_signal(setting, signal, environ) or _otlp(setting, signal, None, environ)
 
 
 def otlp_of_signal(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
     """Return an OTLP setting that is named for a signal alone, "" if it is not."""
-    return value(otlp_variable(setting, signal), environ)
+    return _otlp(setting, signal, signal, environ)
+
+
+def _otlp(
+    setting: str, signal: Signal, named_for: Signal | None, environ: Mapping[str, str] | None
+) -> str:
+    read = _OTLP.get(setting, str)
+    name = otlp_variable(setting, named_for)
+    if setting == "HEADERS":
+        return pairs(name, environ)
+    if setting == "ENDPOINT" and is_set(name, environ):
+        # gRPC resolves names of other shapes, without a scheme.
+        read = str if otlp_protocol(signal, environ) == "grpc" else read
+    return usable(name, values.checked(read), "", environ)
+
+
+_OTLP = {
+    "ENDPOINT": values.url,
+    "PROTOCOL": values.word("http/protobuf", "grpc"),
+    "COMPRESSION": values.word("none", "gzip", "deflate"),
+    "TIMEOUT": values.seconds(),
+    "INSECURE": values.word("true", "false"),
+}
+
+
+def pairs(name: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the `key=value` pairs of a variable, separated by commas, without what is none."""
+    kept, whole = values.pairs(value(name, environ))
+    if not whole:
+        refuse(name, "has entries that are no key=value pairs; they are left out", environ)
+    return kept
+
+
+def otlp_protocol(
+    signal: Signal, environ: Mapping[str, str] | None = None
+) -> Literal["http/protobuf", "grpc"] | None:
+    """Return the protocol for a signal, None where no variable names one."""
+    if named := otlp("PROTOCOL", signal, environ):
+        return "grpc" if named.lower() == "grpc" else "http/protobuf"
+    by_exporter = value(exporter_variable(signal), environ) == "otlp_proto_grpc"
+    return "grpc" if by_exporter else None
 
 
 def handed_down(environ: Mapping[str, str] | None = None) -> dict[str, str]:

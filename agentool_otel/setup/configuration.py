@@ -27,6 +27,7 @@ class Configuration(NamedTuple):
     include: frozenset[str] | None = None
     exclude: frozenset[str] | None = None
     also: str | None = None
+    record: bool | None = None
 
     def changed_by(self, call: Configuration) -> Configuration:
         """Return the configuration after a call has added its options."""
@@ -41,6 +42,7 @@ def named(
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     also: str | None = None,
+    record: bool | None = None,
 ) -> Configuration:
     """Return the options of one call.
 
@@ -59,6 +61,7 @@ def named(
         None if include is None else frozenset(include),
         None if exclude is None else frozenset(exclude),
         also or None,
+        record,
     )
 
 

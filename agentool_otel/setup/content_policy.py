@@ -12,9 +12,10 @@ import msgspec
 from agentool_otel.content import policy as rules
 from agentool_otel.content.fitting import offload
 from agentool_otel.content.fitting.fitter import Sizes, Store
+from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import environment
 
-__all__ = ["Going", "policy", "stricter", "tightens"]
+__all__ = ["Going", "check", "policy", "stricter", "tightens"]
 
 
 class Going(NamedTuple):
@@ -81,6 +82,13 @@ def policy(
     )
 
 
+def check(environ: Mapping[str, str]) -> None:
+    """Read every variable of content, so that what is refused is known."""
+    rules.requested(environ)
+    Sizes.requested(environ)
+    _store(environ, None)
+
+
 def _default_notice(capture: bool, destination: str | None) -> str:
     if capture:
         verb, switch = "is", f"content=False or {environment.CAPTURE}=NO_CONTENT"
@@ -112,9 +120,12 @@ def tightens(before: rules.Policy, after: rules.Policy) -> bool:
 def _store(environ: Mapping[str, str], beside: Path | None) -> Store | None:
     """Return the store for content that is too large for an attribute: beside the recording by
     default."""
-    where = environment.value(environment.OFFLOAD, environ)
-    if where.lower() == "none":
-        return None
-    if where:
-        return offload.open_store(where)
-    return None if beside is None else offload.Folder(beside / "content")
+    default = None if beside is None else offload.Folder(beside / "content")
+    return environment.usable(environment.OFFLOAD, _named_store, default, environ)
+
+
+def _named_store(where: str) -> Store | None:
+    try:
+        return None if where.lower() == "none" else offload.open_store(where)
+    except (AgentoolError, OSError) as error:
+        raise ValueError(f"cannot be used: {error}") from error

@@ -8,13 +8,15 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from agentool_otel.content import policy as content_rules
 from agentool_otel.dialects.gen_ai.dialect import GenAI
+from agentool_otel.emit.exceptions import signals as exception_signals
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.semconv import table
 from agentool_otel.setup import (
     content_policy,
 )
@@ -28,11 +30,12 @@ from agentool_otel.setup import (
     spans as setup_spans,
 )
 from agentool_otel.setup.configuration import Configuration
+from agentool_otel.setup.sdk_variables import import_sdk, limits, sampler
 
 if TYPE_CHECKING:
     from agentool_otel.export.send.otlp import OtlpTarget
 
-__all__ = ["Decision", "decide", "frameworks_wanted"]
+__all__ = ["Decision", "check_variables", "decide", "frameworks_wanted"]
 
 _THREADS = "threads"
 """What `exclude` calls the carrying of context into threads and pools."""
@@ -54,6 +57,12 @@ class Decision(NamedTuple):
     threads: bool
     """Whether threads and pools carry the context."""
 
+    @property
+    def ours(self) -> bool:
+        """Whether anything passes through a pipeline of ours."""
+        sent = self.metrics.way in ("send", "print")
+        return self.spans.way != "theirs" or self.logs.ours or sent
+
 
 def decide(
     configuration: Configuration,
@@ -72,19 +81,26 @@ def decide(
         say: takes a topic, words about it and a level; says each topic once.
 
     Raises:
-        ConfigurationError: something named, or the value of a variable, cannot be used.
-        MissingDependencyError: large content is to be kept at a URL, and fsspec is not installed.
+        ConfigurationError: something that is named in code cannot be used.
+        MissingDependencyError: the SDK is not installed.
     """
+    import_sdk()
+    from agentool_otel.export.otlp_variables import check
+    from agentool_otel.export.send.connection import files_usable
+
     frameworks = frameworks_wanted(configuration, frozenset(known))
-    generation = environment.value(environment.GENERATION)
-    dialect = GenAI(generation) if generation else None
+    # The application may have set the others for an SDK of its own.
+    check(("traces",) if joined is None else ())
+    dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)
     beside = _beside(spans)
     logs = setup_logs.plan(os.environ, beside, endpoint_in_code)
-    if logs.target is not None and (before is None or logs.description != before.logs.description):
-        _check(logs.target, "logs")
+    if logs.target is not None and not files_usable("logs"):
+        logs = setup_logs.Plan("nowhere", "nowhere (a variable of theirs is refused)")
     metrics = setup_metrics.plan(os.environ, beside, endpoint_in_code)
+    if metrics.target is not None and not files_usable("metrics"):
+        metrics = setup_metrics.Plan("nowhere", "nowhere (a variable of theirs is refused)")
     capture_requested = content_rules.requested(os.environ)
     going = content_policy.Going(
         spans=spans.description_with(joined is not None),
@@ -93,19 +109,65 @@ def decide(
         beside=environment.recordings_folder() if spans.way == "record" else None,
         messages=(dialect or session.dialect).tells_messages,
     )
+    policy = content_policy.policy(
+        configuration.content, configuration.redact, going, os.environ, say
+    )
+    if joined == "first":
+        environment.notice(_joining(spans, policy.capture))
     return Decision(
         spans=spans,
         logs=logs,
         metrics=metrics,
         dialect=dialect,
         content_decided=configuration.content is not None or capture_requested is not None,
-        policy=content_policy.policy(
-            configuration.content, configuration.redact, going, os.environ, say
-        ),
+        policy=policy,
         frameworks=frameworks,
         threads=_THREADS not in (configuration.exclude or ())
         and not {f"agentool-{_THREADS}", "*"} & environment.disabled_instrumentations(),
     )
+
+
+def check_variables() -> None:
+    """Read every variable, so that what is refused is known."""
+    import_sdk()
+    from agentool_otel.export.otlp_variables import check
+    from agentool_otel.export.send.connection import files_usable
+
+    signals = get_args(environment.Signal)
+    check(signals)
+    for signal in signals:
+        files_usable(signal)
+    environment.usable(environment.GENERATION, _dialect, None)
+    content_policy.check(os.environ)
+    environment.sdk_disabled()
+    environment.sdk_measures_itself()
+    environment.copies_wanted()
+    environment.strict()
+    exception_signals(os.environ)
+    limits()
+    sampler()
+    environment.pairs(environment.RESOURCE_ATTRIBUTES)
+
+
+def _dialect(generation: str) -> GenAI:
+    try:
+        return GenAI(generation)
+    except ConfigurationError:
+        known = ", ".join(table.GENERATIONS)
+        raise ValueError(f"is not a generation of the conventions: use one of {known}") from None
+
+
+def _joining(spans: setup_spans.Plan, capture: bool) -> str:
+    """Return the sentence that tells where the spans of a program with a provider go."""
+    content = "message, argument and result content"
+    sentence = f"spans go to {spans.description_with(True)}, with {content}"
+    if not capture:
+        how = f"content=True or {environment.CAPTURE}=SPAN_ONLY captures it"
+        sentence = f"spans go to {spans.description_with(True)}, without {content} ({how})"
+    if spans.way != "theirs":
+        return sentence
+    folder = environment.recordings_folder()
+    return f"{sentence}; record=True or {environment.RECORD}=on records them in {folder} as well"
 
 
 def frameworks_wanted(configuration: Configuration, known: frozenset[str]) -> frozenset[str]:
@@ -133,21 +195,22 @@ def _spans_plan(
     before: Decision | None,
     say: Callable[[str, str, int], None],
 ) -> setup_spans.Plan:
-    plan = setup_spans.plan(configuration.endpoint, configuration.also, theirs=theirs)
+    from agentool_otel.export.send.connection import files_usable
+
+    record = configuration.record
+    record = environment.record_wanted() if record is None else record
+    plan = setup_spans.plan(configuration.endpoint, configuration.also, theirs, record)
+    if configuration.record and plan.way != "record":
+        unused = f"is not used: spans go to {plan.description}"
+        say("record", f"record=True {unused}", logging.WARNING)
     if configuration.also and plan.way == "theirs":
         unused = "is not used: spans are not sent by agentool_otel but by"
         say("also", f"also={configuration.also!r} {unused} {setup_spans.THEIRS}", logging.WARNING)
     if before is not None and plan.leads_to(before.spans):
         return before.spans  # with the target that the pipeline knows
-    if plan.target is not None:
-        _check(plan.target, "traces")
+    if plan.target is not None and not files_usable("traces"):
+        return setup_spans.recorded()
     return plan
-
-
-def _check(target: OtlpTarget, signal: Literal["traces", "logs"]) -> None:
-    from agentool_otel.export.send.outbox import check_settings
-
-    check_settings(target, signal)
 
 
 def _beside(spans: setup_spans.Plan) -> OtlpTarget | Literal["recorded", "theirs", "elsewhere"]:

@@ -69,17 +69,16 @@ def plan(
             application's and nothing of ours behind it, `elsewhere` all the rest.
         endpoint_in_code: the target of the spans is named in code, and stands for the
             environment's.
-
-    Raises:
-        ConfigurationError: `OTEL_LOGS_EXPORTER` or a protocol is not known.
     """
-    from agentool_otel.export.otlp_variables import exporter
+    from agentool_otel.export.otlp_variables import exporter, named_alone
     from agentool_otel.export.send.otlp import target_beside
 
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", _description_of(theirs))
-    if spans == "theirs":
-        return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
+    if spans == "theirs" and not named_alone(environ, "logs"):
+        hint = environment.otlp_variable("ENDPOINT", "logs")
+        why = "spans go to the application's own tracer provider"
+        return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")
     exporter_name = exporter(environ, "logs")
     if exporter_name == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")

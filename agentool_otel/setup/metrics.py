@@ -64,21 +64,20 @@ def plan(
         spans: where spans are sent; `theirs` is a tracer provider of the application's and nothing
             of ours behind it.
         endpoint_in_code: their target is named in code, and stands for the environment's.
-
-    Raises:
-        ConfigurationError: `OTEL_METRICS_EXPORTER` or a protocol is not known.
     """
     from opentelemetry import metrics
 
-    from agentool_otel.export.otlp_variables import exporter
+    from agentool_otel.export.otlp_variables import exporter, named_alone
     from agentool_otel.export.send.otlp import target_beside
 
     kind = type(metrics.get_meter_provider())
     if _collection is None and not kind.__module__.startswith("opentelemetry.metrics"):
         theirs = f"{kind.__module__}.{kind.__qualname__}"
         return Plan("theirs", f"the application's own meter provider ({theirs})")
-    if spans == "theirs":
-        return Plan("nowhere", "nowhere (spans go to the application's own tracer provider)")
+    if spans == "theirs" and not named_alone(environ, "metrics"):
+        hint = environment.otlp_variable("ENDPOINT", "metrics")
+        why = "spans go to the application's own tracer provider"
+        return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")
     exporter_name = exporter(environ, "metrics")
     if exporter_name == "none":
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")

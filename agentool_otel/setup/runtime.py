@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import threading
@@ -25,6 +26,7 @@ from agentool_otel.setup import (
 from agentool_otel.setup import (
     content_policy,
     metrics,
+    sdk_variables,
     service,
 )
 from agentool_otel.setup import (
@@ -56,6 +58,7 @@ def instrument(
     include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None,
     also: str | None = None,
+    record: bool | None = None,
 ) -> None:
     """Record every supported agent framework of this process, from here on.
 
@@ -101,14 +104,20 @@ def instrument(
             writes none, and by default `AGENTOOL_ALSO` decides. They say only what the span says,
             are added when it is sent, and this package reads it as if they were not there.
             Recordings, and spans that the application's own provider sends, stay as they are.
+        record: records spans as well where a tracer provider of the application takes them, with
+            the content that it gets; by default `AGENTOOL_RECORD` decides.
 
     Raises:
         ConfigurationError: if the endpoint is not a URL, `redact` is no function of two arguments,
-            or a name, a generation, a vocabulary or the value of a variable is not known.
-        MissingDependencyError: if `AGENTOOL_OFFLOAD` names a URL and fsspec is not installed.
+            or the name of a framework or of a vocabulary is not known. No variable raises: one with
+            a value that cannot be used counts as unset, is named once in the log, and stands in
+            `status().refused_variables`.
+        MissingDependencyError: if opentelemetry-sdk is not installed.
     """
     runtime.instrument(
-        setup_configuration.named(endpoint, service_name, content, redact, include, exclude, also)
+        setup_configuration.named(
+            endpoint, service_name, content, redact, include, exclude, also, record
+        )
     )
 
 
@@ -172,6 +181,9 @@ class Runtime:
         """The tracer provider that we made, if none was set."""
         self._application: trace.TracerProvider | None = None
         """The application's, set before us or after."""
+        self._attached = False
+        """Whether the pipeline stands behind a tracer provider; it may be there for log records and
+        metrics alone."""
         self._service_name: str | None = None
         """The name in code that our own provider has."""
         self._noticed: set[str] = set()
@@ -227,7 +239,7 @@ class Runtime:
             joined_provider=joined,
             content=session.policy.capture,
             journal=environment.journal_wanted(),
-            spans=None if pipeline is None else Counts(**pipeline.counts()),
+            spans=None if pipeline is None or not self._attached else Counts(**pipeline.counts()),
             logs=Destination(
                 destination=decision and decision.logs.current_description(),
                 counts=None if pipeline is None else Counts(**pipeline.log_counts()),
@@ -244,6 +256,7 @@ class Runtime:
                 )
                 for name, instrumentor in sorted(instrumentors().items())
             },
+            refused_variables=environment.refused(),
             recording=None if pipeline is None else pipeline.recording,
             masking=None if self.masking is None else Masked(**self.masking.counts()),
         )
@@ -281,7 +294,7 @@ class Runtime:
         if application is not None:
             joined = "first" if self._own is None else "later"
         decision = decide(standing, instrumentors(), joined, self.decision, self._notice)
-        if application is None or self.pipeline is not None or decision.spans.way == "theirs":
+        if application is None or self._attached or decision.spans.way == "theirs":
             return decision
         if not hasattr(application, "add_span_processor"):
             raise ConfigurationError(
@@ -304,9 +317,10 @@ class Runtime:
             self.masking.distrust_open_spans()
         session.configure(policy=content_policy.stricter(session.policy, decision.policy))
         if self.pipeline is None:
-            self._begin(decision.spans, application, service_name)
+            self._begin(decision, application, service_name)
         elif before is None or decision.spans is not before.spans:
             setup_spans.put_into_force(self.pipeline, decision.spans)
+            self._attach(decision.spans, application)
         if self.pipeline is not None:
             self._direct_the_rest(self.pipeline, decision, before)
         self._name_service(service_name)
@@ -316,7 +330,7 @@ class Runtime:
 
     def _begin(
         self,
-        spans: setup_spans.Plan,
+        decision: Decision,
         application: trace.TracerProvider | None,
         service_name: str | None,
     ) -> None:
@@ -324,7 +338,7 @@ class Runtime:
         self._application = application
         if application is not None:
             session.configure(provider=application)
-            if spans.way == "theirs":
+            if not decision.ours:
                 return
         # The SDK starts threads in a forked child; it hangs if this is first imported after its
         # provider is made.
@@ -334,17 +348,29 @@ class Runtime:
         from agentool_otel.setup.own_provider import OwnProvider
 
         pipeline, self.masking = masked()
-        setup_spans.put_into_force(pipeline, spans)
-        provider: Any = application
-        if application is None:
-            provider = OwnProvider(resource=service.resource_of(service_name))
-        provider.add_span_processor(pipeline)
+        setup_spans.put_into_force(pipeline, decision.spans)
+        provider = application or OwnProvider(
+            sampler=sdk_variables.sampler(),
+            resource=service.resource_of(service_name),
+            span_limits=sdk_variables.limits(),
+        )
         self.pipeline = pipeline
+        self._attach(decision.spans, provider)
         session.configure(provider=provider)
         if application is None:
             self._own, self._service_name = provider, service_name
             trace.set_tracer_provider(provider)
             give_way(provider, self._join)
+
+    def _attach(self, spans: setup_spans.Plan, provider: Any) -> None:
+        """Put the pipeline behind a tracer provider, if spans are to go there."""
+        if self._attached or self.pipeline is None:
+            return
+        if spans.way == "theirs":
+            atexit.register(self.pipeline.shutdown)  # as no provider does
+            return
+        provider.add_span_processor(self.pipeline)
+        self._attached = True
 
     def _direct_the_rest(
         self, pipeline: Pipeline, decision: Decision, before: Decision | None

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from agentool_otel.ground import environment
+
 __all__ = ["NAME", "rename", "resource_of"]
 
 NAME = "service.name"
@@ -19,6 +21,7 @@ def resource_of(service_name: str | None) -> Any:
     """
     from opentelemetry.sdk.resources import Resource
 
+    environment.pairs(environment.RESOURCE_ATTRIBUTES)  # the SDK leaves the others out
     if service_name:
         return Resource.create({NAME: service_name})
     resource = Resource.create()

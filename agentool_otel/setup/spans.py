@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentool_otel.export.pipeline import Pipeline
     from agentool_otel.export.send.otlp import OtlpTarget
 
-__all__ = ["THEIRS", "Plan", "plan", "put_into_force"]
+__all__ = ["THEIRS", "Plan", "plan", "put_into_force", "recorded"]
 
 _EXPORTER = environment.exporter_variable("traces")
 THEIRS = "the application's own tracer provider"
@@ -45,23 +45,23 @@ class Plan(NamedTuple):
         )
 
 
-def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
+def plan(endpoint: str | None, also: str | None, theirs: bool, record: bool = False) -> Plan:
     """Decide where spans go.
 
     Args:
         endpoint: named in code.
         also: the vocabulary to be written beside, as it is named in code.
         theirs: the application has set a tracer provider before us, and the variables with it.
+        record: what that provider takes is to be recorded as well.
 
     Raises:
-        ConfigurationError: the endpoint is no URL, or a variable has a value that is not known.
+        ConfigurationError: the endpoint is no URL, or the vocabulary is not known.
     """
-    from agentool_otel.export.otlp_variables import exporter, vocabulary_beside, vocabulary_named
+    from agentool_otel.export.otlp_variables import exporter, vocabulary_named
     from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
 
-    vocabulary_beside(os.environ)
     if endpoint is None and theirs:
-        return Plan("theirs", THEIRS)
+        return recorded() if record else Plan("theirs", THEIRS)
     exporter_name = exporter(os.environ, "traces")
     if endpoint is None:
         target = target_from_environment(os.environ)
@@ -75,6 +75,11 @@ def plan(endpoint: str | None, also: str | None, theirs: bool) -> Plan:
         return Plan("nowhere", f"nowhere ({_EXPORTER}=none)")
     if exporter_name == "console":
         return Plan("print", f"the console ({_EXPORTER}=console)")
+    return recorded()
+
+
+def recorded() -> Plan:
+    """Return the plan of recording spans."""
     return Plan("record", str(environment.recordings_folder()))
 
 

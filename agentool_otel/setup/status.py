@@ -86,6 +86,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     metrics: Destination
     instrumentors: dict[str, Framework]
     """The frameworks there are instrumentors for, by name."""
+    refused_variables: dict[str, str]
+    """Environment variables whose values cannot be used and are not, with what holds instead."""
     recording: str | None = None
     """The file this process records into, None before its first span or if it records none."""
     masking: Masked | None = None

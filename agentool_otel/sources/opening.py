@@ -44,8 +44,9 @@ def open_source(where: str | Path | None = None) -> Source:
         folder = recordings_folder()
         if not folder.is_dir():
             raise SourceUnreachable(
-                "no recording here: run `agentool-otel run -- python app.py` first or name a SOURCE"
-                f" (looked in {folder})"
+                f"no recording here (looked in {folder}): nothing has been recorded, or spans went "
+                "to an endpoint or to the program's own tracer provider\n"
+                "hint: agentool-otel run -- python app.py records a program; or name a SOURCE"
             )
         return _files(folder)
     if where == "-":

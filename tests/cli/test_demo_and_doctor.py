@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from agentool_otel.sources.opening import open_source
 from tests.cli.conftest import agentool
+from tests.export.receiver import HttpReceiver
 
 pytestmark = pytest.mark.thorough
 
@@ -53,6 +55,32 @@ def test_the_demo_sends_nothing_whatever_is_configured(tmp_path: Path) -> None:
     result = agentool("demo", env=environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert list((tmp_path / "elsewhere").glob("demo-*/traces-*.jsonl"))
+
+
+def test_the_demo_sends_its_spans_where_it_is_told_to() -> None:
+    with HttpReceiver() as receiver:
+        result = agentool("demo", "--endpoint", receiver.endpoint)
+        assert (result.returncode, f"delivered to {receiver.endpoint}" in result.stderr) == (
+            0,
+            True,
+        )
+        (recording,) = Path(".agentool").glob("demo-*/*.jsonl")
+        recorded = [span.name for span in open_source(recording).spans()]
+        assert sorted(receiver.names()) == sorted(recorded)
+
+
+def test_an_endpoint_of_the_demo_that_is_no_url_is_refused_before_it_runs() -> None:
+    result = agentool("demo", "--endpoint", "nonsense")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "is not a URL" in result.stderr
+    assert not Path(".agentool").exists()
+
+
+def test_doctor_names_variables_that_cannot_be_used() -> None:
+    environment = {**os.environ, "AGENTOOL_JOURNAL": "maybe"}
+    report = json.loads(agentool("doctor", "--json", env=environment).stdout)
+    [effect] = [it["effect"] for it in report["environment"] if it["name"] == "AGENTOOL_JOURNAL"]
+    assert effect.startswith("AGENTOOL_JOURNAL=maybe is neither on nor off")
 
 
 def test_the_demo_agent_has_all_step_types_and_says_where_it_is_recorded() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import agentool_otel
 from tests.cli.conftest import AGENT, agentool
 
 
@@ -97,11 +98,63 @@ def test_the_users_sitecustomize_runs_too_and_ours_leaves_no_trace(tmp_path: Pat
     assert not any("_bootstrap" in entry for entry in path)
 
 
-def test_a_program_runs_even_if_it_cannot_be_instrumented() -> None:
+def test_a_program_runs_even_if_it_cannot_be_instrumented(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "msgspec.py").write_text("raise ImportError")
+    before_ours = f'PYTHONPATH="$PYTHONPATH:{tmp_path}/broken" exec "$0" -c "print(1)"'
+    result = agentool("run", "sh", "-c", before_ours, sys.executable)
+    assert (result.returncode, result.stdout) == (0, "1\n")
+    assert "not recording: agentool_otel cannot be used by" in result.stderr
+
+
+def test_a_variable_that_cannot_be_used_keeps_no_program_from_being_recorded(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
     environment = {**os.environ, "OTEL_TRACES_EXPORTER": "pigeon"}
-    result = agentool("run", sys.executable, "-c", "print('ran')", env=environment)
-    assert (result.returncode, result.stdout) == (0, "ran\n")
-    assert "not recording: ConfigurationError: OTEL_TRACES_EXPORTER=pigeon" in result.stderr
+    result = agentool("run", "app.py", env=environment)
+    assert (result.returncode, result.stdout) == (0, "3\n")
+    assert "OTEL_TRACES_EXPORTER=pigeon is not supported: use otlp" in result.stderr
+    assert "3 spans, 1 run" in result.stderr
+
+
+@pytest.mark.parametrize("command", [["pytest"], ["python", "-m", "pytest"]])
+def test_warnings_as_errors_stop_no_test_run(tmp_path: Path, command: list[str]) -> None:
+    """pytest warns of plug-ins that are imported before it, as ours is here."""
+    (tmp_path / "app.py").write_text(AGENT)
+    (tmp_path / "test_app.py").write_text(
+        "from app import adder\n\ndef test_it():\n    assert adder('?') == '3'\n"
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    program = Path(sys.executable).parent / command[0]
+    result = agentool("run", "--", program, *command[1:], "-W", "error", "-p", "no:cacheprovider")
+    assert (result.returncode, "1 passed" in result.stdout) == (0, True), result.stderr
+    assert "3 spans, 1 run" in result.stderr
+
+
+def test_warnings_as_errors_stop_no_program(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    result = agentool("run", "--", sys.executable, "-X", "dev", "-W", "error", "app.py")
+    assert (result.returncode, result.stdout) == (0, "3\n")
+    assert "3 spans, 1 run" in result.stderr
+    assert "Error" not in result.stderr
+    assert "Warning" not in result.stderr
+
+
+@pytest.mark.parametrize("options", ["", "[]", "{}", '{"notes": 1}'])
+def test_options_of_run_that_are_none_stop_no_program(tmp_path: Path, options: str) -> None:
+    bootstrap = Path(agentool_otel.__file__).parent / "cli" / "_bootstrap"
+    environment = {**os.environ, "PYTHONPATH": str(bootstrap), "AGENTOOL_OTEL_RUN": options}
+    result = subprocess.run(
+        [sys.executable, "-c", "print('ran')"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "ran\n", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_python_that_ignores_pythonpath_is_reported() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentool_otel.loading import load
 from agentool_otel.setup.frameworks import instrumentors
 from tests import readme
 
@@ -19,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
 
 
 def test_every_python_block_runs_in_the_order_it_stands(tmp_path: Path) -> None:
-    for block in ["import agentool_otel; agentool_otel.instrument()\n" + BLOCKS[1], *BLOCKS]:
+    for block in BLOCKS:
         environ = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
         environ["AGENTOOL_DIR"] = str(tmp_path / ".agentool")
         done = subprocess.run(
@@ -31,7 +32,8 @@ def test_every_python_block_runs_in_the_order_it_stands(tmp_path: Path) -> None:
             check=False,
             timeout=60,
         )
-        assert done.returncode == 0, done.stderr
+        assert (done.returncode, done.stderr) == (0, "")
+    assert len(list(load(tmp_path / ".agentool"))) == 3, "what the blocks do is recorded"
 
 
 def test_the_first_command_comes_early() -> None:

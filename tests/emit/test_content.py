@@ -68,5 +68,5 @@ def test_the_capture_modes_of_the_conventions_are_understood(
 def test_an_unknown_capture_mode_captures_nothing_and_warns(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert requested({"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "maybe"}) is False
+    assert requested({"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "sometimes"}) is False
     assert "use SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT or NO_CONTENT" in caplog.text

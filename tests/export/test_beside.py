@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -17,13 +18,13 @@ from opentelemetry.trace import SpanContext
 
 from agentool_otel.cli.recover import recover
 from agentool_otel.content.policy import Policy
-from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.encoding.otlp_proto import encode_span, is_whole
 from agentool_otel.export.encoding.otlp_span import decode_span
 from agentool_otel.export.masking.spans import Masking
 from agentool_otel.export.pipeline import Pipeline
 from agentool_otel.export.second_vocabulary import with_names_beside
 from agentool_otel.export.send.otlp import OtlpTarget, target_from_environment
+from agentool_otel.ground import environment
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.opening import open_source
@@ -249,7 +250,11 @@ def test_spooled_spans_are_sent_as_their_own_process_was_configured(
 
 
 @pytest.mark.parametrize("of", [OtlpTarget.at, target_from_environment])
-def test_an_unknown_vocabulary_is_refused_with_a_list_of_the_known_ones(of: Any) -> None:
-    environ = {"AGENTOOL_ALSO": "phoenix", "OTEL_EXPORTER_OTLP_ENDPOINT": DOWN}
-    with pytest.raises(ConfigurationError, match=r"AGENTOOL_ALSO=phoenix .* use openinference, or"):
-        of(*([DOWN] if of == OtlpTarget.at else []), environ)
+def test_an_unknown_vocabulary_is_refused_with_a_list_of_the_known_ones(
+    of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTOOL_ALSO", "phoenix")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", DOWN)
+    assert of(*([DOWN] if of == OtlpTarget.at else []), os.environ).also is None
+    refused = environment.refused()["AGENTOOL_ALSO"]
+    assert refused.startswith("AGENTOOL_ALSO=phoenix is not supported: use openinference, or")

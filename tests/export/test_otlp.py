@@ -56,9 +56,10 @@ def test_the_environment_can_select_otlp() -> None:
     assert target_from_environment({}) is None
 
 
-def test_an_unsupported_protocol_is_refused_by_name() -> None:
-    with pytest.raises(ConfigurationError, match="http/json is not supported: use http/protobuf"):
-        OtlpTarget.at("http://host:4318", {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"})
+def test_beside_an_endpoint_an_unsupported_protocol_counts_as_unset() -> None:
+    environ = {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}
+    assert OtlpTarget.at("http://host:4318", environ).protocol == "http/protobuf"
+    assert OtlpTarget.at("http://host:4317", environ).protocol == "grpc"
 
 
 def test_an_endpoint_that_is_not_a_url_is_refused_with_an_example() -> None:

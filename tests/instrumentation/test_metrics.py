@@ -67,13 +67,8 @@ def test_metrics_can_be_printed(tmp_path: Path) -> None:
 
 
 def test_an_exporter_that_is_not_known_is_refused_by_name(tmp_path: Path) -> None:
-    code = (
-        "import agentool_otel\n"
-        "try: agentool_otel.instrument()\n"
-        "except agentool_otel.AgentoolError as error: print(error)"
-    )
-    done = run(tmp_path, code, OTEL_METRICS_EXPORTER="prometheus")
-    assert done.stdout.startswith("OTEL_METRICS_EXPORTER=prometheus is not supported: use otlp")
+    done = run(tmp_path, START, OTEL_METRICS_EXPORTER="prometheus")
+    assert "OTEL_METRICS_EXPORTER=prometheus is not supported: use otlp" in done.stderr
 
 
 def test_a_meter_provider_of_the_application_is_left_alone(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import sys
+import warnings
 from typing import Any, Dict  # noqa: UP035 - any Python may start this file
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -42,10 +43,12 @@ def _chain() -> None:
 
 
 def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
-    folder = options.get("notes") or ""
+    folder = options.get("notes")
 
     def note(**what: Any) -> None:
         """Write a note about this process for `run`, replacing an earlier one."""
+        if not isinstance(folder, str):
+            return
         try:
             path = os.path.join(folder, str(os.getpid()))
             with open(path + ".part", "w", encoding="utf-8") as file:
@@ -69,12 +72,15 @@ def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
         note()
 
     try:
-        # First, so that the program finds the function under this name and not the package.
-        from agentool_otel import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
-        from agentool_otel.setup.runtime import instrument_for_run
+        # What is imported here may warn, and warnings may be errors: none of them is the program's.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # First, so that the program finds the function under this name and not the package.
+            from agentool_otel import setup  # noqa: F401 # pyright: ignore[reportUnusedImport]
+            from agentool_otel.setup.runtime import instrument_for_run
 
-        atexit.register(at_exit)  # before the SDK's own, so that it runs after it
-        instrument_for_run(**_arguments(options))
+            atexit.register(at_exit)  # before the SDK's own, so that it runs after it
+            instrument_for_run(**_arguments(options))
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, ImportError):
@@ -103,8 +109,10 @@ def _arguments(options: Dict[str, Any]) -> Dict[str, Any]:  # noqa: UP006
 
 def _start() -> None:
     try:
-        options: Dict[str, Any] = json.loads(os.environ.get(_VARIABLE, ""))  # noqa: UP006
+        options: Any = json.loads(os.environ.get(_VARIABLE, ""))
     except ValueError:
+        return
+    if not isinstance(options, dict):
         return
     if not options.get("children", True):
         os.environ.pop(_VARIABLE, None)

@@ -17,6 +17,7 @@ import msgspec
 
 from agentool_otel.content.fitting.shortening import shorten
 from agentool_otel.ground import environment
+from agentool_otel.ground import variable_values as values
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import CONTENT
@@ -60,11 +61,13 @@ class Sizes(msgspec.Struct, frozen=True):
 
     @classmethod
     def requested(cls, environ: Mapping[str, str]) -> Sizes:
-        """Return the sizes in force; what is not a positive whole number is ignored."""
-        limits = {"attribute": environment.LARGEST_ATTRIBUTE, "span": environment.LARGEST_SPAN}
-        texts = {name: environment.value(limit, environ) for name, limit in limits.items()}
-        sizes = cls(**{name: int(it) for name, it in texts.items() if it.isdecimal() and int(it)})
-        return cls(attribute=min(sizes.attribute, sizes.span), span=sizes.span)
+        """Return the sizes in force."""
+        read, default = values.positive("bytes"), cls()
+        attribute = environment.usable(
+            environment.LARGEST_ATTRIBUTE, read, default.attribute, environ
+        )
+        span = environment.usable(environment.LARGEST_SPAN, read, default.span, environ)
+        return cls(attribute=min(attribute, span), span=span)
 
 
 SIZES = Sizes.requested(os.environ)

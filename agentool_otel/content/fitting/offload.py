@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from agentool_otel.errors import MissingDependencyError
+from agentool_otel.errors import ConfigurationError, MissingDependencyError
 
 __all__ = ["Folder", "Remote", "open_store"]
 
@@ -63,11 +63,14 @@ class Remote:
         self._url = url.rstrip("/")
         try:
             self._fsspec: Any = importlib.import_module("fsspec")
+            self._fsspec.get_filesystem_class(url.partition("://")[0])
         except ImportError as error:
             raise MissingDependencyError(
-                f"offloading to {url} needs fsspec, which is not installed\n"
-                "hint: pip install fsspec and the file system for this URL, e.g. s3fs"
+                f"offloading to a URL needs fsspec and its file system for it ({error})\n"
+                "hint: pip install fsspec and that, e.g. s3fs"
             ) from error
+        except ValueError as error:
+            raise ConfigurationError(f"fsspec has no such file system: {error}") from error
         self._stored: set[str] = set()
         self._failed = False
 
@@ -93,6 +96,7 @@ def open_store(where: str) -> Folder | Remote:
     """Return the store for a folder or a URL.
 
     Raises:
-        MissingDependencyError: for a URL, if fsspec is not installed.
+        MissingDependencyError: for a URL, if fsspec or its file system is not installed.
+        ConfigurationError: fsspec has no file system for the URL.
     """
     return Remote(where) if "://" in where else Folder(where)

@@ -19,7 +19,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 
-__all__ = ["Route", "Tls", "basic", "connect", "split"]
+__all__ = ["Route", "Tls", "basic", "connect", "files_usable", "split"]
 
 _FILES = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
 
@@ -81,6 +81,29 @@ class Tls:
         if not authority and not context.cert_store_stats()["x509_ca"]:
             _trust_usual(context)
         return context
+
+
+def files_usable(signal: Signal) -> bool:
+    """Tell whether the files for TLS that the variables of a signal name can be used, and refuse
+    the variable of the first that cannot.
+
+    Without a file that was asked for nothing is sent: to trust others would be less than was meant.
+    """
+    try:
+        Tls(signal)
+    except ConfigurationError as error:
+        names = [
+            environment.otlp_variable(
+                it, signal if environment.otlp_of_signal(it, signal) else None
+            )
+            for it in _FILES
+        ]
+        named = [name for name in names if environment.is_set(name)]
+        unreadable = [it for it in named if not os.access(environment.value(it), os.R_OK)]
+        why = f"cannot be used, so nothing is sent: {error}"
+        environment.refuse((unreadable or named)[0], why)
+        return False
+    return True
 
 
 def _trust_usual(context: ssl.SSLContext) -> None:

@@ -102,7 +102,7 @@ class OtlpTarget:
         """Return the target of an explicit endpoint; `grpc://` or port 4317 means gRPC.
 
         Raises:
-            ConfigurationError: if it is not a URL, or a variable has a value that is not known.
+            ConfigurationError: if it is not a URL.
         """
         also = vocabulary_beside(environ)
         parts = split(endpoint)
@@ -114,7 +114,7 @@ class OtlpTarget:
         if parts.scheme in ("grpc", "grpcs"):
             scheme = "https" if parts.scheme == "grpcs" else "http"
             return cls(f"{scheme}://{parts.netloc}", "grpc", also=also)
-        protocol = _protocol(environ)
+        protocol = environment.otlp_protocol("traces", environ)
         if protocol is None:
             protocol = "grpc" if parts.port == 4317 else "http/protobuf"
         endpoint = with_path(endpoint, "")
@@ -160,16 +160,12 @@ class OtlpTarget:
 def target_from_environment(
     environ: Mapping[str, str], signal: Signal = "traces"
 ) -> OtlpTarget | None:
-    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any.
-
-    Raises:
-        ConfigurationError: the protocol, the exporter or the vocabulary is not known.
-    """
+    """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any."""
     named = exporter(environ, signal)
     wanted = environment.otlp("ENDPOINT", signal, environ) or named == "otlp"
     if not wanted or named in ("none", "console"):
         return None
-    protocol = _protocol(environ, signal) or "http/protobuf"
+    protocol = environment.otlp_protocol(signal, environ) or "http/protobuf"
     also = vocabulary_beside(environ)
     exact = bool(environment.otlp_of_signal("ENDPOINT", signal, environ))
     return OtlpTarget(None, protocol, signal, exact=exact, also=also)
@@ -197,18 +193,6 @@ def target_beside(
         return own
     same = (str(own), own.protocol) == (str(spans), spans.protocol)
     return spans if same else own
-
-
-def _protocol(environ: Mapping[str, str], signal: Signal = "traces") -> Protocol | None:
-    for its in (signal, None):
-        name = environment.otlp_variable("PROTOCOL", its)
-        value = environment.value(name, environ)
-        if value in ("grpc", "http/protobuf"):
-            return "grpc" if value == "grpc" else "http/protobuf"
-        if value:
-            raise ConfigurationError(f"{name}={value} is not supported: use http/protobuf or grpc")
-    by_name = environment.value(environment.exporter_variable(signal), environ)
-    return "grpc" if by_name == "otlp_proto_grpc" else None
 
 
 def sender_of(target: OtlpTarget, signal: Signal = "traces") -> Sender:

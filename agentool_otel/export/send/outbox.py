@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agentool_otel.export.disk.journal import Journal
     from agentool_otel.export.log_records import LogRecord
 
-__all__ = ["Outbox", "check_settings"]
+__all__ = ["Outbox"]
 
 _log = logging.getLogger(__name__)
 
@@ -431,15 +431,3 @@ class Outbox:
         self._sender = None
         self._reported = self._reported_unreadable = False
         self._begin()
-
-
-def check_settings(target: OtlpTarget, signal: Signal) -> None:
-    """Read what an outbox for a receiver would read, before anything is made or left for it.
-
-    Raises:
-        ConfigurationError: the target or a variable cannot be used as it is.
-    """
-    sender_of(target, signal).close()
-    timeout_s(signal)
-    batch_size()
-    delay_s()

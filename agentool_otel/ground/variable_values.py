@@ -1,0 +1,177 @@
+"""What the texts of environment variables mean, and what is said of those that mean nothing.
+
+A reader takes the text of a variable that is set, and raises ValueError with words that follow
+`NAME=text` in a sentence: what is wrong, and what may stand there.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+__all__ = [
+    "OFF",
+    "ON",
+    "Notices",
+    "Reader",
+    "checked",
+    "count",
+    "options",
+    "pairs",
+    "positive",
+    "seconds",
+    "share",
+    "switch",
+    "url",
+    "word",
+]
+
+Reader = Callable[[str], object]
+
+ON = frozenset({"on", "true", "1", "yes"})
+OFF = frozenset({"off", "false", "0", "no"})
+
+_SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|ATTRIBUTES")
+_PLAIN = re.compile(r"(?!.*://)[\w .,:/*+\-]{1,100}")
+_PAIR = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=")
+_log = logging.getLogger("agentool_otel")
+
+
+class Notices:
+    """What a user must know of the configuration of this process, each logged once."""
+
+    def __init__(self) -> None:
+        self.refused: dict[str, tuple[str, str]] = {}
+        """Of each variable whose value was refused, that value and what was said of it."""
+        self._logged: set[str] = set()
+
+    def refuse(self, name: str, text: str, why: str, quiet: bool) -> None:
+        """Note that the value of a variable is not used."""
+        sentence = f"{name}{_shown(name, text)} {' '.join(why.split())}"
+        self.refused[name] = text, sentence
+        self.log(sentence, quiet)
+
+    def log(self, sentence: str, quiet: bool) -> None:
+        """Log a sentence as a warning, which Python writes to stderr where no logging is set up."""
+        if not quiet and sentence not in self._logged:
+            self._logged.add(sentence)
+            _log.warning("agentool_otel: %s", sentence)
+
+
+def _shown(name: str, text: str) -> str:
+    """Return `=text`, but for what may hold a credential."""
+    return f"={text}" if _PLAIN.fullmatch(text) and not _SECRET.search(name) else ", as it is set,"
+
+
+def switch(text: str) -> bool:
+    """Read `on` or `off`, and the words that mean the same."""
+    word = text.lower()
+    if word in ON:
+        return True
+    if word in OFF:
+        return False
+    raise ValueError("is neither on nor off: use on, true, 1 or yes, or off, false, 0 or no")
+
+
+def word(*known: str) -> Callable[[str], str]:
+    """Return a reader of one of some words, in capital or small letters."""
+    *others, last = known
+
+    def read(text: str) -> str:
+        if text.lower() in known:
+            return text.lower()
+        raise ValueError(f"is not supported: use {', '.join(others)} or {last}")
+
+    return read
+
+
+def options(*known: str) -> Callable[[str], frozenset[str]]:
+    """Return a reader of some words in a list that may have others, separated by commas."""
+    read_one = word(*known)
+
+    def read(text: str) -> frozenset[str]:
+        found = {it.strip().lower() for it in text.split(",")} & set(known)
+        return frozenset(found or {read_one(text)})
+
+    return read
+
+
+def count(text: str) -> int:
+    """Read a whole number that is not negative."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise ValueError("is not a whole number from 0 on: use 128, or unset it")
+    return number
+
+
+def positive(of: str) -> Callable[[str], int]:
+    """Return a reader of a whole number above 0, of some things."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and len(text) <= 18 and int(text)):
+            raise ValueError(f"is not a number of {of} above 0: use 512, or unset it")
+        return int(text)
+
+    return read
+
+
+def seconds(per_s: int = 1) -> Callable[[str], float]:
+    """Return a reader of a finite time above 0, in seconds or parts of them."""
+    unit = "milliseconds" if per_s > 1 else "seconds"
+
+    def read(text: str) -> float:
+        try:
+            time = float(text) / per_s
+        except ValueError:
+            time = math.nan
+        if not 0 < time < math.inf:
+            raise ValueError(f"is not a number of {unit} above 0")
+        return time
+
+    return read
+
+
+def share(text: str) -> float:
+    """Read a share between 0 and 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise ValueError("is not a number from 0 to 1")
+    return number
+
+
+def url(text: str) -> str:
+    """Read an HTTP URL with a host."""
+    try:
+        parts = urlsplit(text)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        known = None
+    if not known:
+        raise ValueError("is not a URL: use http://host:4318")
+    return text
+
+
+def pairs(text: str) -> tuple[str, bool]:
+    """Read `key=value` pairs, separated by commas; return those there are, and whether all are."""
+    entries = [it for it in text.split(",") if it.strip()]
+    kept = [it for it in entries if _PAIR.match(it)]
+    return ",".join(kept), len(kept) == len(entries)
+
+
+def checked(read: Reader) -> Callable[[str], str]:
+    """Return a reader that keeps a text as it is where another one can read it."""
+
+    def keep(text: str) -> str:
+        read(text)
+        return text
+
+    return keep

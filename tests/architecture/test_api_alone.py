@@ -1,0 +1,110 @@
+"""Documents, rebuilding and decorators need nothing of OpenTelemetry but its API.
+
+Spec: agentool, acceptance check 16.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import agentool_otel
+from tests.cli.conftest import PROGRAM
+
+LEFT_OUT = ("sdk", "exporter", "proto", "instrumentation")
+"""Parts of the namespace `opentelemetry` that are other distributions than the API."""
+
+REBUILD = """
+import sys
+import agentool_otel
+from agentool_otel.model import codec, ReasoningTrace
+[trace] = agentool_otel.load(sys.argv[1])
+assert trace.agent_id == "adder", trace
+assert [step.type for step in trace.steps] == ["tool_call", "tool_result"] * 2
+[again] = agentool_otel.rebuild(agentool_otel.sources.opening.open_source(sys.argv[1]).spans())
+document = again.trace.to_dict()
+assert ReasoningTrace.from_dict(document).to_dict() == document
+[result] = agentool_otel.evaluate([{"type": "status", "status": "success"}], [again])
+assert result.passed
+assert not any(name.startswith("opentelemetry.sdk") for name in sys.modules)
+"""
+
+DECORATE = """
+import agentool_otel
+
+@agentool_otel.agent
+def clerk(question):
+    return add(1, 2)
+
+@agentool_otel.tool
+def add(a, b):
+    return a + b
+
+assert clerk("?") == 3
+with agentool_otel.run("by hand") as run:
+    run.reasoning("hm")
+"""
+
+INSTRUMENT = """
+import agentool_otel
+try:
+    agentool_otel.instrument()
+except agentool_otel.AgentoolError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.fixture(scope="module")
+def api_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages: those of this environment, but of OpenTelemetry the API alone."""
+    folder = tmp_path_factory.mktemp("packages")
+    of_opentelemetry = folder / "opentelemetry"
+    of_opentelemetry.mkdir()
+    for installed in map(Path, {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}):
+        for it in installed.iterdir():
+            mine = it.name.startswith(("opentelemetry", "agentool_otel", "_", "distutils-"))
+            if not mine and it.suffix != ".pth":
+                (folder / it.name).symlink_to(it)
+        for it in (installed / "opentelemetry").iterdir():
+            if it.name not in LEFT_OUT:
+                (of_opentelemetry / it.name).symlink_to(it)
+        for it in installed.glob("opentelemetry_api-*"):
+            (folder / it.name).symlink_to(it)
+        for it in installed.glob("agentool_otel-*"):
+            (folder / it.name).symlink_to(it)
+    (folder / "agentool_otel").symlink_to(Path(agentool_otel.__file__).parent)
+    return folder
+
+
+def run(packages: Path, code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-S", "-c", code, *map(str, arguments)],
+        env={"PYTHONPATH": str(packages)},
+        cwd=packages,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_traces_are_read_rebuilt_written_and_evaluated(api_alone: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, check=True, timeout=60)
+    done = run(api_alone, REBUILD, tmp_path / ".agentool")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_decorated_functions_work(api_alone: Path) -> None:
+    done = run(api_alone, DECORATE)
+    assert done.returncode == 0, done.stderr
+    assert "not recorded" in done.stderr
+
+
+def test_what_is_missing_to_record_is_named(api_alone: Path) -> None:
+    done = run(api_alone, INSTRUMENT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("MissingDependencyError recording needs opentelemetry-sdk")
