@@ -71,6 +71,8 @@ def _metadata(
         links["sub_traces"] = children
     if _unfinished(run):
         links["incomplete"] = True
+    if status.value == "in_progress" and (why := _interruption(root)) is not None:
+        links["interrupted"] = why
     failure = failure_of(status, root, nodes, inferences)
     if failure is not None and not has_error(own):
         links["error"] = failure.to_dict()
@@ -161,6 +163,12 @@ def _unfinished(run: RunSpans) -> bool:
     if any(map(is_adopted, run.root.children)):
         return True
     return bool(run.root.span.attributes.get(agentool.INCOMPLETE))
+
+
+def _interruption(root: Node | None) -> str | None:
+    """Return why a run stopped before its end without having failed, as its own span has it."""
+    why = None if root is None else root.span.attributes.get(agentool.INTERRUPTED)
+    return why if isinstance(why, str) else None
 
 
 def _lost_parent(node: Node) -> bool:
