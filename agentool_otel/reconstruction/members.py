@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
-from agentool_otel.model.operations import AgentInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    McpRequest,
+    ToolExecution,
+    Unclassified,
+)
 from agentool_otel.model.times import from_ns
 from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.failures import failure_of
@@ -24,6 +29,8 @@ from agentool_otel.reconstruction.wrappers import run_name
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["agent_id_of", "document_of", "has_error"]
+
+_OF_TOOLS = (McpRequest, ToolExecution, Unclassified)
 
 
 def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
@@ -101,6 +108,8 @@ def agent_id_of(run: RunSpans) -> FieldValue:
                     return delegated
         if name is not None:
             return FieldValue(name)
+    elif all(isinstance(node.operation, _OF_TOOLS) for node in run.nodes):
+        return FieldValue()  # tools that are called outside any run are not the work of an agent
     for node in run.all_nodes:
         service = node.span.resource.get("service.name")
         if isinstance(service, str) and not service.startswith("unknown_service"):
