@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET
+from rich.cells import cell_len
 from rich.text import Text
 
 from agentool_otel.cli import _text
@@ -21,6 +22,7 @@ _LONGEST = 400
 """Characters of an input that are kept: more fit no terminal."""
 _NO_INPUT = "(not captured)"
 _NAMES = ("#", "trace", "agent", "status", "steps", "tools", "tokens", "duration")
+_IN_CELLS = ("trace", "agent", "steps", "tools", "tokens", "duration")
 _RIGHT = frozenset({"#", "steps", "tools", "tokens", "duration"})
 _WIDEST = {"trace": 13, "agent": 24, "status": 18}
 _NARROW = {"trace": 13, "agent": 12, "status": 13}
@@ -38,7 +40,7 @@ class Entry(NamedTuple):
     selected: bool
     ending: str | None
     cells: tuple[str, ...]
-    """Under `_NAMES`, without the number and the status."""
+    """Texts under `_IN_CELLS`."""
     about: str
     """Its input, or what it does where it has none."""
     said: bool
@@ -116,7 +118,7 @@ def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
     """Yield the list line by line. Sessions stand in order of their last run, so that the newest
     run is in the last lines."""
     groups = _groups(runs)
-    widths = _widths([_cells(run) for run in runs], width)
+    widths = _widths(runs, width)
     yield _line([*map(Text, _NAMES), Text("input")], widths, "bold")
     space = False
     for session_id, group in groups:
@@ -158,13 +160,17 @@ def _cells(run: Numbered) -> list[Text]:
     ]
 
 
-def _widths(rows: Sequence[list[Text]], width: int) -> dict[str, int]:
+def _widths(runs: Sequence[Numbered], width: int) -> dict[str, int]:
     """Return the columns that are shown, and how wide each is."""
     limits = _WIDEST if width >= _WIDE else _NARROW
     widths = {name: len(name) for name in _NAMES}
-    for cells in rows:
-        for name, cell in zip(_NAMES, cells, strict=False):
-            widths[name] = max(widths[name], min(cell.cell_len, limits.get(name, cell.cell_len)))
+    endings = {run.entry.ending for run in runs}
+    widths["status"] = max(widths["status"], *(status_text(it).cell_len for it in endings))
+    widths["#"] = max(len(str(run.number)) for run in runs)
+    for run in runs:
+        for name, cell in zip(_IN_CELLS, run.entry.cells, strict=True):
+            widths[name] = max(widths[name], cell_len(cell))
+    widths = {name: min(wide, limits.get(name, wide)) for name, wide in widths.items()}
     for name in ("tokens", "tools", "steps"):
         if width - sum(widths.values()) - 2 * len(widths) < _LEAST:
             del widths[name]
