@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._order import Place, in_order, place_of
 from agentool_otel.cli._output import Reading
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground.environment import recordings_folder
@@ -37,6 +38,8 @@ class Runs:
     """The runs of a source, spans or documents."""
 
     def __init__(self, source: str | None, prices: Prices | None = None):
+        self.once = source == "-"
+        """Whether it can be read only once."""
         self._prices = prices
         self._reading = Reading(open_spans([source] if source is not None else []))
         self._source = self._reading.source
@@ -102,6 +105,8 @@ def names_a_trace(text: str) -> bool:
 def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
     """Yield the runs asked for: all, or the one that has a number, an id or the start of one.
 
+    For a number the source is read twice, or kept where it can be read only once.
+
     Raises:
         ConfigurationError: if none or several do.
     """
@@ -109,19 +114,24 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
         yield from runs.runs()
         return
     matches: list[Run] = []
-    numbered: Run | None = None
+    places: list[Place] = []
+    kept: list[Run] = []
     seen = 0
     for run in runs.runs():
-        seen += 1
         if run.trace.trace_id == wanted:
             yield run
             return
-        if str(seen) == wanted:
-            numbered = run
+        if wanted.isdecimal():
+            places.append(place_of(run.trace))
+            if runs.once:
+                kept.append(run)
         if _begins(run.trace.trace_id, wanted) and len(matches) < 10:
             matches.append(run)
-    if numbered is not None:
-        yield numbered
+        seen += 1
+    number = int(wanted) if wanted.isdecimal() else 0
+    if 1 <= number <= len(places):
+        position = in_order(places)[number - 1]
+        yield kept[position] if kept else _again(runs, places[position].trace_id)
     elif len(matches) == 1:
         yield matches[0]
     elif matches:
@@ -132,6 +142,14 @@ def selected(runs: Runs, wanted: str | None) -> Iterator[Run]:
             f"no trace {wanted!r} among the {seen:,} of {runs.name}"
             "; hint: agentool-otel show lists them"
         )
+
+
+def _again(runs: Runs, trace_id: str) -> Run:
+    """Read a run once more."""
+    for run in runs.runs():
+        if run.trace.trace_id == trace_id:
+            return run
+    raise ConfigurationError(f"{runs.name} has changed meanwhile; hint: try again")
 
 
 def _begins(trace_id: str, wanted: str) -> bool:

@@ -1,4 +1,4 @@
-"""Options that name which traces are evaluated."""
+"""Options that name which runs are shown or evaluated."""
 
 from __future__ import annotations
 
@@ -32,7 +32,21 @@ _OPTIONS = (
     ),
     click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have it."),
     click.option(
-        "--status", "statuses", multiple=True, metavar="WORD", help="Only runs that ended so."
+        "--status",
+        "statuses",
+        multiple=True,
+        metavar="WORD",
+        help="Only runs that ended so: a status, cancelled, interrupted or exited.",
+    ),
+    click.option(
+        "--session", "sessions", multiple=True, metavar="ID", help="Only runs that belong to it."
+    ),
+    click.option(
+        "--text",
+        "texts",
+        multiple=True,
+        metavar="TEXT",
+        help="Only runs in which it occurs, in upper or lower case.",
     ),
     click.option(
         "--since", type=_Time(), metavar="TIME", help="Only runs that started then or later."
@@ -44,7 +58,7 @@ _OPTIONS = (
 def selecting(command: Callable[..., int]) -> Callable[..., int]:
     """Add the options; the command receives what they select as `selection`.
 
-    Each may be given more than once; names may be shell patterns, as `research*`.
+    Names may be given more than once, and may be shell patterns, as `research*`.
     """
 
     def selected(
@@ -52,11 +66,13 @@ def selecting(command: Callable[..., int]) -> Callable[..., int]:
         models: tuple[str, ...],
         tags: tuple[str, ...],
         statuses: tuple[str, ...],
+        sessions: tuple[str, ...],
+        texts: tuple[str, ...],
         since: int | None,
         until: int | None,
         **others: Any,
     ) -> int:
-        chosen = Selection(agents, models, tags, statuses, since, until)
+        chosen = Selection(agents, models, tags, statuses, since, until, sessions, texts)
         return command(selection=chosen if chosen != Selection() else None, **others)
 
     selected.__doc__ = command.__doc__

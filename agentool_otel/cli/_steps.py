@@ -13,9 +13,10 @@ from agentool_otel.cli._text import known
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
 from agentool_otel.reconstruction.cost import COMPUTED_BY
+from agentool_otel.reconstruction.endings import STOPPED, ending_of
 from agentool_otel.reconstruction.failures import ended_well
 
-__all__ = ["NO_INPUT", "body", "brief", "row", "row_header", "status_text", "trace_lines"]
+__all__ = ["body", "brief", "names_every_call", "outside_runs", "status_text", "trace_lines"]
 
 _LABEL = 9
 _INDENT = 18
@@ -27,17 +28,25 @@ _TYPES = {
     "memory_read": "blue",
     "memory_write": "blue",
 }
-_MARKS = {"success": ("✓", "green"), "in_progress": ("…", "yellow")}
-NO_INPUT = "(not captured)"
+_MARKS = {
+    "success": ("✓", "green"),
+    "in_progress": ("…", "yellow"),
+    **dict.fromkeys(STOPPED, ("■", "yellow")),
+}
 
 
-def status_text(status: Any) -> Text:
-    """Return a status with a mark, so that it can be told without colour."""
-    word = known(status)
+def status_text(word: str | None) -> Text:
+    """Return how a run ended with a mark, so that it can be told without colour."""
     if word is None:
         return Text("- no status", "dim")
     mark, style = _MARKS.get(word, ("✗", "red"))
     return Text(f"{mark} {_text.clean(word)}", style)
+
+
+def outside_runs(trace: ReasoningTrace) -> bool:
+    """Whether a trace is that of tools which were called outside any run: no agent's, no input."""
+    of_tools = all(step.type in ("tool_call", "tool_result") for step in trace.steps)
+    return known(trace.agent_id) is None and of_tools and bool(trace.steps)
 
 
 def trace_lines(trace: ReasoningTrace, full: bool = False) -> Iterator[Text]:
@@ -56,8 +65,9 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     metrics = known(trace.metrics) or TraceMetrics()
     metadata = known(trace.metadata) or {}
     milliseconds = known(metrics.total_duration_ms)
-    agent = _text.clean(known(trace.agent_id) or "(agent without a name)")
-    status = status_text(trace.status)
+    nameless = "(no agent)" if outside_runs(trace) else "(agent without a name)"
+    agent = _text.clean(known(trace.agent_id) or nameless)
+    status = status_text(ending_of(trace))
     yield Text.assemble((agent, "bold"), "  ", status, "  ", _text.duration(milliseconds))
     yield _field("trace", _text.clean(trace.trace_id))
     session = known(trace.session_id)
@@ -80,14 +90,14 @@ def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Ite
     yield _text.count(len(trace.steps), "step")
     calls = _text.count(len(trace.tool_calls()), "tool call")
     unnamed = f"at least {calls}" if trace.tool_calls() else "tool calls not known"
-    yield calls if _names_every_call(trace) else unnamed
+    yield calls if names_every_call(trace) else unnamed
     tokens, cost = known(metrics.total_tokens), known(metrics.total_cost_usd)
     yield f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known"
     mark = " (computed)" if computed else ""
     yield f"${cost:,.4f}{mark}" if cost is not None else "cost not known"
 
 
-def _names_every_call(trace: ReasoningTrace) -> bool:
+def names_every_call(trace: ReasoningTrace) -> bool:
     """Whether the steps are all tool calls: a rebuilt trace has no number of them otherwise."""
     metrics = known(trace.metrics) or TraceMetrics()
     return known(metrics.step_count) is None or known(metrics.tool_call_count) is not None
@@ -99,6 +109,8 @@ def _links(metadata: dict[str, Any]) -> Iterator[Text]:
     below: Any = metadata.get("sub_traces")
     if isinstance(below, list):
         yield _field("has runs", _text.ids([*below]))
+    if isinstance(why := metadata.get("interrupted"), str):
+        yield _field("note", f"stopped before its end, without an error: {_text.line(why)}")
     if metadata.get("incomplete"):
         yield _field("note", "incomplete: the program ended before this run did")
 
@@ -230,66 +242,3 @@ def _start(trace: ReasoningTrace) -> int | None:
         if at is not None:
             return at
     return None
-
-
-# -------------------------------------------------------------------------------------- list
-
-_COLUMNS = {"#": 4, "trace": 13, "agent": 18, "status": 16, "steps": 5, "tools": 5, "tokens": 8,
-            "duration": 9}  # fmt: skip
-_NARROW = {"#": 3, "trace": 13, "agent": 12, "status": 9, "steps": 5, "tools": 5, "tokens": 6,
-           "duration": 8}  # fmt: skip
-_WIDE = 110
-_LEAST = 16
-"""Columns that the input is worth leaving others out for."""
-_RIGHT = frozenset({"#", "steps", "tools", "tokens", "duration"})
-
-
-def row_header(width: int) -> Text:
-    """Return the line above the list of traces."""
-    return _cells([*map(Text, _COLUMNS), Text("input")], width, "bold")
-
-
-def _tool_count(trace: ReasoningTrace) -> str:
-    count = len(trace.tool_calls())
-    if _names_every_call(trace):
-        return str(count)
-    return f"{count}+" if count else _text.number(None)
-
-
-def row(n: int, trace: ReasoningTrace, width: int) -> Text:
-    """Return a trace as one line of the list."""
-    metrics = known(trace.metrics) or TraceMetrics()
-    inside = isinstance((known(trace.metadata) or {}).get("parent_trace_id"), str)
-    agent = _text.clean(known(trace.agent_id) or "-")
-    question = NO_INPUT if trace.input is UNSET else _text.value(trace.input)
-    return _cells(
-        [
-            Text(str(n), "dim"),
-            Text(_text.short_id(trace.trace_id)),
-            Text(("└ " if inside else "") + agent, "bold"),
-            status_text(trace.status),
-            Text(str(len(trace.steps))),
-            Text(_tool_count(trace)),
-            Text(_text.number(known(metrics.total_tokens))),
-            Text(_text.duration(known(metrics.total_duration_ms))),
-            Text(question, "dim" if trace.input is UNSET else ""),
-        ],
-        width,
-    )
-
-
-def _cells(cells: list[Text], width: int, style: str = "") -> Text:
-    columns = dict(_COLUMNS if width >= _WIDE else _NARROW)
-    for name in ("tokens", "tools", "steps"):
-        if width - sum(columns.values()) - 2 * len(columns) < _LEAST:
-            del columns[name]
-    line = Text(style=style)
-    for cell, name in zip(cells, _COLUMNS, strict=False):
-        if name not in columns:
-            continue
-        cell.truncate(columns[name], overflow="ellipsis")
-        gap = " " * (columns[name] - cell.cell_len)
-        line.append_text(Text.assemble(gap, cell) if name in _RIGHT else Text.assemble(cell, gap))
-        line.append("  ")
-    line.append_text(cells[-1])
-    return line

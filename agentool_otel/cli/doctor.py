@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -25,6 +24,7 @@ from rich.console import Console
 from rich.text import Text
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._frameworks import GOOD, frameworks, not_instrumented, print_frameworks
 from agentool_otel.cli._output import collected, view
 from agentool_otel.cli._round_trip import round_trip
 from agentool_otel.content.policy import places
@@ -37,11 +37,10 @@ from agentool_otel.ground import environment, json_codec
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
-from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import logs as setup_logs
 from agentool_otel.setup import metrics as setup_metrics
 from agentool_otel.setup.decision import check_variables
-from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.setup.native_tracing import installed
 from agentool_otel.sources.opening import open_source
 
 __all__ = ["command"]
@@ -87,7 +86,6 @@ _EFFECTS = {
     ),
 }
 _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
-_GOOD = frozenset({"attached", "absent", "inherited"})
 
 
 @click.command()
@@ -104,11 +102,13 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
 
     Frameworks are imported to see what attaches to them, and one span is sent to where spans would
     go and, where that is a recording, read back. With --source a whole run is sent, asked for
-    there, and compared.
+    there, and compared. Installed frameworks that this package does not instrument are named with
+    the spans that they write themselves.
     """
     report: dict[str, Any] = {
         "versions": _versions(),
-        "frameworks": _frameworks(),
+        "frameworks": frameworks(),
+        "not_instrumented": not_instrumented(),
         "other_tracing": _other_tracing(),
         "tracer_provider": _provider(),
         "environment": _environment(os.environ),
@@ -120,7 +120,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
     else:
         _print(view(), report, verbose)
     attached = all(
-        patch["state"] in _GOOD for it in report["frameworks"] for patch in it.get("patches", ())
+        patch["state"] in GOOD for it in report["frameworks"] for patch in it.get("patches", ())
     )
     loaded = not any(it.get("error") for it in report["frameworks"])
     return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
@@ -133,71 +133,8 @@ def _versions() -> dict[str, str | None]:
     versions: dict[str, str | None] = {"agentool-otel": __version__}
     versions["python"] = f"{platform.python_version()} ({sys.executable})"
     for package in _PACKAGES:
-        versions[package] = _version(package)
+        versions[package] = installed(package)
     return versions
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _frameworks() -> list[dict[str, Any]]:
-    """Attach to every installed framework in this process and report how that went."""
-    entries: list[dict[str, Any]] = []
-    with collected("agentool_otel") as logged:
-        known = instrumentors()
-    for message in logged:
-        entries.append({"name": message.split()[1], "error": message})
-    for name, instrumentor in sorted(known.items()):
-        entry: dict[str, Any] = {
-            "name": name,
-            "installed": instrumentor.version,
-            "supports": list(instrumentor.supports),
-        }
-        entries.append(entry)
-        if instrumentor.version is None:
-            continue
-        entry["instrumented_by"] = _instrumentors_of(name)
-        instrumentor.instrument()
-        _import({patch.module for patch in instrumentor.patches})
-        waiting = [patch for patch in instrumentor.attached.values() if patch.state == "waiting"]
-        _import({patch.target for patch in waiting})
-        optional = {
-            f"{patch.module}.{patch.target}" for patch in instrumentor.patches if patch.optional
-        }
-        entry["patches"] = [
-            {
-                "target": patch.target,
-                "state": "absent"
-                if patch.target in optional and patch.state in ("waiting", "missing")
-                else patch.state,
-                "detail": patch.detail,
-            }
-            for patch in instrumentor.attached.values()
-        ]
-        entry["replaces"] = [it for it in instrumentor.native_scopes if is_covered(it)]
-        entry["others"] = instrumentor.others()
-        instrumentor.uninstrument()
-    return entries
-
-
-def _import(modules: set[str]) -> None:
-    """Import modules that can be imported, so that patches waiting for them attach."""
-    for module in sorted(modules):
-        with suppress(Exception):  # some versions lack it; the state of the patch says so
-            importlib.import_module(module)
-
-
-def _instrumentors_of(framework: str) -> list[dict[str, str]]:
-    """Return other packages' OpenTelemetry instrumentors of a framework, which may be off."""
-    return [
-        {"name": point.dist.name, "version": point.dist.version, "as": point.value}
-        for point in importlib.metadata.entry_points(group="opentelemetry_instrumentor")
-        if point.name == framework and point.dist is not None
-    ]
 
 
 def _provider() -> str:
@@ -371,8 +308,7 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
         line(f"{name:<28}", version or ("not installed", "yellow"))
 
     heading("Frameworks")
-    for framework in report["frameworks"]:
-        _print_framework(console, framework, verbose)
+    print_frameworks(console, report, verbose)
 
     heading("Tracer provider")
     line(report["tracer_provider"])
@@ -402,40 +338,3 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
     test = report["self_test"]
     mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))
     line(f"{'self-test':<14}", (f"{mark} {_text.clean(test['said'])}", style))
-
-
-def _print_framework(console: Console, framework: dict[str, Any], verbose: bool) -> None:
-    def line(*parts: str | tuple[str, str]) -> None:
-        console.print(Text.assemble("  ", *parts), soft_wrap=True)
-
-    name = f"{framework['name']:<14}"
-    if framework.get("error"):
-        line(name, (f"✗ {_text.line(framework['error'])}", "red"))
-        return
-    supports = ", ".join(framework["supports"]) or "any version"
-    if framework["installed"] is None:
-        line((f"- {name}not installed (supports {supports})", "dim"))
-        return
-    patches: list[dict[str, str]] = framework["patches"]
-    wrong = [patch for patch in patches if patch["state"] not in _GOOD]
-    mark, style = ("✗", "red") if wrong else ("✓", "green")
-    wrapped = sum(patch["state"] == "attached" for patch in patches)
-    version = f"{framework['installed']} (supports {supports}), {wrapped} functions wrapped"
-    line((f"{mark} ", style), (name, "bold"), version)
-    for patch in patches if verbose else wrong:
-        good = patch["state"] in _GOOD
-        style = "dim" if patch["state"] == "absent" else "" if good else "red"
-        state = f"{patch['state']:<10}" if good else f"{patch['state'].upper():<10}"
-        detail = f"  {patch['detail']}" if patch["detail"] else ""
-        line("    ", (state, style), (patch["target"], style), (detail, "dim"))
-    if scopes := framework["replaces"]:
-        more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
-        text = (
-            f"its own spans ({scopes[0]}{more}) are replaced, unless the tracer provider is yours; "
-        )
-        line("    ", (f"{text}exclude={[framework['name']]} keeps them instead", "dim"))
-    for target, modules in framework["others"].items():
-        line("    ", (f"also wrapped by {', '.join(modules)}: {target}", "yellow"))
-    for other in framework["instrumented_by"]:
-        known = f"{other['name']} {other['version']}"
-        line("    ", (f"{known} instruments it too, where it is switched on", "yellow"))

@@ -263,11 +263,20 @@ def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> 
         say(f"agentool-otel: {error}", fg="yellow")
     files = [file for pid in notes for file in sorted(folder.glob(f"traces-*-{pid}-*.jsonl"))]
     sent = [note for note in notes.values() if note.get("destination") not in (None, str(folder))]
+    lost = sum(
+        note["spans"]["dropped"]
+        for note in notes.values()
+        if note.get("destination") == str(folder)
+    )
     if files:
         _sum_up_files(files, folder)
-    elif sent:
+    if lost:
+        what = f"{_text.count(lost, 'span')} could not be recorded in {folder}"
+        say(f"agentool-otel: {what}", fg="yellow")
+        say(f"  hint: {environment.FOLDER} names the folder; it has to be one you can write to")
+    elif sent and not files:
         _sum_up_sent(sent)
-    elif len(failed) < len(notes) and not recovered:
+    elif not files and len(failed) < len(notes) and not recovered:
         say("agentool-otel: 0 spans: no agent, tool or model call was seen")
         say("  hint: agentool-otel doctor shows which frameworks are attached")
 
@@ -289,13 +298,14 @@ def _sum_up_files(files: list[Path], folder: Path) -> None:
 
 def _counted(files: list[Path]) -> tuple[int, int]:
     from agentool_otel.cli._output import Reading
+    from agentool_otel.cli._steps import outside_runs
     from agentool_otel.loading import rebuild
     from agentool_otel.sources.files.span_files import SpanFiles
 
     reading = Reading(SpanFiles(files), bar=False)
     runs = 0
     with suppress(AgentoolError):
-        runs = sum(1 for _ in rebuild(reading.spans()))
+        runs = sum(not outside_runs(it.trace) for it in rebuild(reading.spans()))
     return reading.count, runs
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import chain
 
 import click
@@ -11,12 +11,16 @@ from rich.console import Console
 from rich.text import Text
 
 from agentool_otel.cli import _spans, _text
+from agentool_otel.cli._choice import Choice
 from agentool_otel.cli._explain import explanation
+from agentool_otel.cli._listing import lines
 from agentool_otel.cli._output import COST_HELP, report, say, view
-from agentool_otel.cli._runs import Run, Runs, names_a_trace, selected
+from agentool_otel.cli._runs import Run, Runs, names_a_trace
 from agentool_otel.cli._scores import score_lines
-from agentool_otel.cli._steps import row, row_header, trace_lines
+from agentool_otel.cli._selection import selecting
+from agentool_otel.cli._steps import trace_lines
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -36,6 +40,13 @@ __all__ = ["command", "print_trace"]
 @click.option("--full", is_flag=True, help="Show contents in full, on as many lines as they take.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print the traces as JSON Lines.")
+@click.option(
+    "--last",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the N that started last, of those that the other options select.",
+)
+@selecting
 def command(
     source: str | None,
     trace: str | None,
@@ -44,27 +55,31 @@ def command(
     full: bool,
     cost: bool,
     as_json: bool,
+    last: int | None,
+    selection: Selection | None,
 ) -> int:
     """Show the steps of recorded runs.
 
-    Several runs are listed; with only one, or with TRACE (its number in the list, its id or the
-    beginning of it), the run is shown in full.
+    Several runs are listed in order of time, those of a session together; with only one, or with
+    TRACE (its number in the list, its id or the beginning of it), the run is shown in full. Runs
+    keep their numbers where options select some of them.
     """
     if trace is None and source is not None and names_a_trace(source):
         source, trace = None, source
     runs = Runs(source, Prices() if cost else None)
+    chosen = Choice(runs, trace, selection, last)
     console = view()
     if as_json:
-        _print_json(selected(runs, trace))
+        _print_json(chosen)
     elif spans:
-        _print_spans(console, runs, source, trace)
+        _print_spans(console, runs, source, chosen)
     elif explain:
-        _print_explanations(console, runs, trace, full)
+        _print_explanations(console, runs, chosen, full)
     elif trace is not None:
-        for run in selected(runs, trace):
+        for run in chosen.runs():
             print_trace(console, run.trace, full, run.rebuilt)
     else:
-        _print_all(console, runs, source, full)
+        _print_all(console, runs, chosen, source, full)
     report(runs.problems)
     return 1 if runs.problems else 0
 
@@ -78,14 +93,14 @@ def print_trace(
         _print_line(console, line, full)
 
 
-def _print_json(runs: Iterable[Run]) -> None:
-    for run in runs:
-        sys.stdout.buffer.write(run.trace.to_json().encode() + b"\n")
+def _print_json(chosen: Choice) -> None:
+    for document in chosen.documents():
+        sys.stdout.buffer.write(document)
     sys.stdout.buffer.flush()
 
 
-def _print_explanations(console: Console, runs: Runs, trace: str | None, full: bool) -> None:
-    for run in selected(runs, trace):
+def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool) -> None:
+    for run in chosen.runs():
         if run.rebuilt is None:
             raise ConfigurationError(
                 f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
@@ -94,29 +109,29 @@ def _print_explanations(console: Console, runs: Runs, trace: str | None, full: b
             _print_line(console, line, full)
 
 
-def _print_all(console: Console, runs: Runs, source: str | None, full: bool) -> None:
-    runs_in_order = runs.runs()
-    first, second = next(runs_in_order, None), next(runs_in_order, None)
-    if first is None:
-        if runs.spans_read:
-            where = f" {source}" if source is not None else ""
+def _print_all(
+    console: Console, runs: Runs, chosen: Choice, source: str | None, full: bool
+) -> None:
+    listed = chosen.listed()
+    where = f" {source}" if source is not None else ""
+    if not listed:
+        if chosen.read:
+            say(f"none of the {_text.count(chosen.read, 'run')} of {runs.name} is selected")
+        elif runs.spans_read:
             say(f"no agent runs among the {_text.count(runs.spans_read, 'span')} of {runs.name}")
             say(f" hint: agentool-otel show{where} --spans shows the spans")
         else:
             say(f"nothing is recorded in {runs.name}")
         return
-    if second is None:
-        print_trace(console, first.trace, full, first.rebuilt)
+    if len(listed) == 1:
+        for run in chosen.of(listed):
+            print_trace(console, run.trace, full, run.rebuilt)
         return
-    _print_line(console, row_header(console.width))
-    n = 0
-    for some in ([first, second], runs_in_order):
-        for run in some:
-            n += 1
-            _print_line(console, row(n, run.trace, console.width))
+    for line in lines(listed, console.width):
+        _print_line(console, line)
     if console.is_terminal:
-        where = f" {source}" if source is not None else ""
-        say(f"\nagentool-otel show{where} 1    the steps of run 1", dim=True)
+        number = listed[-1].number
+        say(f"\nagentool-otel show{where} {number}    the steps of run {number}", dim=True)
 
 
 def _print_line(console: Console, line: Text, full: bool = False) -> None:
@@ -130,17 +145,16 @@ def _print_line(console: Console, line: Text, full: bool = False) -> None:
 # -------------------------------------------------------------------------------------- spans
 
 
-def _print_spans(console: Console, runs: Runs, source: str | None, trace: str | None) -> None:
-    if trace is None:
+def _print_spans(console: Console, runs: Runs, source: str | None, chosen: Choice) -> None:
+    if chosen.all:
         _print_trees(console, runs)
         return
     if source == "-":
         raise ConfigurationError(
-            "the spans of one trace are looked for twice, which standard input does not allow"
+            "the spans of some traces are looked for twice, which standard input does not allow"
             "; hint: save it and name the file"
         )
-    for run in selected(runs, trace):
-        _print_tree_of(console, run, runs)
+    _print_trees_of(console, list(chosen.runs()), runs)
 
 
 def _print_trees(console: Console, runs: Runs) -> None:
@@ -151,20 +165,29 @@ def _print_trees(console: Console, runs: Runs) -> None:
         say(f"nothing is recorded in {runs.name}")
 
 
-def _print_tree_of(console: Console, run: Run, runs: Runs) -> None:
-    """Print the spans of one run with everything below them, reading the source once more."""
-    ids: set[str | None] = set()
-    if run.rebuilt is not None:
-        ids = {note.span_id for note in run.rebuilt.fidelity.notes}
+def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None:
+    """Print the spans of some runs with everything below them, reading the source once more."""
+    ids = {
+        run.trace.trace_id: {note.span_id for note in run.rebuilt.fidelity.notes}
+        for run in chosen
+        if run.rebuilt is not None
+    }
     for nodes in runs.trees():
-        tops = [
-            node
-            for node in nodes
-            if node.span.span_id in ids
-            and not any(above.span.span_id in ids for above in node.ancestors())
-        ]
-        if tops and _of_run(run.trace.trace_id, tops):
-            console.print(_spans.forest(f"trace {_text.clean(run.trace.trace_id)}", tops))
+        present = {node.span.span_id for node in nodes}
+        for trace_id, own in ids.items():
+            tops = [] if own.isdisjoint(present) else _tops(nodes, own)
+            if tops and _of_run(trace_id, tops):
+                console.print(_spans.forest(f"trace {_text.clean(trace_id)}", tops))
+
+
+def _tops(nodes: Sequence[Node], ids: set[str | None]) -> list[Node]:
+    """Return the outermost of the spans of a run."""
+    return [
+        node
+        for node in nodes
+        if node.span.span_id in ids
+        and not any(above.span.span_id in ids for above in node.ancestors())
+    ]
 
 
 def _of_run(trace_id: str, tops: list[Node]) -> bool:

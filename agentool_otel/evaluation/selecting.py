@@ -1,13 +1,14 @@
-"""Selecting the traces to evaluate."""
+"""Selecting traces, to evaluate or to show them."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS, started_ns
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.reconstruction.endings import ending_of
 from agentool_otel.reconstruction.trace import Rebuilt
 
 __all__ = ["Selection"]
@@ -16,6 +17,8 @@ __all__ = ["Selection"]
 class Selection(NamedTuple):
     """What a trace has to be. Names may be shell patterns (`research*`); of several of one kind any
     will do, of several kinds all have to hold. What a trace does not say fits no name and no time.
+    A status is that of the trace, or how it ended where the spec has no status for it (`cancelled`,
+    `interrupted`, `exited`).
     """
 
     agents: tuple[str, ...] = ()
@@ -26,17 +29,25 @@ class Selection(NamedTuple):
     """When it started, at the earliest."""
     until_ns: int | None = None
     """When it started at the latest, this time itself excluded."""
+    sessions: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    """Texts, no patterns, of which one occurs in a value of the trace, in upper or lower case."""
 
     def holds(self, source: ReasoningTrace | Rebuilt) -> bool:
         """Whether a trace is selected."""
         trace = source.trace if isinstance(source, Rebuilt) else source
-        if not (self._in_time(trace) and _any(self.statuses, [known(trace.status)])):
+        if not self._in_time(trace):
             return False
         rebuilt = source if isinstance(source, Rebuilt) else None
         named = (("agent", self.agents), ("tag", self.tags), ("model", self.models))
-        return all(
-            not patterns or _any(patterns, FACETS[facet](trace, rebuilt))
-            for facet, patterns in named
+        return (
+            _any(self.statuses, [known(trace.status), ending_of(trace)])
+            and _any(self.sessions, [known(trace.session_id)])
+            and all(
+                not patterns or _any(patterns, FACETS[facet](trace, rebuilt))
+                for facet, patterns in named
+            )
+            and (not self.texts or _occurs(self.texts, trace.to_dict()))
         )
 
     def _in_time(self, trace: ReasoningTrace) -> bool:
@@ -56,3 +67,20 @@ def _any(patterns: tuple[str, ...], values: list[object]) -> bool:
         for value in values
         for pattern in patterns
     )
+
+
+def _occurs(texts: tuple[str, ...], document: Any) -> bool:
+    """Whether one of the texts is in a string of a document, at any depth."""
+    wanted = [text.casefold() for text in texts]
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            folded = value.casefold()
+            if any(text in folded for text in wanted):
+                return True
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return False

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Any
 
-from agentool_otel.model.operations import AgentInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    McpRequest,
+    ToolExecution,
+    Unclassified,
+)
 from agentool_otel.model.times import from_ns
 from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.failures import failure_of
@@ -29,6 +34,8 @@ from agentool_otel.reconstruction.wrappers import run_name
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["agent_id_of", "document_of", "has_error"]
+
+_OF_TOOLS = (McpRequest, ToolExecution, Unclassified)
 
 
 def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
@@ -76,6 +83,8 @@ def _metadata(
         links["sub_traces"] = children
     if _unfinished(run):
         links["incomplete"] = True
+    if status.value == "in_progress" and (why := _interruption(root)) is not None:
+        links["interrupted"] = why
     failure = failure_of(status, root, nodes, inferences)
     if failure is not None and not has_error(own):
         links["error"] = failure.to_dict()
@@ -104,6 +113,8 @@ def agent_id_of(run: RunSpans) -> FieldValue:
                     return delegated
         if name is not None:
             return FieldValue(name)
+    elif all(isinstance(node.operation, _OF_TOOLS) for node in run.nodes):
+        return FieldValue()  # tools that are called outside any run are not the work of an agent
     for node in run.all_nodes:
         service = node.span.resource.get("service.name")
         if isinstance(service, str) and not service.startswith("unknown_service"):
@@ -173,6 +184,12 @@ def _unfinished(run: RunSpans) -> bool:
     if any(map(is_adopted, run.root.children)):
         return True
     return bool(run.root.span.attributes.get(agentool.INCOMPLETE))
+
+
+def _interruption(root: Node | None) -> str | None:
+    """Return why a run stopped before its end without having failed, as its own span has it."""
+    why = None if root is None else root.span.attributes.get(agentool.INTERRUPTED)
+    return why if isinstance(why, str) else None
 
 
 def _lost_parent(node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
@@ -59,10 +60,13 @@ def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[No
         nodes: what is inside a run.
         inferences: the model calls among them, each once, in order.
     """
+    executed = sorted(node.start_ns or 0 for node in nodes if _executes(node))
     for node, later in zip_longest(inferences, inferences[1:]):
         if not waits_for_tools(node) or _names_calls(node):
             continue
-        if not any(_executes(it) and _is_between(node, it, later) for it in nodes):
+        place = bisect_left(executed, node.start_ns or 0)
+        ended = later.start_ns if later is not None else None
+        if place == len(executed) or (ended is not None and executed[place] > ended):
             yield node
 
 
@@ -74,11 +78,6 @@ def _names_calls(node: Node) -> bool:
 def _executes(node: Node) -> bool:
     """Whether a span may be what came of a request for a tool: a tool, or an agent that is one."""
     return node.is_run or isinstance(node.operation, (ToolExecution, McpRequest))
-
-
-def _is_between(call: Node, node: Node, later: Node | None) -> bool:
-    start_ns, end_ns = call.start_ns or 0, later.start_ns if later is not None else None
-    return start_ns <= (node.start_ns or 0) and (end_ns is None or (node.start_ns or 0) <= end_ns)
 
 
 def leaves(nodes: list[Node], inferences: list[Node]) -> list[Inference | Embeddings]:

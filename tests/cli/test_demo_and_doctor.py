@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES
 from agentool_otel.sources.opening import open_source
 from tests.cli.conftest import agentool
 from tests.export.receiver import HttpReceiver
@@ -157,3 +159,43 @@ def test_a_function_that_has_moved_is_a_line_of_the_doctor(tmp_path: Path) -> No
     result = agentool("doctor", env={**os.environ, "PYTHONPATH": str(package.parent)})
     assert "MISSING   moved_agents.Agent.run  not in moved-agents 2.0" in result.stdout
     assert result.returncode == 1
+
+
+def with_installed(folder: Path, *names: str) -> dict[str, str]:
+    """An environment in which some distributions are installed, as pip's metadata has it."""
+    for name in names:
+        metadata = folder / f"{name.replace('-', '_')}-7.0.dist-info"
+        metadata.mkdir(parents=True)
+        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 7.0\n")
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_path: Path) -> None:
+    environment = with_installed(tmp_path / "site", *(it.distribution for it in NOT_INSTRUMENTED))
+    lines = agentool("doctor", env=environment).stdout.splitlines()
+    for it in NOT_INSTRUMENTED:
+        [n] = [n for n, line in enumerate(lines) if line.startswith(f"  ! {it.distribution} ")]
+        assert "7.0, not instrumented; " in lines[n]
+        assert it.switch is None or it.switch in lines[n + 1]
+        assert it.other is None or f"{it.other} writes spans that are read" in lines[n + 1]
+    found = json.loads(agentool("doctor", "--json", env=environment).stdout)["not_instrumented"]
+    assert [it["name"] for it in found] == [it.distribution for it in NOT_INSTRUMENTED]
+
+
+def test_the_doctor_tells_whether_an_instrumentor_of_others_is_installed(tmp_path: Path) -> None:
+    other = "openinference-instrumentation-smolagents"
+    shown = agentool("doctor", env=with_installed(tmp_path / "site", "smolagents", other)).stdout
+    assert f"{other} 7.0 writes spans that are read where it is switched on" in shown
+
+
+def test_what_is_not_installed_is_one_line_of_the_doctor(tmp_path: Path) -> None:
+    found = json.loads(agentool("doctor", "--json").stdout)["frameworks"]
+    missing = [framework["name"] for framework in found if framework["installed"] is None]
+    lines = agentool("doctor").stdout.splitlines()
+    assert missing == [] or f"  - not installed: {', '.join(missing)}" in lines
+
+
+def test_every_switch_of_native_spans_is_that_of_an_instrumentor() -> None:
+    """And every instrumentor that replaces native spans names one, or that there is none."""
+    native = {name for name, it in instrumentors().items() if it.native_scopes}
+    assert set(SWITCHES) == native

@@ -185,3 +185,16 @@ def test_an_invalid_endpoint_is_refused_before_anything_runs() -> None:
     result = agentool("run", "--endpoint", "nonsense", sys.executable, "-c", "print('ran')")
     assert (result.returncode, result.stdout) == (2, "")
     assert "'nonsense' is not a URL" in result.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_the_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "app.py").write_text(AGENT)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("AGENTOOL_DIR", "file/recordings")
+    result = agentool("run", "app.py")
+    assert (result.returncode, result.stdout) == (0, "3\n")
+    assert f"3 spans could not be recorded in {tmp_path / 'file' / 'recordings'}" in result.stderr
+    assert "AGENTOOL_DIR names the folder" in result.stderr
+    assert "no agent, tool or model call was seen" not in result.stderr

@@ -12,6 +12,7 @@ from tests.evaluation.test_evaluate import trace
 NOON = to_ns("2026-11-22T12:00:00Z")
 RUN: Object = {
     "started_at": "2026-11-22T12:00:00Z",
+    "session_id": "chat-1",
     "metadata": {"tags": ["nightly", "eu"], "model": "gpt-5"},
 }
 SILENT: Object = {"agent_id": ..., "status": ..., "started_at": ..., "metadata": ...}
@@ -30,6 +31,10 @@ SILENT: Object = {"agent_id": ..., "status": ..., "started_at": ..., "metadata":
         (Selection(statuses=("success", "refusal")), True),
         (Selection(statuses=("error",)), False),
         (Selection(agents=("researcher",), tags=("us",)), False),
+        (Selection(sessions=("chat-*",)), True),
+        (Selection(sessions=("chat",)), False),
+        (Selection(texts=("nowhere", "NIGHT")), True),
+        (Selection(texts=("night*",)), False),
         (Selection(since_ns=NOON), True),
         (Selection(until_ns=NOON), False),
         (Selection(since_ns=NOON + 1 if NOON else 0), False),
@@ -44,8 +49,20 @@ def test_any_name_of_a_kind_matches_but_every_kind_must(selection: Selection, ho
     "selection",
     [
         *(Selection(agents=("*",)), Selection(models=("*",)), Selection(tags=("*",))),
-        *(Selection(statuses=("*",)), Selection(since_ns=0), Selection(until_ns=2**63)),
+        *(
+            Selection(sessions=("*",)),
+            Selection(statuses=("*",)),
+            Selection(since_ns=0),
+            Selection(until_ns=2**63),
+        ),
     ],
 )
 def test_an_unknown_value_matches_no_name_and_no_time(selection: Selection) -> None:
     assert not selection.holds(trace(**SILENT))
+
+
+def test_a_run_that_was_stopped_is_found_by_its_ending_and_by_its_status() -> None:
+    stopped = trace(status="error", metadata={"error": {"type": "asyncio.CancelledError"}})
+    assert Selection(statuses=("cancelled",)).holds(stopped)
+    assert Selection(statuses=("error",)).holds(stopped)
+    assert not Selection(statuses=("interrupted",)).holds(stopped)

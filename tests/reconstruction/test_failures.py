@@ -272,3 +272,10 @@ def test_a_masked_message_is_redacted() -> None:
     [found] = rebuild(seen.spans)
     redacted = [note.field for note in found.fidelity.notes if note.outcome == "redacted"]
     assert redacted == ["metadata.error.message"]
+
+
+def test_the_error_of_a_tool_without_words_is_its_class() -> None:
+    seen = Collected()
+    root = seen.add(agent(), seconds=9)
+    seen.add(ToolExecution(name="t", error_type="KeyboardInterrupt", tool_error=""), parent=root)
+    assert seen.rebuilt()[0]["steps"][1]["tool_result"]["error"] == "KeyboardInterrupt"

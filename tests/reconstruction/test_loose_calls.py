@@ -310,3 +310,12 @@ def test_an_answer_without_tool_calls_is_recognised_by_its_text() -> None:
     seen.add(chat([ASKED, spoken, TOLD], SAID))
     [trace] = seen.rebuilt()
     assert shape(trace) == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
+
+
+def test_tools_that_are_called_outside_any_run_are_no_agents_work() -> None:
+    seen = Collected()
+    seen.add(ToolExecution(name="weather", arguments={"c": "Paris"}, result="sunny"))
+    [trace] = seen.rebuilt()
+    assert "agent_id" not in trace
+    assert "input" not in trace
+    assert shape(trace)[0].endswith("weather {'c': 'Paris'}")

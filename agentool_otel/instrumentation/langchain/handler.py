@@ -22,16 +22,15 @@ from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.owners import BY_HAND, CLIENTS, is_owned
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
-from agentool_otel.instrumentation.langchain import messages, models, values
+from agentool_otel.instrumentation.langchain import interrupts, messages, models, values
 from agentool_otel.instrumentation.langchain.frames import Frame, current_frame
+from agentool_otel.instrumentation.langchain.interrupts import imported, interruption
 from agentool_otel.instrumentation.langchain.names import for_whom, internal, name_of, names_in
 from agentool_otel.instrumentation.langchain.runs import (
     LiveRun,
     Plumbing,
     Runs,
     context_below,
-    imported,
-    interruption,
 )
 from agentool_otel.model.operations import (
     UNSET,
@@ -153,11 +152,12 @@ class Handler(BaseCallbackHandler):
         if run is None:
             return
         if run.wants_content:
-            asked = messages.new_input(inputs)
+            given = interrupts.given(inputs)
+            asked = messages.new_input(given)
             if asked is not None:
                 run.fields["input"] = asked
-            elif inputs is not None:
-                run.mark({agentool.INPUT: encode(values.plain(inputs))})
+            elif given is not None:
+                run.mark({agentool.INPUT: encode(values.plain(given))})
         run.open()
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
@@ -169,7 +169,7 @@ class Handler(BaseCallbackHandler):
             elif run is not None:
                 fields: dict[str, Any] = {}
                 extra: dict[str, Any] = {}
-                if run.wants_content:
+                if run.wants_content and not run.questions:
                     said = messages.last_answer(outputs)
                     if said is not None:
                         fields["output"] = said
@@ -194,6 +194,9 @@ class Handler(BaseCallbackHandler):
                     self._hand_over(run, targets)
                 elif (why := interruption(error)) is not None:
                     run.run.interrupted = why
+                    if run.run.wants_content:
+                        asked = interrupts.questions(error)
+                        run.run.questions.update((key, values.plain(asked[key])) for key in asked)
 
     def _hand_over(self, node: Plumbing, targets: Sequence[str]) -> None:
         """Record that a node goes to another by command, unless its tool is the handoff."""

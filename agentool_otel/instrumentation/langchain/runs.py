@@ -6,7 +6,6 @@ them together. Runs without a span of their own (chains, graph nodes) stand for 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -14,13 +13,16 @@ from uuid import UUID
 
 from opentelemetry.context import Context, create_key, get_current, set_value
 
+from agentool_otel.content.policy import encode
 from agentool_otel.emit.live import LiveSpan
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, incomplete
+from agentool_otel.instrumentation.langchain.interrupts import interruption
+from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import AgentInvocation, Operation, ToolExecution
 from agentool_otel.semconv import agentool
 
-__all__ = ["LiveRun", "Plumbing", "Runs", "context_below", "interruption"]
+__all__ = ["LiveRun", "Plumbing", "Runs", "context_below"]
 
 _RUN_KEY = create_key("agentool-otel-langchain-run")
 
@@ -28,7 +30,16 @@ _RUN_KEY = create_key("agentool-otel-langchain-run")
 class LiveRun(StepSpan):
     """A run that has a span: a graph, a model call, a tool call or a retrieval."""
 
-    __slots__ = ("agent", "handed", "interrupted", "names", "registry", "run_id", "transfers")
+    __slots__ = (
+        "agent",
+        "handed",
+        "interrupted",
+        "names",
+        "questions",
+        "registry",
+        "run_id",
+        "transfers",
+    )
 
     def __init__(
         self,
@@ -46,6 +57,8 @@ class LiveRun(StepSpan):
         self.names = names
         """The conversation and the user that its config names."""
         self.interrupted: str | None = None
+        self.questions: dict[str, Any] = {}
+        """What its nodes ask a human before the graph can go on, by the id of the interrupt."""
         self.handed: set[str] = set()
         """Targets of handoffs that have a span, for a graph; a node says the same again."""
         self.transfers: dict[str, Context] = {}
@@ -77,7 +90,19 @@ class LiveRun(StepSpan):
             paused = self.interrupted not in (None, "ParentCommand")
             status = "error" if error is not None else "in_progress" if paused else "success"
             extra.setdefault(agentool.STATUS, status)
+            if paused and error is None and self.questions:
+                self._put_questions(extra)
         self.end(error, interrupted=self.interrupted, extra=extra)
+
+    def _put_questions(self, extra: dict[str, Any]) -> None:
+        """Make what a human is asked the output: several questions by the ids of their interrupts,
+        as LangGraph takes the answers."""
+        several = len(self.questions) > 1
+        asked = self.questions if several else next(iter(self.questions.values()))
+        if isinstance(asked, str):
+            self.fields["output"] = [message("assistant", [text(asked)], "stop")]
+        else:
+            extra[agentool.OUTPUT] = encode(asked)
 
     def failed(self, error: BaseException, /) -> None:
         """End with an exception that no callback has told of."""
@@ -135,16 +160,3 @@ def context_below(run: LiveRun | None) -> Context:
     if run is None or current.get(_RUN_KEY) is run:
         return current
     return run.context
-
-
-def interruption(error: BaseException) -> str | None:
-    """Return what an exception says if it is control flow rather than a failure."""
-    if isinstance(error, GeneratorExit):
-        return "closed"
-    bubble = imported("langgraph.errors", "GraphBubbleUp")
-    return type(error).__name__ if bubble is not None and isinstance(error, bubble) else None
-
-
-def imported(module: str, name: str) -> Any:
-    """Return a name of a module if that is imported already: without it, nothing is an instance."""
-    return getattr(sys.modules.get(module), name, None)

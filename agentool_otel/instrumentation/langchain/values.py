@@ -9,7 +9,7 @@ from typing import Any
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.instrumentation.langchain import messages
-from agentool_otel.instrumentation.langchain.runs import imported
+from agentool_otel.instrumentation.langchain.interrupts import imported
 from agentool_otel.model.operations import UNSET
 from agentool_otel.providers.documents import identified
 from agentool_otel.providers.fields import get, items, record, string

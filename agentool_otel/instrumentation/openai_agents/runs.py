@@ -27,6 +27,7 @@ from agentool_otel.capture.context import restore
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.owners import CallsBelow
 from agentool_otel.emit.session import guarded, withholding_content
+from agentool_otel.instrumentation.kit import approvals
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.instrumentation.openai_agents import values
 from agentool_otel.model.operations import AgentInvocation, WorkflowInvocation
@@ -154,6 +155,7 @@ class AgentRun:
             self.settle(frozenset(awaiting))
             for step in {id(it): it for it in (self.agent, self.step) if it is not None}.values():
                 step.add(lambda: {"output": values.answer(get(result, "final_output"))})
+                approvals.asked(step, lambda: [values.asked(it) for it in interruptions])
             self._end(interrupted="approval" if interruptions else None)
 
     def ended(self, error: BaseException | None) -> None:
@@ -216,8 +218,9 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
     with guarded("starting the span of a run of an agent"):
         named_arguments = dict(zip(("starting_agent", "input"), args, strict=False)) | options
         agent, prompt = named_arguments.get("starting_agent"), named_arguments.get("input")
+        state = None
         if not isinstance(prompt, (str, list)):  # a `RunState`
-            agent, prompt = get(prompt, "_current_agent") or agent, None
+            state, agent, prompt = prompt, get(prompt, "_current_agent") or agent, None
         config = options.get("run_config")
         conversation_id = (
             string(options.get("session"), "session_id")
@@ -242,6 +245,8 @@ def _start(args: tuple[Any, ...], options: dict[str, Any]) -> AgentRun | None:
             parent=parent,
             content=lambda: {"input": values.conversation(prompt)},
         )
+        if state is not None:
+            approvals.answered(step, lambda: values.decisions(state))
         step.context = identify(step.context, named(conversation_id))
         return AgentRun(step, prompt)
     return None

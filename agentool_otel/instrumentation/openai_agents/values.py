@@ -9,9 +9,9 @@ from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import openai_chat, openai_responses
 from agentool_otel.providers.fields import get, items, string
-from agentool_otel.providers.openai_values import usage_of
+from agentool_otel.providers.openai_values import arguments_of, usage_of
 
-__all__ = ["answer", "conversation", "output_of_model", "usage"]
+__all__ = ["answer", "asked", "conversation", "decisions", "output_of_model", "usage"]
 
 
 def conversation(prompt: Any) -> list[Message] | None:
@@ -29,6 +29,40 @@ def answer(final_output: Any) -> list[Message] | None:
         return None
     written = final_output if isinstance(final_output, str) else encode(jsonable(final_output))
     return [message("assistant", [text(written)], "stop")]
+
+
+def asked(item: Any) -> dict[str, Any]:
+    """Return a tool call that waits for approval."""
+    call = get(item, "raw_item")
+    given = string(call, "arguments")
+    return {**_which(item), "arguments": arguments_of(given)} if given else _which(item)
+
+
+def decisions(state: Any) -> list[dict[str, Any]]:
+    """Return what has been decided on the tool calls that a state waits for.
+
+    Source: openai-agents run_state.py and run_context.py at 0.24; before 0.8 there are none.
+    """
+    context = get(state, "_context")
+    waiting: Any = get(state, "get_interruptions")
+    decided: Any = get(context, "is_tool_approved")
+    words: Any = get(context, "get_rejection_message")
+    if waiting is None or decided is None:
+        return []
+    found: list[dict[str, Any]] = []
+    for item in waiting():
+        which = _which(item)
+        names = (which.get("name") or "", which.get("id") or "")
+        entry = {**which, "approved": decided(*names)}
+        said = words(*names) if words is not None and entry["approved"] is False else None
+        found.append({**entry, "message": said} if said else entry)
+    return found
+
+
+def _which(item: Any) -> dict[str, Any]:
+    call = get(item, "raw_item")
+    names = {"id": string(call, "call_id"), "name": string(call, "name")}
+    return {key: value for key, value in names.items() if value is not None}
 
 
 def output_of_model(data: Any) -> list[Message] | None:

@@ -28,6 +28,7 @@ from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.owners import BY_HAND, CLIENTS
 from agentool_otel.emit.session import guarded
+from agentool_otel.instrumentation.kit import approvals
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
 from agentool_otel.instrumentation.pydantic_ai import messages, models
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
@@ -48,15 +49,16 @@ _SIGNALS = (
 _O = TypeVar("_O", AgentInvocation, Inference, ToolExecution)
 
 
-def capabilities(conversation_id: str | None) -> list[Any]:
+def capabilities(conversation_id: str | None, results: Any = None) -> list[Any]:
     """Return new capabilities for one run.
 
     Args:
         conversation_id: what the caller of the run says it is a part of.
+        results: of the tool calls that an earlier run has left open.
     """
     outside, inside = _classes()
     named = None if conversation_id == "new" else conversation_id
-    run = _Run(named, _caller())
+    run = _Run(named, _caller(), results)
     return [outside(run), inside(run)]
 
 
@@ -94,8 +96,9 @@ def _known(operation: _O, fields: Callable[[], dict[str, Any]]) -> _O:
 class _Run:
     """What the two capabilities of a run know of it."""
 
-    def __init__(self, conversation_id: str | None, caller: Task[Any] | None):
+    def __init__(self, conversation_id: str | None, caller: Task[Any] | None, results: Any):
         self.conversation_id = conversation_id
+        self.results = results
         self._caller = caller
         self.step: StepSpan | None = None
         self.failure: BaseException | None = None
@@ -132,6 +135,7 @@ class _Run:
         if isinstance(output, import_module("pydantic_ai").DeferredToolRequests):
             for call in (*items(output, "calls"), *items(output, "approvals")):
                 self._leave_open(call)
+            approvals.asked(step, lambda: messages.waiting(output))
             step.end(interrupted="DeferredToolRequests", extra={agentool.STATUS: "in_progress"})
             return
         step.add(lambda: {"output": messages.output_of(output)})
@@ -285,6 +289,8 @@ class _Outside(_Hooks):
             scope=SCOPE,
             content=lambda: {"input": messages.prompt(get(ctx, "prompt"))},
         )
+        if get(ctx, "prompt") is None:
+            approvals.answered(step, lambda: messages.results(run.results))
         with step:
             try:
                 result = await handler()

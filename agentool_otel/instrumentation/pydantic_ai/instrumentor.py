@@ -48,7 +48,7 @@ def _iter(
     with guarded("attaching to a run of pydantic-ai"):
         from agentool_otel.instrumentation.pydantic_ai.hooks import capabilities
 
-        ours = capabilities(kwargs.get("conversation_id"))
+        ours = capabilities(kwargs.get("conversation_id"), kwargs.get("deferred_tool_results"))
         kwargs = {**kwargs, "capabilities": [*(kwargs.get("capabilities") or ()), *ours]}
     return wrapped(*args, **kwargs)
 

@@ -14,10 +14,19 @@ from typing import Any
 
 from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
-from agentool_otel.providers.fields import get, items, string
-from agentool_otel.providers.openai_values import call_part
+from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.openai_values import arguments_of, call_part
 
-__all__ = ["answer", "conversation", "instructions", "output_of", "prompt", "result_of"]
+__all__ = [
+    "answer",
+    "conversation",
+    "instructions",
+    "output_of",
+    "prompt",
+    "result_of",
+    "results",
+    "waiting",
+]
 
 _ROLES = {
     "system-prompt": "system",
@@ -168,3 +177,34 @@ def output_of(value: Any) -> list[Message]:
     """Return the output of a run as a message: a text, or an object as JSON."""
     words = value if isinstance(value, str) else encode(jsonable(value))
     return [message("assistant", [text(words)], "stop")]
+
+
+def waiting(requests: Any) -> list[dict[str, Any]]:
+    """Return the tool calls of `DeferredToolRequests`."""
+    return [
+        {
+            "id": string(call, "tool_call_id"),
+            "name": string(call, "tool_name"),
+            "arguments": arguments_of(get(call, "args")),
+        }
+        for call in (*items(requests, "approvals"), *items(requests, "calls"))
+    ]
+
+
+def results(given: Any) -> list[dict[str, Any]]:
+    """Return what `DeferredToolResults` say of each call; none where there are none of them.
+
+    Source: pydantic_ai/_deferred.py at 2.68.
+    """
+    found: list[dict[str, Any]] = []
+    for call_id, decision in (record(get(given, "approvals")) or {}).items():
+        denied = decision is False or get(decision, "kind") == "tool-denied"
+        entry: dict[str, Any] = {"id": call_id, "approved": not denied}
+        if denied and (words := string(decision, "message")):
+            entry["message"] = words
+        if (changed := get(decision, "override_args")) is not None:
+            entry["arguments"] = jsonable(changed)
+        found.append(entry)
+    for call_id, result in (record(get(given, "calls")) or {}).items():
+        found.append({"id": call_id, "result": result_of(result)})
+    return found

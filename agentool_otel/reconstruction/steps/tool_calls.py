@@ -345,10 +345,10 @@ def _names_type(blocks: list[Any]) -> bool:
 
 
 def tool_error(operation: Operation) -> str | None:
-    if isinstance(operation, ToolExecution) and operation.tool_error is not None:
-        return operation.tool_error
-    if operation.error_type is None:
-        return None
+    """Return what a tool failed with, in words or, where it has none, by its class."""
+    words = operation.tool_error if isinstance(operation, ToolExecution) else None
+    if words or operation.error_type is None:
+        return words
     return operation.error_message or operation.error_type
 
 

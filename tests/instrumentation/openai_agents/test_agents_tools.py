@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.testing.turns import ToolCall, Turn
 from tests.instrumentation.openai_agents.conftest import DONE, SEARCH, Scene
 
@@ -51,6 +52,24 @@ def test_a_call_that_waits_for_approval_is_made_again(scene: Scene, streamed: bo
     assert "gen_ai.tool.call.result" not in asked
     assert "error.type" not in asked
     assert "found OTel" in made["gen_ai.tool.call.result"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("approved", [False, True])
+def test_what_waits_for_approval_is_the_output_and_the_decision_the_input_of_the_next_run(
+    scene: Scene, streamed: bool, approved: bool
+) -> None:
+    agent = scene.agent(tools=[scene.tool(needs_approval=True)])
+    scene.push(SEARCH, DONE)
+    run = scene.stream if streamed else scene.run
+    waiting = run(agent)
+    state = waiting.to_state()
+    (state.approve if approved else state.reject)(waiting.interruptions[0])
+    run(agent, state)
+    first, second = scene.all("invoke_agent")
+    asked, answered = loads(first["agentool.output"]), loads(second["agentool.input"])
+    assert (asked["name"], asked["arguments"]) == ("search_web", {"query": "OTel"})
+    assert answered == {"id": asked["id"], "name": "search_web", "approved": approved}
 
 
 def test_a_call_that_is_rejected_does_not_fail_the_run(scene: Scene) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.loading import rebuild
+from agentool_otel.model.documents import ReasoningTrace
 from tests.instrumentation.pydantic_ai.scripted import (
     agent_on,
     asks,
@@ -15,6 +17,7 @@ from tests.instrumentation.pydantic_ai.scripted import (
     scripted,
     steps,
 )
+from tests.records import records
 
 __all__ = ["instrumented"]
 
@@ -86,6 +89,54 @@ def test_a_tool_that_needs_approval_is_put_off_and_answered_by_a_later_run(spans
         '  tool_call {"tool_call": {"arguments": {"path": "/x"}, "name": "delete"}}',
         '  tool_result {"tool_result": {"output": "gone"}}',
     ]
+
+
+def _runs(spans: Any) -> list[ReasoningTrace]:
+    return [it.trace for it in rebuild(records(spans.finished()))]
+
+
+def test_what_is_put_off_is_the_output_and_what_became_of_it_the_input_of_the_next_run(
+    spans: Any,
+) -> None:
+    package = pydantic_ai()
+    agent = agent_on(
+        scripted(asks("delete", path="/x"), *["deleted"] * 3),
+        package.Tool(lambda path: "gone", name="delete", requires_approval=True),
+        output_type=[str, package.DeferredToolRequests],
+    )
+    history = asyncio.run(agent.run("x")).all_messages()
+    decisions: list[tuple[Any, dict[str, Any]]] = [
+        (True, {"approved": True}),
+        (package.ToolDenied("No."), {"approved": False, "message": "No."}),
+        (
+            package.ToolApproved(override_args={"path": "/y"}),
+            {"approved": True, "arguments": {"path": "/y"}},
+        ),
+    ]
+    for decision, said in decisions:
+        results = package.DeferredToolResults(approvals={"c1": decision})
+        asyncio.run(agent.run(message_history=history, deferred_tool_results=results))
+        asked, answered = _runs(spans)[0], _runs(spans)[-1]
+        assert asked.output == {"id": "c1", "name": "delete", "arguments": {"path": "/x"}}
+        assert asked.metadata == {"interrupted": "DeferredToolRequests"}
+        assert answered.input == {"id": "c1", **said}
+
+
+def test_without_content_nothing_is_said_of_what_is_put_off(spans: Any) -> None:
+    spans.without_content()
+    package = pydantic_ai()
+    agent = agent_on(
+        scripted(asks("delete", path="/x"), "deleted"),
+        package.Tool(lambda path: "gone", name="delete", requires_approval=True),
+        output_type=[str, package.DeferredToolRequests],
+    )
+    history = asyncio.run(agent.run("x")).all_messages()
+    results = package.DeferredToolResults(approvals={"c1": package.ToolDenied("No.")})
+    asyncio.run(agent.run(message_history=history, deferred_tool_results=results))
+    assert _runs(spans)[0].metadata == {"interrupted": "DeferredToolRequests"}
+    written = "".join(span.to_json() for span in spans.finished())
+    assert "/x" not in written
+    assert "No." not in written
 
 
 @pytest.mark.parametrize("signal", ["CallDeferred", "ApprovalRequired"])

@@ -1,0 +1,94 @@
+"""The runs of a source that a command line names: all, one, or those that options select."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from tempfile import SpooledTemporaryFile
+
+import click
+
+from agentool_otel.cli._listing import Entry, Numbered, entry_of, newest, numbered
+from agentool_otel.cli._runs import Run, Runs, selected
+from agentool_otel.evaluation.selecting import Selection
+
+__all__ = ["Choice"]
+
+_IN_MEMORY = 64_000_000
+"""Bytes of documents that wait in memory to be put in order; more wait in a temporary file."""
+
+
+class Choice:
+    """Which runs of a source are meant. The source is read when they are asked for.
+
+    Args:
+        runs: of the source.
+        wanted: the number, the id or the start of the id of one.
+        selection: what they have to be.
+        last: how many of these, counted from the newest.
+
+    Raises:
+        click.UsageError: one is named, and a selection of all, too.
+    """
+
+    def __init__(
+        self, runs: Runs, wanted: str | None, selection: Selection | None, last: int | None
+    ):
+        if wanted is not None and (selection is not None or last is not None):
+            raise click.UsageError("TRACE names one run already: leave out what selects runs")
+        self._runs = runs
+        self._wanted = wanted
+        self._selection = selection
+        self._last = last
+        self._kept: list[Run] = []
+        self.read = 0
+        """How many runs the source had."""
+
+    @property
+    def all(self) -> bool:
+        """Whether none is left out."""
+        return self._wanted is None and self._selection is None and self._last is None
+
+    def listed(self) -> list[Numbered]:
+        """Read the source and return what the list says of the runs, in order."""
+        entries: list[Entry] = []
+        for run in self._runs.runs():
+            entries.append(self._entry(run))
+            if entries[-1].selected:
+                if not self._runs.once:
+                    self._kept.clear()
+                self._kept.append(run)
+        self.read = len(entries)
+        return newest(numbered(entries), self._last)
+
+    def runs(self) -> Iterator[Run]:
+        """Yield the runs in the order in which they are read."""
+        if self._wanted is not None or self.all:
+            return selected(self._runs, self._wanted)
+        return self.of(self.listed())
+
+    def of(self, listed: Sequence[Numbered]) -> Iterator[Run]:
+        """Yield the runs of a list, reading the source once more where they are not at hand."""
+        ids = {it.entry.place.trace_id for it in listed}
+        at_hand = [run for run in self._kept if run.trace.trace_id in ids]
+        runs = at_hand if len(at_hand) >= len(ids) else self._runs.runs()
+        for run in runs:
+            if run.trace.trace_id in ids:
+                yield run
+
+    def documents(self) -> Iterator[bytes]:
+        """Yield the runs as lines of JSON, in the order of the list."""
+        entries: list[Entry] = []
+        ends = [0]
+        with SpooledTemporaryFile(_IN_MEMORY) as spool:
+            for run in selected(self._runs, self._wanted):
+                entries.append(self._entry(run))
+                if entries[-1].selected:
+                    spool.write(run.trace.to_json().encode() + b"\n")
+                ends.append(spool.tell())
+            for it in newest(numbered(entries), self._last):
+                spool.seek(ends[it.position])
+                yield spool.read(ends[it.position + 1] - ends[it.position])
+
+    def _entry(self, run: Run) -> Entry:
+        source = run.trace if run.rebuilt is None else run.rebuilt
+        return entry_of(run.trace, self._selection is None or self._selection.holds(source))

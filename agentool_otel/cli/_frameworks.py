@@ -1,0 +1,166 @@
+"""The frameworks of `doctor`: what is attached to each, and what the others write of themselves."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from contextlib import suppress
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._output import collected
+from agentool_otel.instrumentation.kit.native_spans import is_covered
+from agentool_otel.setup.frameworks import instrumentors
+from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES, installed
+
+__all__ = ["GOOD", "frameworks", "not_instrumented", "print_frameworks"]
+
+GOOD = frozenset({"attached", "absent", "inherited"})
+"""States of a patch with which nothing is wrong."""
+_OWN_SPANS = {
+    "on": "its own spans are recorded",
+    "some": "some of its own spans are recorded",
+    "off": "its own spans are off",
+    "none": "it has no spans of its own",
+}
+
+
+def frameworks() -> list[dict[str, Any]]:
+    """Attach to every installed framework in this process and report how that went."""
+    entries: list[dict[str, Any]] = []
+    with collected("agentool_otel") as logged:
+        known = instrumentors()
+    for message in logged:
+        entries.append({"name": message.split()[1], "error": message})
+    for name, instrumentor in sorted(known.items()):
+        entry: dict[str, Any] = {
+            "name": name,
+            "installed": instrumentor.version,
+            "supports": list(instrumentor.supports),
+        }
+        entries.append(entry)
+        if instrumentor.version is None:
+            continue
+        entry["instrumented_by"] = _instrumentors_of(name)
+        instrumentor.instrument()
+        _import({patch.module for patch in instrumentor.patches})
+        waiting = [patch for patch in instrumentor.attached.values() if patch.state == "waiting"]
+        _import({patch.target for patch in waiting})
+        optional = {
+            f"{patch.module}.{patch.target}" for patch in instrumentor.patches if patch.optional
+        }
+        entry["patches"] = [
+            {
+                "target": patch.target,
+                "state": "absent"
+                if patch.target in optional and patch.state in ("waiting", "missing")
+                else patch.state,
+                "detail": patch.detail,
+            }
+            for patch in instrumentor.attached.values()
+        ]
+        entry["replaces"] = [it for it in instrumentor.native_scopes if is_covered(it)]
+        entry["switch"] = SWITCHES.get(name)
+        entry["others"] = instrumentor.others()
+        instrumentor.uninstrument()
+    return entries
+
+
+def not_instrumented() -> list[dict[str, Any]]:
+    """Return the installed frameworks that no instrumentor, ours or of a plug-in, is for."""
+    known = {it.framework for it in instrumentors().values()}
+    entries: list[dict[str, Any]] = []
+    for it in NOT_INSTRUMENTED:
+        version = installed(it.distribution)
+        if version is not None and it.distribution not in known:
+            entry = {"name": it.distribution, "installed": version, "spans": it.spans}
+            entries.append({**entry, "switch": it.switch, "instrumented_by": it.other})
+    return entries
+
+
+def _import(modules: set[str]) -> None:
+    """Import modules that can be imported, so that patches waiting for them attach."""
+    for module in sorted(modules):
+        with suppress(Exception):  # some versions lack it; the state of the patch says so
+            importlib.import_module(module)
+
+
+def _instrumentors_of(framework: str) -> list[dict[str, str]]:
+    """Return other packages' OpenTelemetry instrumentors of a framework, which may be off."""
+    return [
+        {"name": point.dist.name, "version": point.dist.version, "as": point.value}
+        for point in importlib.metadata.entry_points(group="opentelemetry_instrumentor")
+        if point.name == framework and point.dist is not None
+    ]
+
+
+def print_frameworks(console: Console, report: dict[str, Any], verbose: bool) -> None:
+    """Print a line for each framework, and all that is wrapped if asked to."""
+    missing: list[str] = []
+    for framework in report["frameworks"]:
+        if framework.get("installed") is None and not framework.get("error"):
+            supports = ", ".join(framework["supports"]) or "any version"
+            missing.append(f"{framework['name']} ({supports})" if verbose else framework["name"])
+        else:
+            _print_framework(console, framework, verbose)
+    for framework in report["not_instrumented"]:
+        _print_other(console, framework)
+    if missing:
+        text = Text(f"  - not installed: {', '.join(missing)}", "dim")
+        console.print(text, soft_wrap=True)
+
+
+def _print_other(console: Console, framework: dict[str, Any]) -> None:
+    parts = [f"not instrumented; {_OWN_SPANS[framework['spans']]}"]
+    if framework["switch"] is not None:
+        parts.append(framework["switch"])
+    if (other := framework["instrumented_by"]) is not None:
+        present = installed(other)
+        version = "" if present is None else f" {present}"
+        where = "" if present is None else " where it is switched on"
+        parts.append(f"{other}{version} writes spans that are read{where}")
+    if framework["spans"] == "none":
+        parts.append("or decorate with agentool_otel.agent and agentool_otel.tool")
+    name = (f"{framework['name']:<13} ", "bold")
+    head = Text.assemble("  ", ("! ", "yellow"), name, f"{framework['installed']}, {parts[0]}")
+    console.print(head, soft_wrap=True)
+    if parts[1:]:
+        console.print(Text(f"      {'; '.join(parts[1:])}", "dim"), soft_wrap=True)
+
+
+def _print_framework(console: Console, framework: dict[str, Any], verbose: bool) -> None:
+    def line(*parts: str | tuple[str, str]) -> None:
+        console.print(Text.assemble("  ", *parts), soft_wrap=True)
+
+    name = f"{framework['name']:<14}"
+    if framework.get("error"):
+        line(name, (f"✗ {_text.line(framework['error'])}", "red"))
+        return
+    supports = ", ".join(framework["supports"]) or "any version"
+    patches: list[dict[str, str]] = framework["patches"]
+    wrong = [patch for patch in patches if patch["state"] not in GOOD]
+    mark, style = ("✗", "red") if wrong else ("✓", "green")
+    wrapped = sum(patch["state"] == "attached" for patch in patches)
+    version = f"{framework['installed']} (supports {supports}), {wrapped} functions wrapped"
+    line((f"{mark} ", style), (name, "bold"), version)
+    for patch in patches if verbose else wrong:
+        good = patch["state"] in GOOD
+        style = "dim" if patch["state"] == "absent" else "" if good else "red"
+        state = f"{patch['state']:<10}" if good else f"{patch['state'].upper():<10}"
+        detail = f"  {patch['detail']}" if patch["detail"] else ""
+        line("    ", (state, style), (patch["target"], style), (detail, "dim"))
+    if scopes := framework["replaces"]:
+        more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
+        parts = [f"its own spans ({scopes[0]}{more}) are replaced, unless the provider is yours"]
+        parts.append(f"exclude={[framework['name']]} keeps them instead")
+        if framework["switch"] is not None:
+            parts.append(framework["switch"])
+        line("    ", ("; ".join(parts), "dim"))
+    for target, modules in framework["others"].items():
+        line("    ", (f"also wrapped by {', '.join(modules)}: {target}", "yellow"))
+    for other in framework["instrumented_by"]:
+        known = f"{other['name']} {other['version']}"
+        line("    ", (f"{known} instruments it too, where it is switched on", "yellow"))

@@ -1,0 +1,197 @@
+"""Several runs as a list, a line each: by time, and the runs of one session together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import UNSET
+from rich.cells import cell_len
+from rich.text import Text
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._order import Place, in_order, outermost, place_of
+from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
+from agentool_otel.cli._text import known
+from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
+from agentool_otel.reconstruction.endings import ending_of
+
+__all__ = ["Entry", "Numbered", "entry_of", "lines", "newest", "numbered"]
+
+_LONGEST = 400
+"""Characters of an input that are kept: more fit no terminal."""
+_NO_INPUT = "(not captured)"
+_NAMES = ("#", "trace", "agent", "status", "steps", "tools", "tokens", "duration")
+_IN_CELLS = ("trace", "agent", "steps", "tools", "tokens", "duration")
+_RIGHT = frozenset({"#", "steps", "tools", "tokens", "duration"})
+_WIDEST = {"trace": 13, "agent": 24, "status": 18}
+_NARROW = {"trace": 13, "agent": 12, "status": 13}
+"""Columns that words may have, where they are not cut. Numbers have as many as they need."""
+_WIDE = 110
+_LEAST = 16
+"""Columns that the input is worth leaving others out for."""
+
+
+class Entry(NamedTuple):
+    """What the list says of a run, which itself is not kept."""
+
+    place: Place
+    session_id: str | None
+    selected: bool
+    ending: str | None
+    cells: tuple[str, ...]
+    """Texts under `_IN_CELLS`."""
+    about: str
+    """Its input, or what it does where it has none."""
+    said: bool
+    """Whether that is its input."""
+
+
+class Numbered(NamedTuple):
+    """A run that is selected."""
+
+    number: int
+    """Its number among all, from 1."""
+    position: int
+    """Its place among all as they are read, from 0."""
+    entry: Entry
+    head: int
+    """Number of the outermost selected run around it, which may be its own."""
+
+
+def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
+    metrics = known(trace.metrics) or TraceMetrics()
+    place = place_of(trace)
+    agent = _text.clean(known(trace.agent_id) or "-")
+    about = _about(trace)
+    return Entry(
+        place,
+        known(trace.session_id),
+        selected,
+        ending_of(trace),
+        (
+            _text.short_id(trace.trace_id),
+            ("└ " if place.parent_id is not None else "") + agent,
+            str(len(trace.steps)),
+            _tool_count(trace),
+            _text.number(known(metrics.total_tokens)),
+            _text.duration(known(metrics.total_duration_ms)),
+        ),
+        about[:_LONGEST],
+        trace.input is not UNSET,
+    )
+
+
+def _tool_count(trace: ReasoningTrace) -> str:
+    count = len(trace.tool_calls())
+    if names_every_call(trace):
+        return str(count)
+    return f"{count}+" if count else _text.number(None)
+
+
+def _about(trace: ReasoningTrace) -> str:
+    if trace.input is not UNSET:
+        return _text.value(trace.input)
+    if outside_runs(trace):
+        names = {call.id: call.name for call in trace.tool_calls()}
+        return body(trace.steps[0], names).plain
+    return _NO_INPUT
+
+
+def numbered(entries: Sequence[Entry]) -> list[Numbered]:
+    """Return the selected runs with their numbers among all, in order of these."""
+    places = [entry.place for entry in entries]
+    order = in_order(places)
+    numbers = {position: n for n, position in enumerate(order, 1)}
+    # Of a run whose surroundings are not selected, nothing is around it in the list.
+    chosen = [position for position in order if entries[position].selected]
+    heads = outermost([places[position] for position in chosen])
+    return [
+        Numbered(numbers[position], position, entries[position], numbers[chosen[head]])
+        for position, head in zip(chosen, heads, strict=True)
+    ]
+
+
+def newest(runs: Sequence[Numbered], count: int | None) -> list[Numbered]:
+    """Return the last runs, with all that is inside them; all runs where no count is given."""
+    if count is None:
+        return list(runs)
+    heads = [run.head for run in runs if run.head == run.number]
+    kept = set(heads[-count:])
+    return [run for run in runs if run.head in kept]
+
+
+def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
+    """Yield the list line by line. Sessions stand in order of their last run, so that the newest
+    run is in the last lines."""
+    groups = _groups(runs)
+    widths = _widths(runs, width)
+    yield _line([*map(Text, _NAMES), Text("input")], widths, "bold")
+    space = False
+    for session_id, group in groups:
+        heads = sum(run.head == run.number for run in group)
+        together = session_id is not None and heads > 1
+        if together or space:
+            yield Text()
+        if together:
+            title = f"session {_text.clean(session_id or '')}  {_text.count(heads, 'run')}"
+            yield Text(title, "dim")
+        space = together
+        for run in group:
+            yield _line(_cells(run), widths)
+
+
+def _groups(runs: Sequence[Numbered]) -> list[tuple[str | None, list[Numbered]]]:
+    """Return the runs of one session after another; a run without one is a group of its own."""
+    sessions = {run.number: run.entry.session_id for run in runs}
+    groups: dict[str | int, list[Numbered]] = {}
+    last: dict[str | int, int] = {}
+    for run in runs:
+        session_id = sessions[run.head]
+        key = run.head if session_id is None else session_id
+        groups.setdefault(key, []).append(run)
+        last[key] = run.number
+    ordered = sorted(groups, key=last.__getitem__)
+    return [(key if isinstance(key, str) else None, groups[key]) for key in ordered]
+
+
+def _cells(run: Numbered) -> list[Text]:
+    trace, agent, *numbers = run.entry.cells
+    return [
+        Text(str(run.number), "dim"),
+        Text(trace),
+        Text(agent, "bold"),
+        status_text(run.entry.ending),
+        *map(Text, numbers),
+        Text(run.entry.about, "" if run.entry.said else "dim"),
+    ]
+
+
+def _widths(runs: Sequence[Numbered], width: int) -> dict[str, int]:
+    """Return the columns that are shown, and how wide each is."""
+    limits = _WIDEST if width >= _WIDE else _NARROW
+    widths = {name: len(name) for name in _NAMES}
+    endings = {run.entry.ending for run in runs}
+    widths["status"] = max(widths["status"], *(status_text(it).cell_len for it in endings))
+    widths["#"] = max(len(str(run.number)) for run in runs)
+    for run in runs:
+        for name, cell in zip(_IN_CELLS, run.entry.cells, strict=True):
+            widths[name] = max(widths[name], cell_len(cell))
+    widths = {name: min(wide, limits.get(name, wide)) for name, wide in widths.items()}
+    for name in ("tokens", "tools", "steps"):
+        if width - sum(widths.values()) - 2 * len(widths) < _LEAST:
+            del widths[name]
+    return widths
+
+
+def _line(cells: list[Text], widths: dict[str, int], style: str = "") -> Text:
+    line = Text(style=style)
+    for cell, name in zip(cells, _NAMES, strict=False):
+        if name not in widths:
+            continue
+        cell.truncate(widths[name], overflow="ellipsis")
+        gap = " " * (widths[name] - cell.cell_len)
+        line.append_text(Text.assemble(gap, cell) if name in _RIGHT else Text.assemble(cell, gap))
+        line.append("  ")
+    line.append_text(cells[-1])
+    return line

@@ -1,0 +1,74 @@
+"""The order in which runs are numbered: that of time, a run followed by the runs inside it.
+
+A new run never changes the number of an earlier one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agentool_otel.cli._text import known
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.times import to_ns
+
+__all__ = ["Place", "in_order", "outermost", "place_of"]
+
+
+class Place(NamedTuple):
+    """What decides where a run stands."""
+
+    trace_id: str
+    parent_id: str | None
+    """Trace id of the run that it is inside of."""
+    started_ns: int | None
+    """None where it is not known: after all others, as they are read."""
+
+
+def place_of(trace: ReasoningTrace) -> Place:
+    above = (known(trace.metadata) or {}).get("parent_trace_id")
+    started = known(trace.started_at)
+    return Place(
+        trace.trace_id,
+        above if isinstance(above, str) else None,
+        to_ns(started) if isinstance(started, str) else None,
+    )
+
+
+def in_order(places: Sequence[Place]) -> list[int]:
+    """Return the positions of the runs in the order of their numbers."""
+    tops = outermost(places)
+
+    def key(position: int) -> tuple[float, int, bool, float, int]:
+        top = tops[position]
+        inside = position != top
+        return _time(places[top]), top, inside, _time(places[position]), position
+
+    return sorted(range(len(places)), key=key)
+
+
+def outermost(places: Sequence[Place]) -> list[int]:
+    """Return for every run the position of the outermost one around it, which may be itself."""
+    positions: dict[str, int] = {}
+    for position, place in enumerate(places):
+        positions.setdefault(place.trace_id, position)
+    tops: dict[int, int] = {}
+    for start in range(len(places)):
+        way: list[int] = []
+        passed: set[int] = set()
+        at: int | None = start
+        top = start
+        while at is not None and at not in passed:
+            if at in tops:
+                top = tops[at]
+                break
+            way.append(at)
+            passed.add(at)
+            top, at = at, positions.get(places[at].parent_id or "")
+        tops.update(dict.fromkeys(way, top))
+    return [tops[position] for position in range(len(places))]
+
+
+def _time(place: Place) -> float:
+    return math.inf if place.started_ns is None else place.started_ns

@@ -1,0 +1,61 @@
+"""A graph that asks a human and stops, and the run that goes on with the answer.
+
+The question is the output of the run that stops, the answer the input of the one that goes on, and
+the `thread_id` of both is their conversation: the conventions have no other word for it.
+
+Source: langgraph types.py (`Command`, `Interrupt`, `interrupt`), errors.py, pregel/_loop.py at 1.0
+and 1.2.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+from agentool_otel.providers.fields import get, items, record, string
+
+__all__ = ["given", "imported", "interruption", "questions"]
+
+_ID = re.compile(r"[0-9a-f]{32}")
+"""How LangGraph tells answers by the id of their question from an answer that is an object."""
+
+
+def interruption(error: BaseException) -> str | None:
+    """Return what an exception says if it is control flow rather than a failure."""
+    if isinstance(error, GeneratorExit):
+        return "closed"
+    bubble = imported("langgraph.errors", "GraphBubbleUp")
+    return type(error).__name__ if bubble is not None and isinstance(error, bubble) else None
+
+
+def questions(error: BaseException) -> dict[str, Any]:
+    """Return what a human is asked, by the id of the interrupt; empty for other exceptions."""
+    kind = imported("langgraph.errors", "GraphInterrupt")
+    if kind is None or not isinstance(error, kind):
+        return {}
+    asked = items(error.args[0]) if error.args else []
+    return {string(each, "id") or "": get(each, "value") for each in asked}
+
+
+def given(inputs: Any) -> Any:
+    """Return what a graph is called with: of a `Command` the answer of a human, or else what it
+    puts into the state; None if it has neither.
+
+    Answers to several questions stay by the ids of these; one alone needs none.
+    """
+    kind = imported("langgraph.types", "Command")
+    if kind is None or not isinstance(inputs, kind):
+        return inputs
+    answer = get(inputs, "resume")
+    if answer is None:
+        return get(inputs, "update")
+    answers = record(answer)
+    if answers and len(answers) == 1 and all(_ID.fullmatch(str(key)) for key in answers):
+        return next(iter(answers.values()))
+    return answer
+
+
+def imported(module: str, name: str) -> Any:
+    """Return a name of a module if that is imported already: without it, nothing is an instance."""
+    return getattr(sys.modules.get(module), name, None)

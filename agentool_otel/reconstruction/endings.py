@@ -1,0 +1,38 @@
+"""How a run ended, in one word: its status, or what stopped it from outside.
+
+The agentool spec has no status for a run that was stopped: it is an `error` whose type says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.model.documents import UNSET, ReasoningTrace
+
+__all__ = ["STOPPED", "ending_of"]
+
+STOPPED = ("cancelled", "interrupted", "exited")
+"""Endings that are no failure of the run itself."""
+
+_BY_ERROR = {
+    "CancelledError": "cancelled",  # asyncio, concurrent.futures
+    "Cancelled": "cancelled",  # trio
+    "cancelled": "cancelled",  # a request that its MCP client took back
+    "KeyboardInterrupt": "interrupted",
+    "SystemExit": "exited",
+}
+
+
+def ending_of(trace: ReasoningTrace) -> str | None:
+    """Return the status of a run or, of one with an error that is no failure, one of `STOPPED`;
+    None where nothing is known."""
+    status = trace.status
+    if status is UNSET or status is None:
+        return None
+    if status != "error":
+        return status
+    metadata: Any = trace.metadata
+    error = metadata.get("error") if isinstance(metadata, dict) else None
+    kind = error.get("type") if isinstance(error, dict) else None
+    name = kind.rpartition(".")[2] if isinstance(kind, str) else ""
+    return _BY_ERROR.get(name, status)
