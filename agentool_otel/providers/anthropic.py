@@ -17,9 +17,9 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part
 from agentool_otel.providers.tools import definitions
 from agentool_otel.semconv import anthropic as names
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from agentool_otel.content.policy import jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part
 
 __all__ = ["GenerateContentReading", "is_answer", "is_part", "messages_of", "parts_of"]
 

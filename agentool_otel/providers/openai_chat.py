@@ -9,12 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import encode
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.calls import call_part, calls_of, result_of
 from agentool_otel.providers.fields import get, integer, items, joined, number, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part, definitions, media, usage_of
+from agentool_otel.providers.openai_values import media, usage_of
+from agentool_otel.providers.tools import definitions
 from agentool_otel.semconv import openai as names
 
 __all__ = ["ChatReading", "content", "is_answer", "message_of", "request"]
@@ -77,11 +79,7 @@ def message_of(item: Any) -> Message:
         parts += [media(part) for part in items(body)]
     if refusal := string(item, "refusal"):
         parts.append(text(refusal))
-    for call in items(item, "tool_calls"):
-        parts.append(_call(call))
-    if (function := get(item, "function_call")) is not None:
-        parts.append(call_part(string(function, "name"), get(function, "arguments"), None))
-    converted = message("system" if role == "developer" else role, parts)
+    converted = message("system" if role == "developer" else role, [*parts, *calls_of(item)])
     if (name := string(item, "name")) is not None:
         converted["name"] = name
     return converted
@@ -89,18 +87,7 @@ def message_of(item: Any) -> Message:
 
 def _response(body: Any) -> Any:
     """Return a tool's result: its text, or its pieces if they are not only text."""
-    pieces = [media(part) for part in items(body)]
-    if pieces and all(piece["type"] == "text" for piece in pieces):
-        return "\n".join(piece["content"] for piece in pieces)
-    return pieces or jsonable(body)
-
-
-def _call(call: Any) -> Part:
-    custom = get(call, "custom")
-    if custom is not None:
-        return call_part(string(custom, "name"), get(custom, "input"), string(call, "id"))
-    function = get(call, "function")
-    return call_part(string(function, "name"), get(function, "arguments"), string(call, "id"))
+    return result_of(body, [media(part) for part in items(body)])
 
 
 def _thought(item: Any) -> str | None:

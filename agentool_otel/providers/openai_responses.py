@@ -16,8 +16,10 @@ from msgspec.structs import replace
 from agentool_otel.content.policy import jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
-from agentool_otel.providers.openai_values import call_part, definitions, media, usage_of
+from agentool_otel.providers.openai_values import media, usage_of
+from agentool_otel.providers.tools import definitions
 from agentool_otel.semconv import openai as names
 
 __all__ = ["ResponsesReading", "content", "is_item", "messages_of", "request"]

@@ -1,4 +1,4 @@
-"""What chat completions and responses have in common: media, tools, usage.
+"""What chat completions and responses have in common: media, usage.
 
 Values come from users (dicts or the library's objects, of any quality) and from servers that only
 resemble OpenAI's: a value of an unexpected type counts as absent.
@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.content.policy import jsonable
-from agentool_otel.ground.json_codec import loads
-from agentool_otel.model.messages import Part, text, tool_call
+from agentool_otel.model.messages import Part, text
 from agentool_otel.model.operations import Usage
-from agentool_otel.providers.fields import get, integer, items, record, string
+from agentool_otel.providers.fields import get, integer, record, string
 
-__all__ = ["arguments_of", "call_part", "definitions", "media", "usage_of"]
+__all__ = ["media", "usage_of"]
 
 
 def usage_of(
@@ -38,48 +37,6 @@ def usage_of(
         audio_output_tokens=integer(of_output, "audio_tokens") or None,
     )
     return None if counts == Usage() else counts
-
-
-# ------------------------------------------------------------------------------- tools, content
-
-
-def arguments_of(arguments: Any) -> Any:
-    """Return a tool call's arguments: an object if the text is one, else the text."""
-    if not isinstance(arguments, str):
-        return {} if arguments is None else jsonable(arguments)
-    if not arguments.strip():
-        return {}
-    try:
-        value = loads(arguments)
-    except ValueError:
-        return arguments
-    return arguments if record(value) is None else value
-
-
-def call_part(name: str | None, arguments: Any, call_id: str | None) -> Part:
-    return tool_call(name or "unknown", arguments_of(arguments), call_id)
-
-
-def definitions(tools: Any) -> list[Any] | None:
-    """Return tool definitions: `{type, name, description?, parameters?}`.
-
-    Chat completions put the fields under the type's name, responses beside it; a tool that the
-    server has is its type alone, and named so.
-    """
-    results: list[Any] = []
-    for tool in items(tools):
-        kind = string(tool, "type") or "function"
-        fields = get(tool, kind) or tool
-        name = string(fields, "name") or string(tool, "server_label") or kind
-        definition: dict[str, Any] = {"type": kind, "name": name}
-        description = string(fields, "description")
-        if description is not None:
-            definition["description"] = description
-        parameters = record(jsonable(get(fields, "parameters")))
-        if parameters is not None:
-            definition["parameters"] = parameters
-        results.append(definition)
-    return results or None
 
 
 _MEDIA = {

@@ -26,7 +26,6 @@ __all__ = [
     "messages_from",
     "parts_from",
     "role_of",
-    "tool_definition",
 ]
 
 _RESULTS = ("tool_result", "tool-result", "tool-error")
@@ -402,20 +401,6 @@ def _failed(response: Part, failed: bool) -> Part:
 
 def _has_text(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("text"), str)
-
-
-def tool_definition(definition: Any) -> Any:
-    """Return the definition of a tool flat, as the conventions have it: providers nest it."""
-    definition = json_or_text(definition)
-    if isinstance(definition, dict) and isinstance(definition.get("function"), dict):
-        return {"type": definition.get("type", "function"), **definition["function"]}
-    if isinstance(definition, dict) and isinstance(definition.get("toolSpec"), dict):  # Bedrock
-        tool = dict(definition["toolSpec"])
-        schema = tool.pop("inputSchema", None)
-        if isinstance(schema, dict):
-            tool["parameters"] = schema.get("json", schema)
-        return {"type": "function", **tool}
-    return definition
 
 
 def are_calls(value: Any) -> bool:

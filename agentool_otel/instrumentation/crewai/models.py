@@ -20,9 +20,9 @@ from agentool_otel.instrumentation.kit.step_spans import start_step
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers import tools
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, joined, number, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.shapes import messages_of, parts_of
 from agentool_otel.semconv.gen_ai import Provider

@@ -13,8 +13,9 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.providers import finish_reasons
+from agentool_otel.providers.calls import arguments_of, call_part
 from agentool_otel.providers.fields import get, items, string
-from agentool_otel.providers.openai_values import arguments_of, call_part, media
+from agentool_otel.providers.openai_values import media
 
 __all__ = [
     "conversation",
