@@ -6,11 +6,10 @@ from typing import Any
 
 from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.model.messages import Message, Part, message, tool_call
+from agentool_otel.model.messages import Part, tool_call
 from agentool_otel.providers.fields import get, items, record, string
 
 __all__ = [
-    "apart",
     "arguments_of",
     "call_of",
     "call_part",
@@ -60,7 +59,9 @@ def call_of(call: Any) -> Part:
     source = call if held is None else held
     found = (get(source, name) for name in _ARGUMENTS)
     arguments = next((it for it in found if it is not None), None)
-    return call_part(string(source, "name"), arguments, string(call, "id"))
+    return call_part(
+        string(source, "name"), arguments, string(call, "call_id") or string(call, "id")
+    )
 
 
 def calls_of(item: Any) -> list[Part]:
@@ -94,12 +95,3 @@ def result_of(content: Any, parts: list[Part]) -> Any:
     if parts and all(part["type"] == "text" for part in parts):
         return "\n".join(part["content"] for part in parts)
     return parts or jsonable(content)
-
-
-def apart(role: str, parts: list[Part]) -> list[Message]:
-    """Return content as one message; as two if it holds results of tools and something else, those
-    of the tools as a message of their own."""
-    results = [part for part in parts if part.get("type") == "tool_call_response"]
-    others = [part for part in parts if part.get("type") != "tool_call_response"]
-    messages = [message("tool", results)] if results else []
-    return [*messages, message(role, others)] if others or not results else messages

@@ -19,14 +19,14 @@ from agentool_otel.model.operations import Inference, Usage
 from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.roles import role_of
 
-__all__ = ["GenerateContentReading", "is_answer", "is_part", "messages_of", "parts_of"]
+__all__ = ["GenerateContentReading", "is_answer", "is_part", "message_of", "parts_of"]
 
 _MEMBERS = ("functionCall", "functionResponse", "inlineData", "fileData", "executableCode")
 _SHAPED = frozenset({"text", "reasoning", "tool_call", "tool_call_response", "blob", "file", "uri"})
 """Types of parts whose members the conventions name: what is none of them is not called so."""
 _WITH_TEXT = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
-_ROLES = {"model": "assistant", "function": "tool"}
 
 
 def is_part(value: Any) -> bool:
@@ -47,30 +47,24 @@ def is_answer(value: Any) -> bool:
     )
 
 
-def messages_of(item: Any) -> list[Message]:
-    """Return one content as a message; two if it holds function results and other parts."""
-    role = string(item, "role") or "user"
-    results: list[Part] = []
-    others: list[Part] = []
-    for part in parts_of(get(item, "parts")):
-        (results if part["type"] == "tool_call_response" else others).append(part)
-    messages = [message("tool", results)] if results else []
-    if others or not results:
-        messages.append(message(_ROLES.get(role, role), others))
-    return messages
+def message_of(item: Any) -> Message:
+    """Return one content as a message."""
+    return message(role_of(string(item, "role") or "user"), parts_of(get(item, "parts")))
 
 
 def parts_of(parts: Any) -> list[Part]:
-    """Return the parts of a content, consecutive texts joined."""
+    """Return the parts of a content."""
+    return [each for part in items(parts) for each in _parts(part)]
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """Return parts with consecutive texts as one: a stream divides them anywhere."""
     merged: list[Part] = []
-    for part in items(parts):
-        for each in _parts(part):
-            if merged and _continues(merged[-1], each):
-                merged[-1] = (
-                    merged[-1] | each | {"content": merged[-1]["content"] + each["content"]}
-                )
-            else:
-                merged.append(each)
+    for each in parts:
+        if merged and _continues(merged[-1], each):
+            merged[-1] = merged[-1] | each | {"content": merged[-1]["content"] + each["content"]}
+        else:
+            merged.append(each)
     return merged
 
 
@@ -164,7 +158,7 @@ class GenerateContentReading:
         output: list[Message] = []
         reasons: list[str | None] = []
         for index in sorted(self._parts):
-            parts = parts_of(self._parts[index])
+            parts = _joined(parts_of(self._parts[index]))
             why = self._finish.get(index)
             if why == "stop" and any(part["type"] == "tool_call" for part in parts):
                 why = "tool_call"  # the API has no reason of its own for it

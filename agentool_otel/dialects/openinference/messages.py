@@ -8,12 +8,13 @@ from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.flattened import flatten, members
-from agentool_otel.dialects.kit.provider_messages import json_or_text, role_of
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes
+from agentool_otel.providers.roles import role_of
 
 __all__ = [
     "documents_from",
