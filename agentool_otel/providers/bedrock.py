@@ -50,12 +50,13 @@ def _thought(held: Any) -> Part:
 
 def _medium(held: Any, modality: str) -> Part:
     source = get(held, "source")
+    others = {name: it for name, it in (record(held) or {}).items() if name != "source"}
     content, address = get(source, "bytes"), string(get(source, "s3Location"), "uri")
     if address is not None:
-        return {"type": "uri", "uri": address, "modality": modality}
+        return {**others, "type": "uri", "uri": address, "modality": modality}
     if content is not None:
-        return {"type": "blob", "content": _text(content), "modality": modality}
-    return {"type": modality, **(record(jsonable(held)) or {})}
+        return {**others, "type": "blob", "content": _text(content), "modality": modality}
+    return {**others, "type": modality, "source": jsonable(source)}
 
 
 def _text(content: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Part, tool_call
-from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.fields import get, items, string
 
 __all__ = [
     "arguments_of",
@@ -21,16 +21,18 @@ __all__ = [
 
 
 def arguments_of(arguments: Any) -> Any:
-    """Return a tool call's arguments: an object if the text is one, else the text."""
+    """Return a tool call's arguments: an object or a list if the text is JSON of one, even of such
+    text, else the text; None where they are not known."""
     if not isinstance(arguments, str):
-        return {} if arguments is None else jsonable(arguments)
+        return None if arguments is None else jsonable(arguments)
     if not arguments.strip():
         return {}
     try:
         value = loads(arguments)
     except ValueError:
         return arguments
-    return arguments if record(value) is None else value
+    value = structured(value) if isinstance(value, str) else value
+    return value if isinstance(value, (dict, list)) else arguments
 
 
 def structured(value: Any) -> Any:

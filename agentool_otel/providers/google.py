@@ -21,7 +21,7 @@ from agentool_otel.providers.fields import get, integer, items, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.roles import role_of
 
-__all__ = ["GenerateContentReading", "is_answer", "is_part", "message_of", "parts_of"]
+__all__ = ["GenerateContentReading", "is_answer", "is_part", "message_of", "parts_of", "usage_of"]
 
 _MEMBERS = ("functionCall", "functionResponse", "inlineData", "fileData", "executableCode")
 _SHAPED = frozenset({"text", "reasoning", "tool_call", "tool_call_response", "blob", "file", "uri"})
@@ -74,7 +74,7 @@ def _continues(last: Part, part: Part) -> bool:
 
 def _parts(part: Any) -> list[Part]:
     if (call := _get(part, "functionCall")) is not None:
-        return [call_part(string(call, "name"), get(call, "args"), string(call, "id"))]
+        return [call_part(string(call, "name"), get(call, "args") or {}, string(call, "id"))]
     if (result := _get(part, "functionResponse")) is not None:
         return [tool_response(jsonable(get(result, "response")), string(result, "id"))]
     if (words := string(part, "text")) is not None:
@@ -171,11 +171,11 @@ class GenerateContentReading:
             response_model=self._version if isinstance(self._version, str) else None,
             finish_reasons=[it or "error" for it in reasons] or None if known else None,
             output=output if any(it["parts"] for it in output) else None,
-            usage=_usage_of(self._usage),
+            usage=usage_of(self._usage),
         )
 
 
-def _usage_of(usage: Any) -> Usage | None:
+def usage_of(usage: Any) -> Usage | None:
     """Return token counts; Google counts thoughts beside the answer, and tools' beside the prompt.
 
     Source: `UsageMetadata`; counts that are zero or absent are left out.

@@ -32,16 +32,19 @@ _ADDRESSES = ("url", "image_url", "file_url", "file_data")
 _CONTENTS = ("data", "base64")
 _TYPES = ("mime_type", "media_type", "mediaType", "mimeType")
 
+_READ = frozenset({*_ADDRESSES, *_CONTENTS, *_TYPES, "file_id", "id", "format", "source_type"})
+
 
 def media(part: Any) -> Part:
     """Return the part for one piece of a message's content; one of an unknown type as it is."""
     kind = string(part, "type") or "text"
     if kind in _TEXTS:
         words = _first(part, "refusal" if kind == "refusal" else "text")
+        words = string(get(part, "text"), "value") if words is None else words  # of assistants
         if words is not None:
             return text(words)
     elif kind in _MEDIA and (medium := _medium(part, kind)) is not None:
-        return medium
+        return _others(part, kind) | medium
     plain = jsonable(part)
     known = record(plain)
     return {"type": kind, "content": plain} if known is None else {**known, "type": kind}
@@ -65,6 +68,14 @@ def _medium(part: Any, kind: str) -> Part | None:
     if file_id is None:
         return None
     return _typed({"type": "file", "file_id": file_id, "modality": modality}, mime_type)
+
+
+def _others(part: Any, kind: str) -> Part:
+    """Return what else is known of a medium: its name, how much detail a model is to see."""
+    inner = (record(get(part, name)) or {} for name in (kind, "source"))
+    fields: Part = (record(jsonable(part)) or {}) | {k: v for it in inner for k, v in it.items()}
+    known = {"type", kind, "source", *_READ}
+    return {name: it for name, it in fields.items() if name not in known and it is not None}
 
 
 def _first(fields: Any, *names: str) -> str | None:

@@ -73,7 +73,7 @@ def message_of(item: Any) -> Message:
     if role == "tool":
         parts = _results(body, string(item, "tool_call_id") or string(item, "id"))
     else:
-        spoken = [text("")] if body == "" and role != "assistant" else parts_of(body)
+        spoken = parts_of(body)
         if refusal := string(item, "refusal"):
             spoken.append(text(refusal))
         parts = _reasoning(joined([_thought(item)])) + with_calls(spoken, calls_of(item))
