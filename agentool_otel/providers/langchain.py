@@ -13,21 +13,23 @@ from agentool_otel.model.operations import Usage
 from agentool_otel.providers import finish_reasons
 from agentool_otel.providers.blocks import CALLS, parts_of
 from agentool_otel.providers.calls import call_of, calls_of, structured, with_calls
-from agentool_otel.providers.fields import get, integer, items, string
+from agentool_otel.providers.fields import get, integer, items, record, string
 from agentool_otel.providers.roles import role_of
 
 __all__ = ["finish_reason", "from_message", "is_message", "pair_in", "usage_of"]
 
 _TYPES = frozenset({"human", "ai", "system", "tool", "function"})
-_OWN = ("additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls")
+_OWN = frozenset({"additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls"})
 """Members that only LangChain's messages have."""
 
 
 def is_message(value: Any) -> bool:
-    """True for a message that only LangChain has; one with a role may be one of OpenAI's."""
-    if any(get(value, name) is not None for name in _OWN):
+    """True for the JSON of a message that only LangChain has; others may be OpenAI's."""
+    known = record(value) or {}
+    if not known.keys().isdisjoint(_OWN):
         return True
-    return _type(string(value, "type") or "") in _TYPES and get(value, "content") is not None
+    kind = string(value, "type")
+    return kind is not None and "content" in known and _type(kind) in _TYPES
 
 
 def _type(name: str) -> str:

@@ -114,7 +114,9 @@ _SERVER_RESULTS = ("outputs", "output", "results", "result", "tools", "error")
 
 def is_item(value: Any) -> bool:
     """True for an item that only this API has; a message may be one of chat completions."""
-    kind = string(value, "type") or ""
+    kind = string(value, "type")
+    if kind is None:
+        return False
     if kind == "reasoning":
         return get(value, "summary") is not None
     if kind == "message":

@@ -3,7 +3,7 @@
 Every message is matched by itself, because programs mix them: a history in OpenAI's shape with a
 block of Anthropic's in it. What no shape fits is kept as text, JSON if it was structured.
 
-All values here are plain JSON (`emit.content.jsonable`).
+All values here are plain JSON (`content.policy.jsonable`).
 """
 
 from __future__ import annotations
