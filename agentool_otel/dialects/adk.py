@@ -25,6 +25,7 @@ from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.providers.finish_reasons import finish_reason
+from agentool_otel.providers.google import usage_of
 from agentool_otel.semconv import agentool, core, gen_ai
 
 __all__ = ["ADK"]
@@ -172,15 +173,11 @@ def _read_response(span: Reader, response: dict[str, Any]) -> None:
         onto.put(span, gen_ai.RESPONSE_FINISH_REASONS, [finish_reason(reason)])
     onto.put(span, gen_ai.RESPONSE_MODEL, _member(response, "model_version"))
     onto.put(span, core.ERROR_TYPE, _member(response, "error_code"))
-    usage = _member(response, "usage_metadata")
-    if isinstance(usage, dict):
-        reasoning_tokens = _member(usage, "thoughts_token_count")
-        answer_tokens = _member(usage, "candidates_token_count")
-        onto.put(span, gen_ai.USAGE_INPUT_TOKENS, _member(usage, "prompt_token_count"))
-        onto.put(span, gen_ai.USAGE_OUTPUT_TOKENS, onto.total(answer_tokens, reasoning_tokens))
-        onto.put(span, gen_ai.USAGE_REASONING_OUTPUT_TOKENS, reasoning_tokens)
-        cached = _member(usage, "cached_content_token_count")
-        onto.put(span, gen_ai.USAGE_CACHE_READ_INPUT_TOKENS, cached)
+    if (usage := usage_of(_member(response, "usage_metadata"))) is not None:
+        onto.put(span, gen_ai.USAGE_INPUT_TOKENS, usage.input_tokens)
+        onto.put(span, gen_ai.USAGE_OUTPUT_TOKENS, usage.output_tokens)
+        onto.put(span, gen_ai.USAGE_REASONING_OUTPUT_TOKENS, usage.reasoning_tokens)
+        onto.put(span, gen_ai.USAGE_CACHE_READ_INPUT_TOKENS, usage.cache_read_tokens)
 
 
 def _member(members: dict[str, Any], name: str) -> Any:

@@ -5,7 +5,14 @@
     openai_embeddings  embeddings
     anthropic          messages
     google             generateContent
-    tools              definitions of tools, for all of them
+    bedrock            Converse
+    langchain          messages of LangChain, which stand before any of these
+    vercel             tool calls and results of Vercel's AI SDK, likewise
+    blocks             one block of a message's content, whichever API it is of
+    calls              tool calls and results, for all of them
+    media              texts, images, sounds and files, likewise
+    tools              definitions of tools, likewise
+    roles              who speaks, likewise
     finish_reasons     why a model stopped, likewise
     shapes             recognise which API a value has the shape of
     servers            which provider is behind a host

@@ -1,8 +1,5 @@
 """Anthropic's messages API: messages of a request, and answers, whole or as events.
 
-A message with tool results becomes one with role `tool`, and one of the user with everything
-else in it.
-
 Source: anthropic-sdk-python types/{content_block,message_param,usage}.py and
 raw_message_stream_event.py, API version 2023-06-01.
 """
@@ -17,13 +14,14 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.calls import call_part, result_of
 from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part
+from agentool_otel.providers.media import media
 from agentool_otel.providers.tools import definitions
 from agentool_otel.semconv import anthropic as names
 
-__all__ = ["BLOCKS", "EVENTS", "MessagesReading", "content", "messages_of", "parts_of", "request"]
+__all__ = ["BLOCKS", "EVENTS", "MessagesReading", "content", "message_of", "parts_of", "request"]
 
 BLOCKS = frozenset(
     {
@@ -76,7 +74,7 @@ def content(parameters: dict[str, Any]) -> dict[str, Any]:
     messages = items(parameters, "messages")
     return {
         "system": parts_of(_blocks(parameters.get("system"))) or None,
-        "input": [each for item in messages for each in messages_of(item)] or None,
+        "input": [message_of(item) for item in messages] or None,
         "tools": definitions(parameters.get("tools")),
     }
 
@@ -85,15 +83,9 @@ def _blocks(content: Any) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
 
 
-def messages_of(item: Any) -> list[Message]:
-    """Return one message; two if it holds tool results and other content."""
-    role, blocks = string(item, "role") or "user", _blocks(get(item, "content"))
-    results = [block for block in blocks if string(block, "type") == "tool_result"]
-    others = [block for block in blocks if string(block, "type") != "tool_result"]
-    messages = [message("tool", parts_of(results))] if results else []
-    if others or not results:
-        messages.append(message(role, parts_of(others)))
-    return messages
+def message_of(item: Any) -> Message:
+    """Return one message; results of tools are in one of the user, as this API has them."""
+    return message(string(item, "role") or "user", parts_of(_blocks(get(item, "content"))))
 
 
 def parts_of(blocks: Any) -> list[Part]:
@@ -117,7 +109,8 @@ def _parts(block: Any) -> list[Part]:
         case "tool_use":
             return [call_part(string(block, "name"), get(block, "input"), call_id)]
         case "tool_result":
-            response = tool_response(_result(get(block, "content")), call_id)
+            held = get(block, "content")
+            response = tool_response(result_of(held, parts_of(held)), call_id)
             return [response | ({"is_error": True} if get(block, "is_error") is True else {})]
         case "server_tool_use" | "mcp_tool_use":
             name = string(block, "name") or "unknown"
@@ -125,7 +118,7 @@ def _parts(block: Any) -> list[Part]:
             part = {"type": "server_tool_call", "name": name, "server_tool_call": call}
             return [part | _known(id=call_id)]
         case "image" | "document":
-            return [_medium(block, kind)]
+            return [media(block)]
         case _:
             return _other(block, kind, call_id)
 
@@ -138,29 +131,6 @@ def _other(block: Any, kind: str, call_id: str | None) -> list[Part]:
         return [part | _known(id=call_id)]
     known = record(jsonable(block))
     return [] if known is None else [{**known, "type": kind}]
-
-
-def _result(content: Any) -> Any:
-    """Return a tool's result: its text, or its blocks if they are not only text."""
-    parts = parts_of(content)
-    if parts and all(part["type"] == "text" for part in parts):
-        return "\n".join(part["content"] for part in parts)
-    return parts or jsonable(content)
-
-
-def _medium(block: Any, modality: str) -> Part:
-    source = get(block, "source")
-    data, url, file_id = (string(source, name) for name in ("data", "url", "file_id"))
-    part: Part
-    if data is not None:
-        part = {"type": "blob", "content": data, "modality": modality}
-    elif url is not None:
-        part = {"type": "uri", "uri": url, "modality": modality}
-    elif file_id is not None:
-        part = {"type": "file", "file_id": file_id, "modality": modality}
-    else:
-        return {"type": modality, "source": jsonable(source)}
-    return part | _known(mime_type=string(source, "media_type"))
 
 
 def _known(**fields: str | None) -> dict[str, Any]:

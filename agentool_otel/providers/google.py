@@ -16,17 +16,17 @@ from msgspec.structs import replace
 from agentool_otel.content.policy import jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part
+from agentool_otel.providers.roles import role_of
 
-__all__ = ["GenerateContentReading", "is_answer", "is_part", "messages_of", "parts_of"]
+__all__ = ["GenerateContentReading", "is_answer", "is_part", "message_of", "parts_of", "usage_of"]
 
 _MEMBERS = ("functionCall", "functionResponse", "inlineData", "fileData", "executableCode")
 _SHAPED = frozenset({"text", "reasoning", "tool_call", "tool_call_response", "blob", "file", "uri"})
 """Types of parts whose members the conventions name: what is none of them is not called so."""
 _WITH_TEXT = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
-_ROLES = {"model": "assistant", "function": "tool"}
 
 
 def is_part(value: Any) -> bool:
@@ -47,30 +47,24 @@ def is_answer(value: Any) -> bool:
     )
 
 
-def messages_of(item: Any) -> list[Message]:
-    """Return one content as a message; two if it holds function results and other parts."""
-    role = string(item, "role") or "user"
-    results: list[Part] = []
-    others: list[Part] = []
-    for part in parts_of(get(item, "parts")):
-        (results if part["type"] == "tool_call_response" else others).append(part)
-    messages = [message("tool", results)] if results else []
-    if others or not results:
-        messages.append(message(_ROLES.get(role, role), others))
-    return messages
+def message_of(item: Any) -> Message:
+    """Return one content as a message."""
+    return message(role_of(string(item, "role") or "user"), parts_of(get(item, "parts")))
 
 
 def parts_of(parts: Any) -> list[Part]:
-    """Return the parts of a content, consecutive texts joined."""
+    """Return the parts of a content."""
+    return [each for part in items(parts) for each in _parts(part)]
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """Return parts with consecutive texts as one: a stream divides them anywhere."""
     merged: list[Part] = []
-    for part in items(parts):
-        for each in _parts(part):
-            if merged and _continues(merged[-1], each):
-                merged[-1] = (
-                    merged[-1] | each | {"content": merged[-1]["content"] + each["content"]}
-                )
-            else:
-                merged.append(each)
+    for each in parts:
+        if merged and _continues(merged[-1], each):
+            merged[-1] = merged[-1] | each | {"content": merged[-1]["content"] + each["content"]}
+        else:
+            merged.append(each)
     return merged
 
 
@@ -80,7 +74,7 @@ def _continues(last: Part, part: Part) -> bool:
 
 def _parts(part: Any) -> list[Part]:
     if (call := _get(part, "functionCall")) is not None:
-        return [call_part(string(call, "name"), get(call, "args"), string(call, "id"))]
+        return [call_part(string(call, "name"), get(call, "args") or {}, string(call, "id"))]
     if (result := _get(part, "functionResponse")) is not None:
         return [tool_response(jsonable(get(result, "response")), string(result, "id"))]
     if (words := string(part, "text")) is not None:
@@ -164,7 +158,7 @@ class GenerateContentReading:
         output: list[Message] = []
         reasons: list[str | None] = []
         for index in sorted(self._parts):
-            parts = parts_of(self._parts[index])
+            parts = _joined(parts_of(self._parts[index]))
             why = self._finish.get(index)
             if why == "stop" and any(part["type"] == "tool_call" for part in parts):
                 why = "tool_call"  # the API has no reason of its own for it
@@ -177,11 +171,11 @@ class GenerateContentReading:
             response_model=self._version if isinstance(self._version, str) else None,
             finish_reasons=[it or "error" for it in reasons] or None if known else None,
             output=output if any(it["parts"] for it in output) else None,
-            usage=_usage_of(self._usage),
+            usage=usage_of(self._usage),
         )
 
 
-def _usage_of(usage: Any) -> Usage | None:
+def usage_of(usage: Any) -> Usage | None:
     """Return token counts; Google counts thoughts beside the answer, and tools' beside the prompt.
 
     Source: `UsageMetadata`; counts that are zero or absent are left out.

@@ -9,12 +9,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import encode
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.blocks import parts_of
+from agentool_otel.providers.calls import call_part, calls_of, result_of, with_calls
 from agentool_otel.providers.fields import get, integer, items, joined, number, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part, definitions, media, usage_of
+from agentool_otel.providers.openai_usage import usage_of
+from agentool_otel.providers.roles import role_of
+from agentool_otel.providers.tools import definitions
 from agentool_otel.semconv import openai as names
 
 __all__ = ["ChatReading", "content", "is_answer", "message_of", "request"]
@@ -64,43 +68,27 @@ def content(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def message_of(item: Any) -> Message:
     """Return one message of a request."""
-    role = string(item, "role") or "user"
-    call_id = string(item, "tool_call_id")
+    role = role_of(string(item, "role") or "user")
     body = get(item, "content")
-    if role in ("tool", "function"):
-        return message("tool", [tool_response(_response(body), call_id)])
-    parts = _reasoning(joined([_thought(item)]))
-    if isinstance(body, str):
-        if body or role != "assistant":
-            parts.append(text(body))
+    if role == "tool":
+        parts = _results(body, string(item, "tool_call_id") or string(item, "id"))
     else:
-        parts += [media(part) for part in items(body)]
-    if refusal := string(item, "refusal"):
-        parts.append(text(refusal))
-    for call in items(item, "tool_calls"):
-        parts.append(_call(call))
-    if (function := get(item, "function_call")) is not None:
-        parts.append(call_part(string(function, "name"), get(function, "arguments"), None))
-    converted = message("system" if role == "developer" else role, parts)
+        spoken = parts_of(body)
+        if refusal := string(item, "refusal"):
+            spoken.append(text(refusal))
+        parts = _reasoning(joined([_thought(item)])) + with_calls(spoken, calls_of(item))
+    converted = message(role, parts)
     if (name := string(item, "name")) is not None:
         converted["name"] = name
     return converted
 
 
-def _response(body: Any) -> Any:
-    """Return a tool's result: its text, or its pieces if they are not only text."""
-    pieces = [media(part) for part in items(body)]
-    if pieces and all(piece["type"] == "text" for piece in pieces):
-        return "\n".join(piece["content"] for piece in pieces)
-    return pieces or jsonable(body)
-
-
-def _call(call: Any) -> Part:
-    custom = get(call, "custom")
-    if custom is not None:
-        return call_part(string(custom, "name"), get(custom, "input"), string(call, "id"))
-    function = get(call, "function")
-    return call_part(string(function, "name"), get(function, "arguments"), string(call, "id"))
+def _results(body: Any, call_id: str | None) -> list[Part]:
+    """Return results of tools: those in the content, as other APIs have them, or the content."""
+    blocks = items(body)
+    pieces = parts_of(blocks) if all(string(it, "type") for it in blocks) else []
+    results = [part for part in parts_of(blocks) if part["type"] == "tool_call_response"]
+    return results or [tool_response(result_of(body, pieces), call_id)]
 
 
 def _thought(item: Any) -> str | None:
@@ -278,12 +266,6 @@ class ChatReading:
             # Spec: one per choice; `error` for one that ended abnormally or never said
             finish_reasons=[it or "error" for it in reasons] or None if known else None,
             output=messages if any(it["parts"] for it in messages) else None,
-            usage=usage_of(
-                self._usage,
-                "prompt_tokens",
-                "completion_tokens",
-                "prompt_tokens_details",
-                "completion_tokens_details",
-            ),
+            usage=usage_of(self._usage),
             extra=extra,
         )

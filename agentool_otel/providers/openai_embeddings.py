@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agentool_otel.model.operations import Embeddings
 from agentool_otel.providers.fields import get, integer, items, string
-from agentool_otel.providers.openai_values import usage_of
+from agentool_otel.providers.openai_usage import usage_of
 
 __all__ = ["EmbeddingsReading", "content", "request"]
 
@@ -40,7 +40,7 @@ class EmbeddingsReading:
             self._request,
             dimensions=dimensions,
             response_model=string(response, "model"),
-            usage=usage_of(get(response, "usage"), "prompt_tokens", "", "", ""),
+            usage=usage_of({"prompt_tokens": integer(get(response, "usage"), "prompt_tokens")}),
         )
 
 

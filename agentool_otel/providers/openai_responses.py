@@ -14,10 +14,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from agentool_otel.content.policy import jsonable
-from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.messages import Message, Part, message, text, tool_response
 from agentool_otel.model.operations import Inference
+from agentool_otel.providers.blocks import parts_of, thoughts_of
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, joined, number, record, string
-from agentool_otel.providers.openai_values import call_part, definitions, media, usage_of
+from agentool_otel.providers.openai_usage import usage_of
+from agentool_otel.providers.roles import role_of
+from agentool_otel.providers.tools import definitions
 from agentool_otel.semconv import openai as names
 
 __all__ = ["ResponsesReading", "content", "is_item", "messages_of", "request"]
@@ -62,24 +66,28 @@ def content(parameters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def messages_of(values: Any) -> list[Message] | None:
-    """Return the items of an input or an output as messages, None if there are none."""
+def messages_of(values: Any, role: str = "user") -> list[Message] | None:
+    """Return the items of an input or an output as messages, None if there are none.
+
+    Args:
+        values: the items.
+        role: the role of messages that do not name one.
+    """
     messages: list[Message] = []
     for item in items(values):
         kind = string(item, "type") or "message"
-        role = _role(item, kind)
+        speaker = _role(item, kind, role)
         parts = parts_of_item(item, kind)
-        if role == "assistant" and messages and messages[-1]["role"] == "assistant":
+        if speaker == "assistant" and messages and messages[-1]["role"] == "assistant":
             messages[-1]["parts"] += parts
         else:
-            messages.append(message(role, parts))
+            messages.append(message(speaker, parts))
     return messages or None
 
 
-def _role(item: Any, kind: str) -> str:
+def _role(item: Any, kind: str, default: str) -> str:
     if kind == "message":
-        role = string(item, "role") or "user"
-        return "system" if role == "developer" else role
+        return role_of(string(item, "role") or default)
     return "tool" if kind in _ANSWERS else "assistant"
 
 
@@ -106,7 +114,9 @@ _SERVER_RESULTS = ("outputs", "output", "results", "result", "tools", "error")
 
 def is_item(value: Any) -> bool:
     """True for an item that only this API has; a message may be one of chat completions."""
-    kind = string(value, "type") or ""
+    kind = string(value, "type")
+    if kind is None:
+        return False
     if kind == "reasoning":
         return get(value, "summary") is not None
     if kind == "message":
@@ -119,11 +129,9 @@ def is_item(value: Any) -> bool:
 def parts_of_item(item: Any, kind: str) -> list[Part]:
     """Return the parts that one item, of an input or an output, stands for."""
     if kind == "message":
-        body = get(item, "content")
-        return [text(body)] if isinstance(body, str) else [media(part) for part in items(body)]
+        return parts_of(get(item, "content"))
     if kind == "reasoning":
-        thoughts = items(item, "summary") + items(item, "content")
-        return [reasoning(it) for part in thoughts if (it := string(part, "text"))]
+        return thoughts_of(item)
     if kind in _ANSWERS:
         return [tool_response(jsonable(get(item, "output")), string(item, "call_id"))]
     if kind in _CLIENT_CALLS:
@@ -274,13 +282,7 @@ class ResponsesReading:
             response_model=string(response, "model"),
             finish_reasons=[reason] if reason else None,
             output=[message("assistant", parts, reason)] if parts else None,
-            usage=usage_of(
-                get(response, "usage"),
-                "input_tokens",
-                "output_tokens",
-                "input_tokens_details",
-                "output_tokens_details",
-            ),
+            usage=usage_of(get(response, "usage")),
             error_type=string(failure, "code") or ("error" if ended_badly and not failed else None),
             error_message=string(failure, "message"),
             extra=extra,

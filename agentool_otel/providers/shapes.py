@@ -3,7 +3,7 @@
 Every message is matched by itself, because programs mix them: a history in OpenAI's shape with a
 block of Anthropic's in it. What no shape fits is kept as text, JSON if it was structured.
 
-All values here are plain JSON (`emit.content.jsonable`).
+All values here are plain JSON (`content.policy.jsonable`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from agentool_otel.content.policy import as_text
 from agentool_otel.model.messages import Message, Part, message, text
-from agentool_otel.model.messages import parts_of as parts_in
 from agentool_otel.model.operations import Inference
-from agentool_otel.providers import anthropic, google
+from agentool_otel.providers import anthropic, google, langchain
 from agentool_otel.providers import openai_chat as chat
 from agentool_otel.providers import openai_responses as responses
+from agentool_otel.providers.blocks import block_parts
 from agentool_otel.providers.fields import get, items, record, string
-from agentool_otel.providers.openai_values import media
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.reading import Reading
 from agentool_otel.semconv import openai as names
 from agentool_otel.semconv.gen_ai import Provider
@@ -40,8 +40,8 @@ def messages_of(value: Any, role: str = "user") -> list[Message]:
         role: the role of messages that do not name one.
     """
     entries: list[Any] = value if isinstance(value, list) else [value]
-    if any(responses.is_item(each) for each in entries):
-        return responses.messages_of([each for each in entries if record(each)]) or []
+    if any(map(responses.is_item, entries)) and not any(map(_is_chat, entries)):
+        return responses.messages_of([each for each in entries if record(each)], role) or []
     messages: list[Message] = []
     loose: list[Part] = []
     for entry in entries:
@@ -58,7 +58,7 @@ def messages_of(value: Any, role: str = "user") -> list[Message]:
 def is_content(value: Any) -> bool:
     """True for text, blocks and parts, none of which names a role."""
     entries: list[Any] = value if isinstance(value, list) else [value]
-    return not any(responses.is_item(each) or _is_message(each) for each in entries)
+    return not any(_is_message(each) for each in entries)
 
 
 def parts_of(value: Any) -> list[Part]:
@@ -68,53 +68,43 @@ def parts_of(value: Any) -> list[Part]:
             for part in item["parts"]]  # fmt: skip
 
 
+def _is_chat(value: Any) -> bool:
+    """True for a message that only chat completions have."""
+    return string(value, "role") in ("tool", "function") or get(value, "tool_calls") is not None
+
+
 def _is_message(value: Any) -> bool:
     known = record(value)
     if known is None:
         return False
-    return "role" in known or isinstance(known.get("parts"), list) or "tool_calls" in known
+    if isinstance(known.get("parts"), list) or not known.keys().isdisjoint(("role", "tool_calls")):
+        return True
+    if "content" in known and "type" not in known:
+        return True
+    return responses.is_item(value) or langchain.is_message(value)
 
 
 def _messages(item: dict[str, Any], role: str) -> list[Message]:
-    item = {**item, "role": string(item, "role") or role}
     parts = items(item, "parts")
+    reason = finish_reason(item.get("finish_reason") or item.get("stop_reason"))
+    named = {**item, "role": string(item, "role") or role}
     if parts and all(string(part, "type") for part in parts):
-        return [item]  # of the conventions
+        return [named]  # of the conventions
+    if langchain.is_message(item):
+        return [langchain.from_message(item if "type" in item else named, reason)]
     if parts:
-        return google.messages_of(item)
-    if any(string(block, "type") in anthropic.BLOCKS for block in items(item, "content")):
-        return anthropic.messages_of(item)
-    return [chat.message_of(item)]
-
-
-_REQUIRED = {
-    "text": "content",
-    "reasoning": "content",
-    "tool_call": "name",
-    "tool_call_response": "response",
-    "server_tool_call": "server_tool_call",
-    "server_tool_call_response": "server_tool_call_response",
-    "blob": "content",
-    "file": "file_id",
-    "uri": "uri",
-}
-"""The member that tells a part of the conventions from a block of the same type."""
+        return [google.message_of(named)]
+    if responses.is_item(item) and item.get("type") != "message":
+        return responses.messages_of([item]) or []
+    converted = chat.message_of(named)
+    if reason is not None:
+        converted["finish_reason"] = reason
+    return [converted]
 
 
 def _parts(value: Any) -> list[Part]:
-    known = record(value)
-    if known is None:
-        return [] if value is None else [text(as_text(value))]
-    kind = string(value, "type")
-    if kind is None:
-        return google.parts_of([value]) if google.is_part(value) else [text(as_text(value))]
-    if _REQUIRED.get(kind) in known:
-        return [known]
-    if kind == "function" and record(known.get("function")) is not None:
-        return parts_in(chat.message_of({"role": "assistant", "tool_calls": [value]}))
-    if kind in anthropic.BLOCKS:
-        return anthropic.parts_of([value])
-    return [media(value)]
+    known = None if record(value) is None else block_parts(value)
+    return known if known is not None else [] if value is None else [text(as_text(value))]
 
 
 # -------------------------------------------------------------------------------------- answers

@@ -1,49 +1,80 @@
 """Definitions of tools, in the shape of any provider, as the conventions have them.
 
 Source: OpenAI chat completions and responses, Anthropic messages (`input_schema`), Google
-generateContent (`functionDeclarations`, and tools of the server as members of their own), 2026-10.
+generateContent (`functionDeclarations`, and tools of the server as members of their own), Bedrock
+Converse (`toolSpec`), MCP and the Vercel AI SDK (`inputSchema`), pydantic-ai
+(`parameters_json_schema`), 2026-10.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.content.policy import jsonable
-from agentool_otel.providers import openai_values
+from agentool_otel.providers.calls import structured
 from agentool_otel.providers.fields import get, items, record, string
 
 __all__ = ["definitions"]
 
 _DECLARED = ("functionDeclarations", "function_declarations")
-_SCHEMAS = ("input_schema", "parametersJsonSchema", "parameters_json_schema")
-"""Other names of what OpenAI calls `parameters`."""
+_SCHEMAS = (
+    *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
+    *("parameters_json_schema", "json_schema", "arguments"),
+)
+"""Names of what the conventions and OpenAI call `parameters`."""
 
 
-def definitions(tools: Any) -> list[Any] | None:
+def definitions(tools: Any, whole: bool = False) -> list[dict[str, Any]] | None:
     """Return tool definitions: `{type, name, description?, parameters?}`; None if there are none.
 
+    A tool that the server has may be its type alone, and is named so.
+
     Args:
-        tools: a list of dicts or of a library's objects; anything else in it is ignored.
+        tools: a list of dicts or of a library's objects; what is no tool is left out.
+        whole: whether to keep the members of a dict that the conventions have no name for.
     """
-    return openai_values.definitions([it for tool in items(tools) for it in _declared(tool)])
+    found = [_definition(it, whole) for tool in items(tools) for it in _declared(tool)]
+    return [it for it in found if it is not None] or None
 
 
 def _declared(tool: Any) -> list[Any]:
     """Return the tools that one entry of a list stands for: Google's declares several."""
     for name in _DECLARED:
         if declared := items(tool, name):
-            return [_as_function(each) for each in declared]
-    if string(tool, "name") or string(tool, "type"):
-        return [_as_function(tool)]
+            return declared
     known = record(tool)
-    if known is None or "function" in known:
+    if known is None or not known.keys().isdisjoint(("name", "type", "function", "toolSpec")):
         return [tool]
     return [{"type": name} for name, settings in known.items() if isinstance(settings, dict)]
 
 
-def _as_function(tool: Any) -> Any:
-    """Return a function with its parameters under OpenAI's name, anything else as it is."""
-    for name in _SCHEMAS:
-        if (schema := get(tool, name)) is not None:
-            return {**(record(jsonable(tool)) or {}), "type": "function", "parameters": schema}
-    return tool
+def _definition(tool: Any, whole: bool) -> dict[str, Any] | None:
+    kind = string(tool, "type")
+    nested = (get(tool, name) for name in (kind, "function", "toolSpec") if name)
+    fields = next((it for it in nested if string(it, "name") is not None), tool)
+    own_name = kind if kind != "function" else None
+    name = string(fields, "name") or string(tool, "server_label") or own_name
+    if name is None:
+        return None
+    key, schema = _schema(fields)
+    definition: dict[str, Any] = {"type": kind or "function", "name": name}
+    if key == "input_schema":
+        definition["type"] = "function"  # Anthropic calls those of the client `custom`, or nothing
+    description = string(fields, "description")
+    if description is not None:
+        definition["description"] = description
+    if schema is not None:
+        definition["parameters"] = schema
+    if whole:
+        others = {it: value for it, value in (record(fields) or {}).items() if it != key}
+        definition = {**others, **definition}
+    return definition
+
+
+def _schema(fields: Any) -> tuple[str | None, dict[str, Any] | None]:
+    """Return the schema of a tool's parameters and the member that it is in, None without one."""
+    for key in _SCHEMAS:
+        schema = record(structured(get(fields, key)))
+        if schema is not None:
+            inner = record(schema.get("json")) if schema.keys() == {"json"} else None  # Bedrock's
+            return key, schema if inner is None else inner
+    return None, None

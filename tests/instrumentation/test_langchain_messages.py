@@ -9,12 +9,13 @@ import pytest
 pytest.importorskip("langchain_core")
 
 from agentool_otel.instrumentation.langchain import messages, models
+from agentool_otel.providers import langchain
 
 
 def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
     from langchain_core.messages import AIMessage
 
-    found: list[dict[str, Any]] = messages.from_message(AIMessage(content=content, **fields))[
+    found: list[dict[str, Any]] = langchain.from_message(AIMessage(content=content, **fields))[
         "parts"
     ]
     return found
@@ -26,7 +27,7 @@ def parts(content: Any, **fields: Any) -> list[dict[str, Any]]:
 )
 def test_whatever_stands_for_a_message_of_the_user_is_one(given: Any) -> None:
     said = {"role": "user", "parts": [{"type": "text", "content": "Hello"}]}
-    assert messages.from_message(given) == said
+    assert langchain.from_message(given) == said
 
 
 def test_thoughts_of_anthropic_keep_their_signature() -> None:
@@ -88,7 +89,7 @@ def test_tools_of_the_provider_are_told_apart() -> None:
     ],
 )
 def test_media_have_their_parts(block: Any, part: Any) -> None:
-    assert messages.from_message({"role": "user", "content": [block]})["parts"] == [part]
+    assert langchain.from_message({"role": "user", "content": [block]})["parts"] == [part]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_media_have_their_parts(block: Any, part: Any) -> None:
     [("tool_calls", "tool_call"), ("end_turn", "stop"), ("MAX_TOKENS", "length"), ("odd", "odd")],
 )
 def test_finish_reasons_are_the_conventions_where_they_have_one(said: str, reason: str) -> None:
-    assert messages.finish_reason({"stop_reason": said}) == reason
+    assert langchain.finish_reason({"stop_reason": said}) == reason
 
 
 def test_the_input_of_a_graph_is_what_its_user_said_last() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.model.operations import Usage
-from agentool_otel.providers.openai_values import usage_of
+from agentool_otel.providers.openai_usage import usage_of
 from agentool_otel.testing.turns import Turn
 
 pytest.importorskip("openai")
@@ -66,8 +66,7 @@ def test_what_the_server_tells_apart_by_modality_is_told_apart() -> None:
         "prompt_tokens_details": {"audio_tokens": 10, "cached_tokens": 0, "image_tokens": 5},
         "completion_tokens_details": {"audio_tokens": 15, "text_tokens": 0},
     }
-    details = ("prompt_tokens_details", "completion_tokens_details")
-    assert usage_of(said, "prompt_tokens", "completion_tokens", *details) == Usage(
+    assert usage_of(said) == Usage(
         input_tokens=30,
         output_tokens=20,
         audio_input_tokens=10,

@@ -21,13 +21,13 @@ from agentool_otel.dialects.kit.provider_messages import (
     json_or_text,
     messages_from,
     parts_from,
-    tool_definition,
 )
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.operations import Operation, Unclassified
 from agentool_otel.model.spans import STATUS_ERROR
+from agentool_otel.providers import tools as provider_tools
 from agentool_otel.semconv import core, gen_ai
 
 __all__ = [
@@ -273,41 +273,18 @@ def set_system(span: Reader, value: Any) -> None:
         span.rest[gen_ai.SYSTEM_INSTRUCTIONS] = parts
 
 
-_SCHEMAS = (
-    *("parameters", "inputSchema", "input_schema", "parameters_json_schema", "json_schema"),
-    "arguments",
-)
+def definitions(tools: Any, whole: bool = False) -> list[Any]:
+    """Return tool definitions, which may be JSON text or names alone, as the conventions have them.
 
-
-def definitions(tools: Any) -> list[dict[str, Any]]:
-    """Return tool definitions of any provider's shape as the conventions have them."""
-    results: list[dict[str, Any]] = []
+    Args:
+        tools: a list of them, an object of them by name, or one.
+        whole: whether everything stays that is known of them, also of what is no tool.
+    """
+    results: list[Any] = []
     for tool in map(json_or_text, _each(tools)):
-        if isinstance(tool, str) and tool:
-            results.append({"type": "function", "name": tool})
-        elif isinstance(tool, dict):
-            declared = tool.get("function_declarations") or tool.get("functionDeclarations")
-            results += definitions(declared) if isinstance(declared, list) else _definition(tool)
+        named = {"name": tool} if isinstance(tool, str) and tool else tool
+        results += provider_tools.definitions([named], whole) or ([tool] if whole else [])
     return results
-
-
-def _definition(tool: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the definition of one tool; an empty list if it has no name."""
-    inner = tool.get("function") or tool.get("toolSpec")
-    declaration = inner if isinstance(inner, dict) else tool
-    name, description = declaration.get("name"), declaration.get("description")
-    if not isinstance(name, str):
-        return []
-    result: dict[str, Any] = {"type": str(tool.get("type") or "function"), "name": name}
-    if isinstance(description, str):
-        result["description"] = description
-    schemas = (json_or_text(declaration.get(key)) for key in _SCHEMAS)
-    schema = next((it for it in schemas if isinstance(it, dict)), None)
-    if schema is not None and schema.keys() == {"json"}:  # Bedrock's
-        schema = schema["json"]
-    if schema is not None:
-        result["parameters"] = schema
-    return [result]
 
 
 def _each(value: Any) -> Iterable[Any]:
@@ -338,12 +315,8 @@ def set_result(span: Reader, value: Any) -> None:
 def mend_definitions(span: Reader) -> None:
     """Make tool definitions flat, where an SDK has left them in a provider's shape."""
     tools = span.rest.get(gen_ai.TOOL_DEFINITIONS)
-    if isinstance(tools, str) and '"function":' in tools:
-        tools = json_or_text(tools)
-        if isinstance(tools, list):
-            span.rest[gen_ai.TOOL_DEFINITIONS] = [tool_definition(tool) for tool in tools]
-    elif isinstance(tools, str) and '"function_declarations":' in tools:  # Google's
-        span.rest[gen_ai.TOOL_DEFINITIONS] = definitions(tools)
+    if isinstance(tools, str) and ('"function":' in tools or '"function_declarations":' in tools):
+        span.rest[gen_ai.TOOL_DEFINITIONS] = definitions(tools, whole=True) or tools
 
 
 def mend_responses(span: Reader) -> None:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.flattened import flatten, members
-from agentool_otel.dialects.kit.provider_messages import json_or_text, role_of, tool_definition
+from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, message, parts_of, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.spans import Attributes
+from agentool_otel.providers.roles import role_of
 
 __all__ = [
     "documents_from",
@@ -121,7 +123,8 @@ def _media(kind: str, block: dict[str, Any]) -> Part:
 
 def tools_from(items: Any) -> list[Any]:
     """Return the tool definitions below `llm.tools`, flat as the conventions have them."""
-    return [tool_definition(tool.get("json_schema", tool)) for tool in members(items, "tool")]
+    tools = [tool.get("json_schema", tool) for tool in members(items, "tool")]
+    return onto.definitions(tools, whole=True)
 
 
 def documents_from(items: Any) -> list[dict[str, Any]]:

@@ -19,10 +19,10 @@ from agentool_otel.emit.owners import CallsBelow
 from agentool_otel.instrumentation.kit.step_spans import start_step
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Inference, Usage
-from agentool_otel.providers import tools
+from agentool_otel.providers import bedrock, tools
+from agentool_otel.providers.calls import call_part
 from agentool_otel.providers.fields import get, integer, items, joined, number, string
 from agentool_otel.providers.finish_reasons import finish_reason
-from agentool_otel.providers.openai_values import call_part
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.shapes import messages_of, parts_of
 from agentool_otel.semconv.gen_ai import Provider
@@ -44,10 +44,10 @@ _PROVIDERS = {
 """CrewAI's and LiteLLM's names of providers that the conventions call otherwise."""
 
 _COUNTS = {
-    "input_tokens": ("prompt_tokens", "input_tokens", "prompt_token_count", "inputTokens"),
-    "output_tokens": ("completion_tokens", "output_tokens", "outputTokens"),
-    "cache_read_tokens": ("cached_prompt_tokens", "cacheReadInputTokens"),
-    "cache_write_tokens": ("cache_creation_tokens", "cacheWriteInputTokens"),
+    "input_tokens": ("prompt_tokens", "input_tokens", "prompt_token_count"),
+    "output_tokens": ("completion_tokens", "output_tokens"),
+    "cache_read_tokens": ("cached_prompt_tokens",),
+    "cache_write_tokens": ("cache_creation_tokens",),
     "reasoning_tokens": ("reasoning_tokens",),
 }
 _SUBSETS = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
@@ -188,14 +188,13 @@ def _call(requested: Any) -> list[Part]:
 
 def usage_of(usage: Any) -> Usage | None:
     """Return token counts under whatever names a provider's class has them."""
+    if (of_bedrock := bedrock.usage_of(usage)) is not None:
+        return of_bedrock
     counts: dict[str, int | None] = {}
     for field, names in _COUNTS.items():
         counts[field] = next(
             (it for name in names if (it := integer(usage, name)) is not None), None
         )
-    if integer(usage, "inputTokens") is not None:  # Bedrock's, beside which the cached ones stand
-        cached = (counts["cache_read_tokens"] or 0) + (counts["cache_write_tokens"] or 0)
-        counts["input_tokens"] = (counts["input_tokens"] or 0) + cached
     for field in _SUBSETS:
         counts[field] = counts[field] or None
     found = Usage(**counts)

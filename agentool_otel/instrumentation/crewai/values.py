@@ -10,8 +10,8 @@ from typing import Any
 from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import AgentInvocation
+from agentool_otel.providers.calls import arguments_of
 from agentool_otel.providers.fields import get, items, number, record, string
-from agentool_otel.providers.openai_values import arguments_of
 from agentool_otel.providers.shapes import messages_of
 
 __all__ = [

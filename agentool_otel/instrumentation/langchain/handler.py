@@ -40,7 +40,9 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
+from agentool_otel.providers.calls import structured
 from agentool_otel.providers.fields import get, items, string
+from agentool_otel.providers.langchain import from_message
 from agentool_otel.semconv import agentool
 
 __all__ = ["Handler"]
@@ -277,7 +279,7 @@ class Handler(BaseCallbackHandler):
         if params.get("stream") is True:
             run.fields["stream"] = True
         if run.wants_content:
-            run.fields["input"] = messages.conversation(asked)
+            run.fields["input"] = [from_message(each) for each in asked]
             run.fields["tools"] = models.offered(params)
         run.open()
 
@@ -362,7 +364,7 @@ class Handler(BaseCallbackHandler):
                 fields["error_type"] = "tool_error"
             if run.wants_content and reply is not UNSET:
                 content = reply if get(reply, "tool_call_id") is None else get(reply, "content")
-                fields["result"] = messages.structured(content)  # of a failed one, too: it was told
+                fields["result"] = structured(content)  # of a failed one, too: it was told
                 if failed:
                     said = content if isinstance(content, str) else encode(content)
                     fields["tool_error"] = fields["error_message"] = said

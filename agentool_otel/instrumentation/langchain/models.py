@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.langchain.messages import finish_reason, from_message
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
-from agentool_otel.providers import tools
+from agentool_otel.providers import openai_usage, tools
 from agentool_otel.providers.fields import get, integer, items, number, string
+from agentool_otel.providers.langchain import finish_reason, from_message, usage_of
 from agentool_otel.providers.servers import address_in, provider_of, server_of
 
 __all__ = ["answered", "asked", "offered", "server_of_model"]
@@ -161,7 +161,7 @@ def answered(result: Any) -> dict[str, Any]:
                 output.append(message("assistant", [text(string(choice, "text") or "")], why))
             else:
                 output.append(from_message(reply, why))
-            usage = usage or _usage(get(reply, "usage_metadata"))
+            usage = usage or usage_of(get(reply, "usage_metadata"))
             for field, names in (
                 ("response_model", ("model_name", "model", "model_id", "model_version")),
                 ("response_id", ("id", "response_id")),
@@ -175,7 +175,7 @@ def answered(result: Any) -> dict[str, Any]:
     about = get(result, "llm_output")
     if "response_model" not in fields and (named := _first(string, about, "model_name", "model")):
         fields["response_model"] = named
-    usage = usage or _older_usage(get(about, "token_usage") or get(about, "usage"))
+    usage = usage or openai_usage.usage_of(get(about, "token_usage") or get(about, "usage"))
     if usage is not None:
         fields["usage"] = usage
     if reasons:
@@ -190,30 +190,3 @@ def _finish_of_status(status: str | None, calls: bool) -> str | None:
     if status == "completed":
         return "tool_call" if calls else "stop"
     return {"incomplete": "length", "failed": "error"}.get(status or "")
-
-
-def _usage(counts: Any) -> Usage | None:
-    """Return token counts as LangChain has them for every provider: subsets are in the totals."""
-    if counts is None:
-        return None
-    given, made = get(counts, "input_token_details"), get(counts, "output_token_details")
-    usage = Usage(
-        input_tokens=integer(counts, "input_tokens"),
-        output_tokens=integer(counts, "output_tokens"),
-        cache_read_tokens=integer(given, "cache_read") or None,
-        cache_write_tokens=integer(given, "cache_creation") or None,
-        reasoning_tokens=integer(made, "reasoning") or None,
-        audio_input_tokens=integer(given, "audio") or None,
-        audio_output_tokens=integer(made, "audio") or None,
-    )
-    return None if usage == Usage() else usage
-
-
-def _older_usage(counts: Any) -> Usage | None:
-    if counts is None:
-        return None
-    usage = Usage(
-        input_tokens=_first(integer, counts, "prompt_tokens", "input_tokens"),
-        output_tokens=_first(integer, counts, "completion_tokens", "output_tokens"),
-    )
-    return None if usage == Usage() else usage

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.content.policy import jsonable
-from agentool_otel.instrumentation.langchain import messages
 from agentool_otel.instrumentation.langchain.interrupts import imported
 from agentool_otel.model.operations import UNSET
 from agentool_otel.providers.documents import identified
 from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.providers.langchain import from_message
 
 __all__ = ["arguments", "commands", "document", "plain", "reply", "targets"]
 
@@ -78,7 +78,7 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in items(value)]
     base = imported("langchain_core.messages", "BaseMessage")
     if isinstance(base, type) and isinstance(value, base):
-        return messages.from_message(value)
+        return from_message(value)
     return jsonable(value)
 
 

@@ -55,9 +55,9 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
+from agentool_otel.providers.calls import arguments_of
 from agentool_otel.providers.fields import get, string
 from agentool_otel.providers.openai_responses import ResponsesReading
-from agentool_otel.providers.openai_values import arguments_of
 
 __all__ = [
     "exited",

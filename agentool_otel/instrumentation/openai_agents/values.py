@@ -8,8 +8,9 @@ from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.model.messages import Message, message, text
 from agentool_otel.model.operations import Usage
 from agentool_otel.providers import openai_chat, openai_responses
+from agentool_otel.providers.calls import arguments_of
 from agentool_otel.providers.fields import get, items, string
-from agentool_otel.providers.openai_values import arguments_of, usage_of
+from agentool_otel.providers.openai_usage import usage_of
 
 __all__ = ["answer", "asked", "conversation", "decisions", "output_of_model", "usage"]
 
@@ -77,10 +78,4 @@ def output_of_model(data: Any) -> list[Message] | None:
 
 def usage(data: Any) -> Usage | None:
     """Return the token counts in the data of a span, under the names of the responses API."""
-    return usage_of(
-        get(data, "usage"),
-        "input_tokens",
-        "output_tokens",
-        "input_tokens_details",
-        "output_tokens_details",
-    )
+    return usage_of(get(data, "usage"))

@@ -14,8 +14,8 @@ from typing import Any
 
 from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.providers.calls import arguments_of, call_part
 from agentool_otel.providers.fields import get, items, record, string
-from agentool_otel.providers.openai_values import arguments_of, call_part
 
 __all__ = [
     "answer",

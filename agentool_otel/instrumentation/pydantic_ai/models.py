@@ -10,6 +10,7 @@ from typing import Any
 
 from agentool_otel.instrumentation.pydantic_ai import messages
 from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.providers import tools
 from agentool_otel.providers.fields import get, integer, items, number, record, string
 from agentool_otel.providers.servers import address_in, provider_of
 
@@ -104,19 +105,8 @@ def content(request_context: Any) -> dict[str, Any]:
     return {
         "system": messages.instructions(request_context),
         "input": messages.conversation(items(request_context, "messages")),
-        "tools": [*map(_definition, offered), *map(_hosted, hosted)] or None,
+        "tools": tools.definitions([*offered, *({"type": string(it, "kind")} for it in hosted)]),
     }
-
-
-def _definition(tool: Any) -> dict[str, Any]:
-    described = {} if tool.description is None else {"description": tool.description}
-    schema = {"parameters": tool.parameters_json_schema}
-    return {"type": "function", "name": tool.name, **described, **schema}
-
-
-def _hosted(tool: Any) -> dict[str, Any]:
-    kind = string(tool, "kind") or "unknown"
-    return {"type": kind, "name": kind}
 
 
 def answered(response: Any) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""LangChain's messages: objects, dicts, pairs of role and content; usage and finish reasons.
+
+Source: langchain-core messages/{base,ai,tool,content}.py at 1.0 and 1.7; provider packages add
+content blocks of their own, which are read as those of the provider.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
+from agentool_otel.model.operations import Usage
+from agentool_otel.providers import finish_reasons
+from agentool_otel.providers.blocks import CALLS, parts_of
+from agentool_otel.providers.calls import call_of, calls_of, structured, with_calls
+from agentool_otel.providers.fields import get, integer, items, record, string
+from agentool_otel.providers.roles import role_of
+
+__all__ = ["finish_reason", "from_message", "is_message", "pair_in", "usage_of"]
+
+_TYPES = frozenset({"human", "ai", "system", "tool", "function"})
+_OWN = frozenset({"additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls"})
+"""Members that only LangChain's messages have."""
+
+
+def is_message(value: Any) -> bool:
+    """True for the JSON of a message that only LangChain has; others may be OpenAI's."""
+    known = record(value) or {}
+    if not known.keys().isdisjoint(_OWN):
+        return True
+    kind = string(value, "type")
+    return kind is not None and "content" in known and _type(kind) in _TYPES
+
+
+def _type(name: str) -> str:
+    """Return the type of a message by it, or by the name of its class."""
+    return name.removesuffix("Chunk").removesuffix("Message").lower()
+
+
+def from_message(given: Any, finish: str | None = None) -> Message:
+    """Return one message; users may give dicts, tuples and plain text for one."""
+    if isinstance(given, str):
+        return message("user", [text(given)])
+    if (pair := pair_in(given)) is not None:
+        return message(role_of(pair[0]), parts_of(pair[1]))
+    role = role_of(string(given, "role") or _type(string(given, "type") or "user"))
+    if role == "tool":
+        response = tool_response(structured(get(given, "content")), string(given, "tool_call_id"))
+        failed = {"is_error": True} if get(given, "status") == "error" else {}
+        made = message("tool", [response | failed])
+    else:
+        made = message(role, _parts(given), finish)
+    name = string(given, "name")
+    if name:
+        made["name"] = name
+    return made
+
+
+def pair_in(given: Any) -> tuple[str, Any] | None:
+    """Return role and content of a message that is given as a pair, None for any other value."""
+    pair = items(given) if isinstance(given, tuple) else []
+    return (pair[0], pair[1]) if len(pair) == 2 and isinstance(pair[0], str) else None
+
+
+def _parts(given: Any) -> list[Part]:
+    others = get(given, "additional_kwargs")
+    thought = string(others, "reasoning_content")
+    calls = calls_of(given) + [call_of(each) for each in items(given, "invalid_tool_calls")]
+    calls = calls or calls_of(others)
+    content = get(given, "content")
+    if calls:  # the content may repeat them, with arguments as far as a stream had got
+        content = [it for it in items(content) if string(it, "type") not in CALLS] or (
+            content if isinstance(content, str) else None
+        )
+    thoughts = [reasoning(thought)] if thought else []
+    return thoughts + with_calls(parts_of(content), calls)
+
+
+def finish_reason(*sources: Any) -> str | None:
+    """Return why a model stopped, in the conventions' words where they have one."""
+    for source in sources:
+        for name in ("finish_reason", "stop_reason", "stopReason"):
+            if (why := finish_reasons.finish_reason(get(source, name))) is not None:
+                return why
+    return None
+
+
+def usage_of(counts: Any) -> Usage | None:
+    """Return token counts as LangChain has them for every provider: subsets are in the totals."""
+    given, made = get(counts, "input_token_details"), get(counts, "output_token_details")
+    usage = Usage(
+        input_tokens=integer(counts, "input_tokens"),
+        output_tokens=integer(counts, "output_tokens"),
+        cache_read_tokens=integer(given, "cache_read") or None,
+        cache_write_tokens=integer(given, "cache_creation") or None,
+        reasoning_tokens=integer(made, "reasoning") or None,
+        audio_input_tokens=integer(given, "audio") or None,
+        audio_output_tokens=integer(made, "audio") or None,
+    )
+    return None if usage == Usage() else usage

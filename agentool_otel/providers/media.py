@@ -1,0 +1,99 @@
+"""Texts, images, sounds and files in the content of a message.
+
+OpenAI's two APIs, Anthropic's, LangChain and Vercel's AI SDK have the same few members in different
+places. Values come from users (dicts or a library's objects, of any quality) and from servers that
+only resemble a provider's: a value of an unexpected type counts as absent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentool_otel.content.policy import jsonable
+from agentool_otel.model.messages import Part, text
+from agentool_otel.providers.fields import get, record, string
+
+__all__ = ["media"]
+
+_TEXTS = ("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal")
+_MEDIA = {
+    "image": "image",
+    "image_url": "image",
+    "input_image": "image",
+    "audio": "audio",
+    "input_audio": "audio",
+    "video": "video",
+    "video_url": "video",
+    "document": "document",
+    "file": "document",
+    "input_file": "document",
+}
+_ADDRESSES = ("url", "image_url", "file_url", "file_data")
+_CONTENTS = ("data", "base64")
+_TYPES = ("mime_type", "media_type", "mediaType", "mimeType")
+
+_READ = frozenset({*_ADDRESSES, *_CONTENTS, *_TYPES, "file_id", "id", "format", "source_type"})
+
+
+def media(part: Any) -> Part:
+    """Return the part for one piece of a message's content; one of an unknown type as it is."""
+    kind = string(part, "type") or "text"
+    if kind in _TEXTS:
+        words = _first(part, "refusal" if kind == "refusal" else "text")
+        words = string(get(part, "text"), "value") if words is None else words  # of assistants
+        if words is not None:
+            return text(words)
+    elif kind in _MEDIA and (medium := _medium(part, kind)) is not None:
+        return _others(part, kind) | medium
+    plain = jsonable(part)
+    known = record(plain)
+    return {"type": kind, "content": plain} if known is None else {**known, "type": kind}
+
+
+def _medium(part: Any, kind: str) -> Part | None:
+    holder = next((it for name in (kind, "source") if (it := get(part, name)) is not None), part)
+    fields = part if isinstance(holder, str) else holder
+    address = holder if isinstance(holder, str) else _first(fields, *_ADDRESSES)
+    data, mime_type = _first(fields, *_CONTENTS), _first(fields, *_TYPES)
+    modality = _MEDIA[kind]
+    if kind == "file" and mime_type is not None and mime_type.partition("/")[0] in _MEDIA:
+        modality = mime_type.partition("/")[0]
+    if data is not None and "://" not in data and not data.startswith("data:"):
+        if mime_type is None and kind == "input_audio":
+            mime_type = f"audio/{string(fields, 'format') or 'wav'}"
+        return _blob(data, modality, mime_type)
+    if (address or data) is not None:
+        return _from_address(str(address or data), modality, mime_type)
+    file_id = _first(fields, "file_id", "id")
+    if file_id is None:
+        return None
+    return _typed({"type": "file", "file_id": file_id, "modality": modality}, mime_type)
+
+
+def _others(part: Any, kind: str) -> Part:
+    """Return what else is known of a medium: its name, how much detail a model is to see."""
+    inner = (record(get(part, name)) or {} for name in (kind, "source"))
+    fields: Part = (record(jsonable(part)) or {}) | {k: v for it in inner for k, v in it.items()}
+    known = {"type", kind, "source", *_READ}
+    return {name: it for name, it in fields.items() if name not in known and it is not None}
+
+
+def _first(fields: Any, *names: str) -> str | None:
+    return next((it for name in names if (it := string(fields, name)) is not None), None)
+
+
+def _from_address(address: str, modality: str, mime_type: str | None) -> Part:
+    if not address.startswith("data:"):
+        if "://" not in address:  # `file_data` may be bare base64
+            return _blob(address, modality, mime_type)
+        return _typed({"type": "uri", "uri": address, "modality": modality}, mime_type)
+    head, _, content = address[len("data:") :].partition(",")
+    return _blob(content, modality, head.partition(";")[0] or mime_type)
+
+
+def _blob(content: str, modality: str, mime_type: str | None) -> Part:
+    return _typed({"type": "blob", "content": content, "modality": modality}, mime_type)
+
+
+def _typed(part: Part, mime_type: str | None) -> Part:
+    return part if mime_type is None else part | {"mime_type": mime_type}
