@@ -9,7 +9,7 @@ document, and an ordinary one needs no residue.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from time import time_ns
 from typing import Any, cast
 
@@ -22,7 +22,9 @@ from agentool_otel.dialects import Reader, WritingDialect, writing_dialect
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.live import KINDS
 from agentool_otel.emit.session import SCOPE, session
-from agentool_otel.ground.json_codec import dumps
+from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
@@ -40,6 +42,7 @@ from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.failures import ended_well
 from agentool_otel.reconstruction.labels import attributes_of
 from agentool_otel.reconstruction.runs import rebuild_groups
+from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import GENERATIONS
 
@@ -52,8 +55,8 @@ _BLOCK = 100
 _SCHEMA_VERSION = "0.1"
 _HANDED_DOWN = frozenset({gen_ai.AGENT_NAME, gen_ai.CONVERSATION_ID, core.USER_ID})
 
-Trace = ReasoningTrace | Mapping[str, Any]
-"""A trace as a document or as its JSON object."""
+Trace = ReasoningTrace | Mapping[str, Any] | Rebuilt
+"""A trace as a document, as its JSON object, or as it was rebuilt."""
 
 
 class PlannedSpan:
@@ -87,7 +90,7 @@ class PlannedSpan:
 
 
 def replay(
-    traces: Trace | Iterable[Trace],
+    traces: Trace | str | bytes | Iterable[Trace],
     tracer_provider: otel.TracerProvider | None = None,
     *,
     dialect: str = "gen_ai",
@@ -95,7 +98,8 @@ def replay(
     """Write traces as spans with their original times.
 
     Args:
-        traces: one trace, as document or JSON object, or several.
+        traces: one trace or several: documents, JSON objects or JSON text of them, what `rebuild`
+            yields, or objects whose `to_dict()` returns such an object. Of a file: `load(path)`.
         tracer_provider: where the spans go; the one `instrument()` uses by default. With the SDK's
             provider the ids are deterministic: the OTel trace id is the trace's own id where that
             has the form of one, else a hash of it, so a trace that is sent twice is one trace.
@@ -107,11 +111,27 @@ def replay(
     """
     words = None if dialect == "gen_ai" else writing_dialect(dialect)
     provider = tracer_provider or session.provider or otel.get_tracer_provider()
-    one = isinstance(traces, (ReasoningTrace, Mapping))
-    several = cast("Iterable[Trace]", [traces] if one else traces)
-    for item in several:
-        document = item if isinstance(item, ReasoningTrace) else ReasoningTrace.from_dict(item)
+    for document in _documents(traces):
         _emit(document.trace_id, plan(document, words), provider)
+
+
+def _documents(traces: Any) -> Iterator[ReasoningTrace]:
+    if isinstance(traces, (str, bytes)):
+        traces = _parsed(traces)
+    one = isinstance(traces, (Mapping, Rebuilt)) or hasattr(traces, "to_dict")
+    if not one and not isinstance(traces, Iterable):
+        raise DecodeError("a trace or several", f"an object of type {type(traces).__name__}")
+    several = cast("Iterable[Any]", [traces] if one else traces)
+    for item in several:
+        yield decode(ReasoningTrace, item.trace if isinstance(item, Rebuilt) else item)
+
+
+def _parsed(json_text: str | bytes) -> Any:
+    try:
+        return loads(json_text)
+    except ValueError as error:
+        found = f"text that is not ({error}); to replay a file: replay(load(path))"
+        raise DecodeError("JSON of a trace or of a list of them", found) from None
 
 
 def plan(document: ReasoningTrace, dialect: WritingDialect | None = None) -> list[PlannedSpan]:
