@@ -60,10 +60,13 @@ def unknown_tool_calls(nodes: list[Node], inferences: list[Node]) -> Iterator[No
         nodes: what is inside a run.
         inferences: the model calls among them, each once, in order.
     """
-    executed = sorted(node.start_ns or 0 for node in nodes if _executes(node))
-    for node, later in zip_longest(inferences, inferences[1:]):
-        if not waits_for_tools(node) or _names_calls(node):
-            continue
+    unnamed = [
+        (node, later)
+        for node, later in zip_longest(inferences, inferences[1:])
+        if waits_for_tools(node) and not _names_calls(node)
+    ]
+    executed = sorted(node.start_ns or 0 for node in nodes if _executes(node)) if unnamed else []
+    for node, later in unnamed:
         place = bisect_left(executed, node.start_ns or 0)
         ended = later.start_ns if later is not None else None
         if place == len(executed) or (ended is not None and executed[place] > ended):

@@ -13,7 +13,7 @@ from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
 from agentool_otel.reconstruction.steps.order import OF_RESULT, RESULT, Drafts
 from agentool_otel.reconstruction.steps.tool_calls import ToolCall, tool_error
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.reconstruction.values import millis, put, set_known
+from agentool_otel.reconstruction.values import millis, put
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["CallSteps"]
@@ -76,10 +76,12 @@ class CallSteps:
             draft.note("inferred", "tool_result.output", gen_ai.INPUT_MESSAGES, rule)
         result: dict[str, Any] = {"call_id": call_id}
         put(result, "output", output)
-        set_known(result, "error", _error_of(call, operation))
-        set_known(result, "duration_ms", _duration_ms(node, operation))
-        if isinstance(operation, ToolExecution):
-            set_known(result, "cost_tokens", operation.cost_tokens)
+        if (error := _error_of(call, operation)) is not None:
+            result["error"] = error
+        if (duration_ms := _duration_ms(node, operation)) is not None:
+            result["duration_ms"] = duration_ms
+        if isinstance(operation, ToolExecution) and operation.cost_tokens is not None:
+            result["cost_tokens"] = operation.cost_tokens
         draft.body["tool_result"] = result
         if output is UNSET and "error" not in result:
             draft.note("not_captured", "tool_result.output")

@@ -58,28 +58,40 @@ def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
 
 
 def _alike(calls: ToolCalls, inferences: Sequence[Node]) -> list[_Candidates]:
+    waiting = [call for call in calls if call.requested_by is not None and _waits(call)]
+    if not waiting:
+        return []
     places = {node: n for n, node in enumerate(inferences)}
     starts = [node.start_ns or 0 for node in inferences]
     alike: dict[tuple[int, str], _Candidates] = defaultdict(lambda: _Candidates([], []))
+    for call in waiting:
+        place = places.get(call.requested_by) if call.requested_by is not None else None
+        if place is not None and (arguments := _arguments(call)) is not None:
+            alike[place, arguments].requested.append(call)
     for call in calls:
-        arguments = plain(call.arguments)
-        if call.dropped or not arguments or arguments is UNSET:
-            continue  # calls without arguments are all alike
-        if call.requested_by is not None:
-            place = places.get(call.requested_by)
-            if place is not None and call.node is None and not is_transfer(call):
-                alike[place, canonical(arguments)].requested.append(call)
-        elif call.node is not None and _is_alone(call, call.node):
+        if call.requested_by is not None or call.node is None or not _is_alone(call, call.node):
+            continue
+        if (arguments := _arguments(call)) is not None:
             turn = bisect_right(starts, call.node.start_ns or 0) - 1
-            alike[turn, canonical(arguments)].executed.append(call)
+            alike[turn, arguments].executed.append(call)
     return list(alike.values())
+
+
+def _waits(call: ToolCall) -> bool:
+    return call.node is None and not call.dropped and not is_transfer(call)
+
+
+def _arguments(call: ToolCall) -> str | None:
+    """Return the arguments of a call, None where it has none: then all calls are alike."""
+    arguments = plain(call.arguments)
+    return None if not arguments or arguments is UNSET else canonical(arguments)
 
 
 def _is_alone(call: ToolCall, node: Node) -> bool:
     """Whether a span is of a tool that nobody is known to have requested, by an id or by calling it
     inside another one."""
     operation = node.operation
-    if not isinstance(operation, ToolExecution) or operation.call_id is not None:
+    if not isinstance(operation, ToolExecution) or operation.call_id is not None or call.dropped:
         return False
     if call.name is None or may_delegate(call.name):
         return False

@@ -64,7 +64,7 @@ class SpanSteps:
         if type(operation) is Inference:
             return
         if isinstance(operation, ToolExecution):
-            if call_below(node) is None:
+            if operation.call_id is not None or call_below(node) is None:
                 self._read_execution(node, operation)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":

@@ -236,10 +236,10 @@ def call_above(node: Node) -> Node | None:
     which another tracer has recorded.
     """
     up = node.parent
-    while up is not None:
+    while up is not None and not up.is_run:
         if _of_one_call(node.operation, up.operation) or _of_two_tracers(node, up):
             return up
-        up = None if up.is_run else up.parent
+        up = up.parent
     return None
 
 
