@@ -163,14 +163,24 @@ def _switch_on(framework: str, place: str, tracer: str, receiver: str) -> Callab
         exporter = otlp.OTLPSpanExporter(f"{receiver}/v1/traces")
     provider = TracerProvider(shutdown_on_exit=False)
     if tracer == "ours":
+        _attach(provider)
+    elif framework == "mcp":  # its own spans go to the global provider
         trace.set_tracer_provider(provider)
-        import agentool_otel
-
-        agentool_otel.instrument(content=True)
     else:
         switch_of(framework, tracer)(provider)
     provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=65_536))
     return provider.force_flush
+
+
+def _attach(provider: Any) -> None:
+    """Attach every instrumentor to a provider that is not the global one, as the others are."""
+    from agentool_otel.content.policy import Policy
+    from agentool_otel.emit.session import session
+    from agentool_otel.setup.frameworks import attach, instrumentors
+
+    session.configure(provider=provider, policy=Policy(capture=True))
+    session.enabled = True
+    attach(instrumentors(), threads=True)
 
 
 async def main(
