@@ -136,7 +136,7 @@ class RecordingExporter(SpanExporter):
                 self._waiting.clear()
             if self.dropped and not self._shut_down:
                 lost = self.dropped
-                _log.error("%d spans were lost: %s could not be written", lost, self.folder)
+                _log.error("%s lost: %s could not be written", _were(lost, "span"), self.folder)
             self._shut_down = True
             self._close()
 
@@ -227,4 +227,8 @@ class RecordedLogs:
         """Log what was lost; the file is closed by whoever records spans into it."""
         if self.dropped:
             where = self._recording.folder
-            _log.error("%d log records were lost: %s could not be written", self.dropped, where)
+            _log.error("%s lost: %s could not be written", _were(self.dropped, "log record"), where)
+
+
+def _were(count: int, noun: str) -> str:
+    return f"1 {noun} was" if count == 1 else f"{count} {noun}s were"
