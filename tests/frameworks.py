@@ -151,12 +151,17 @@ OTHER_TESTS = {
 }
 
 
-NIGHTLY = ("anthropic-1", "anthropic-0", "agents-oldest", "crewai-oldest")
+NIGHTLY = frozenset(
+    {
+        *("anthropic-1", "anthropic-0", "agents-oldest", "crewai-oldest"),
+        *("beside-oldest", "beside-crewai"),
+    }
+)
 
 
 def main(names: list[str]) -> int:
     if names == ["nightly"]:
-        names = list(NIGHTLY)
+        names = sorted(NIGHTLY)
     unknown = sorted(set(names) - set(ENVIRONMENTS))
     if unknown:
         print(f"unknown environment {unknown[0]!r}: use {', '.join(ENVIRONMENTS)}", file=sys.stderr)
