@@ -120,7 +120,8 @@ async def _observe_1(wrapped: Callable[..., Any], args: _Args, kwargs: dict[str,
 
     async def handle() -> None:
         await wrapped(*args, **kwargs)
-        if get(message, "cancelled") is True:  # the SDK swallows the exception
+        # The SDK swallows the exception: until 1.26 also where its transport was closed.
+        if get(message, "cancelled") is True or get(message, "in_flight") is True:
             request.step.set(error_type=_CANCELLED)
 
     return await request.around(handle)

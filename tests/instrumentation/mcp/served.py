@@ -43,8 +43,13 @@ def refuses(query: str) -> str:
     )
 
 
+waiting: list[str] = []
+"""The calls of `waits` so far."""
+
+
 async def waits(query: str) -> str:
     """Wait until it is cancelled."""
+    waiting.append(query)
     await asyncio.sleep(60)
     return RESULT
 
