@@ -6,6 +6,7 @@ python -m benchmarks._frameworks FRAMEWORK WORK PLACE TRACER MODEL-URL RECEIVER-
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -190,6 +191,7 @@ async def main(
     async with AsyncExitStack() as stack:
         play = await FRAMEWORKS[framework](url, work == "tools", stack)
         for line in sys.stdin:
+            gc.collect()
             start = time.process_time()
             for _ in range(int(line)):
                 await play()
