@@ -106,8 +106,11 @@ ENVIRONMENTS = {
         "pydantic-settings<2.13",
         "mcp==1.23.*",
         "openai-agents==0.6.9",
+    ],
+    "pydantic-ai-oldest": [
+        "openai>=2,<3",
         "pydantic-ai-slim[openai]==1.100.*",
-        # The model's prices moved in later releases.
+        # Later ones have moved what it imports.
         "genai-prices==0.0.73",
     ],
     "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
@@ -137,6 +140,7 @@ OTHER_TESTS = {
     ],
     "agents": [*ANTHROPIC, *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
+    "pydantic-ai-oldest": [*CONTRACT, "tests/instrumentation/pydantic_ai"],
     "crewai": [*SITUATIONS, *CREWAI],
     "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/export/test_servers.py"],
@@ -153,7 +157,7 @@ OTHER_TESTS = {
 
 NIGHTLY = frozenset(
     {
-        *("anthropic-1", "anthropic-0", "agents-oldest", "crewai-oldest"),
+        *("anthropic-1", "anthropic-0", "agents-oldest", "pydantic-ai-oldest", "crewai-oldest"),
         *("beside-oldest", "beside-crewai"),
     }
 )

@@ -90,7 +90,9 @@ async def in_memory(served: Any, **options: Any) -> AsyncGenerator[Any]:
 
 @asynccontextmanager
 async def over_http(port: int) -> AsyncGenerator[Any]:
-    streams = import_module("mcp.client.streamable_http").streamable_http_client
+    module = import_module("mcp.client.streamable_http")
+    # Until 1.23 under another name.
+    streams = getattr(module, "streamable_http_client", None) or module.streamablehttp_client
     session_class = import_module("mcp.client.session").ClientSession
     async with (
         streams(f"http://127.0.0.1:{port}/mcp") as (read, write, *_),

@@ -89,6 +89,8 @@ def test_what_a_tool_says_of_its_failure_is_content(spans: Any, instrumented: An
 
 def test_an_error_of_the_protocol_has_its_code(spans: Any, instrumented: Any) -> None:
     error = use(lambda client: client.call_tool("refuses", ASKED))
+    if not hasattr(error, "error"):
+        pytest.skip("this version makes a result of an error of the protocol")
     for attributes in by_kind(spans).values():
         assert attributes["error.type"] == str(error.error.code)
         assert attributes["rpc.response.status_code"] == str(error.error.code)

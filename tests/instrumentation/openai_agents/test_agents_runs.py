@@ -152,6 +152,8 @@ def test_a_stream_that_its_reader_cancels_has_not_failed(scene: Scene) -> None:
 def test_a_stream_whose_task_is_cancelled_has(scene: Scene) -> None:
     async def program() -> None:
         result = scene.sdk.Runner.run_streamed(scene.agent(), "Question")
+        if not hasattr(result, "run_loop_task"):
+            pytest.skip("this version of the SDK keeps the task of a stream to itself")
         await asyncio.sleep(0.2)
         result.run_loop_task.cancel()
         await asyncio.wait([result.run_loop_task])
