@@ -16,6 +16,8 @@ from contextlib import AsyncExitStack
 from importlib import import_module
 from typing import Any
 
+from tests.situations.drivers.crewai import keep_quiet
+
 __all__ = ["FRAMEWORKS", "TOOL_CALLS", "WORK"]
 
 TOOL_CALLS = 10
@@ -92,11 +94,7 @@ async def _pydantic_ai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
 
 
 async def _crewai(url: str, tools: bool, stack: AsyncExitStack) -> Play:
-    os.environ |= {
-        "CREWAI_DISABLE_TELEMETRY": "true",
-        "CREWAI_TRACING_ENABLED": "false",
-        "CREWAI_TESTING": "true",
-    }
+    keep_quiet()
     crewai: Any = import_module("crewai")
     tool = import_module("crewai.tools").tool
     agent = crewai.Agent(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
@@ -15,6 +14,7 @@ from agentool_otel.model.spans import SpanRecord
 from agentool_otel.testing.loopback_model import LoopbackModel
 from agentool_otel.testing.turns import ToolCall, Turn
 from tests.situations.conftest import Stage, stages
+from tests.situations.drivers.crewai import keep_quiet
 
 pytest.importorskip("crewai")
 
@@ -29,8 +29,7 @@ def _stage() -> Iterator[Stage]:
 
 @pytest.fixture
 def stage(_stage: Stage) -> Iterator[Stage]:
-    os.environ.update(CREWAI_DISABLE_TELEMETRY="true", CREWAI_TRACING_ENABLED="false")
-    os.environ["CREWAI_TESTING"] = "true"
+    keep_quiet()
     _stage.set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any, TypeVar
 
 from agentool_otel.testing.turns import Turn
@@ -35,12 +36,17 @@ TURNS = {
     "cancelled": (Turn(text="Too late.", delay_s=1.0),),
 }
 
-# Nothing is sent home, and nobody is asked whether it may be.
-_QUIET = {
-    "CREWAI_DISABLE_TELEMETRY": "true",
-    "CREWAI_TRACING_ENABLED": "false",
-    "CREWAI_TESTING": "true",
-}
+
+def keep_quiet() -> None:
+    """Let nothing be sent home, and nobody be asked whether it may be; what a crew did last is kept
+    for this version alone, because others cannot read it."""
+    os.environ.update(
+        CREWAI_DISABLE_TELEMETRY="true",
+        CREWAI_TRACING_ENABLED="false",
+        CREWAI_TESTING="true",
+        CREWAI_STORAGE_DIR=f"agentool-otel-tests-{version('crewai')}",
+    )
+
 
 T = TypeVar("T")
 
@@ -50,7 +56,7 @@ def _unwarned(play: Callable[[str], T]) -> Callable[[str], T]:
 
     @functools.wraps(play)
     def played(url: str) -> T:
-        os.environ.update(_QUIET)
+        keep_quiet()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return play(url)
