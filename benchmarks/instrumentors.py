@@ -93,7 +93,7 @@ def _measured(
             name: stack.enter_context(_Case(framework, work, place, name, model, receiver))
             for name in ("none", "ours", *others)
         }
-        return [{name: it.play(runs) for name, it in cases.items()} for _ in range(size.rounds)]
+        return [{name: it.play(runs) for name, it in cases.items()} for _ in range(4 * size.rounds)]
 
 
 def _text(request: Request) -> Turn:
