@@ -25,6 +25,10 @@ _WAITING = frozenset({"tool_call", "pause_turn"})
 _ENDING = frozenset({"stop", "length", "content_filter", "error"})
 """Those of an answer that nothing has to follow; of any other it is not known."""
 
+_OPEN = 64
+"""How many runs of one request may wait at once: with more, those that have waited longest end, so
+that the work per call does not grow with the trace. Conversations that are known tie them still."""
+
 
 class _Run(NamedTuple):
     """The calls of a run so far."""
@@ -86,7 +90,7 @@ def _same_runs(calls: list[Node]) -> Iterator[tuple[Node, Node]]:
         for run in continued:
             yield run.first, node
         runs = [run for run in runs if run not in continued]
-        runs.append(_joined(continued, node, bool(twins)))
+        runs = [*runs[-_OPEN + 1 :], _joined(continued, node, bool(twins))]
 
 
 def _may_share_conversation(run: _Run, node: Node) -> bool:
