@@ -19,6 +19,13 @@ from tests.situations.tracers import tracers
 _ROOT = Path(__file__).parent.parent.parent
 _BEGUN_TWICE = {("crewai", "stream")}
 """Where they record a run that ends at once as well: `kickoff` starts a thread, and itself anew."""
+_ROOTS_OF_THEIR_OWN = {
+    *(("langchain", "openinference", it) for it in PLAYED),
+    ("langchain", "openllmetry", "stream"),
+    ("langchain", "openllmetry", "two_agents"),
+}
+"""Where they start before ours, from a callback that makes no span current, and so in another OTel
+trace. Nothing that both have written ties the two, so a rebuild counts each."""
 _ORDERS = ("ours theirs", "theirs ours")
 
 
@@ -83,7 +90,15 @@ def test_ours_are_complete(framework: str, tracer: str, situation: str, order: s
     assert played["recorded"] == expected_text(framework, situation)
 
 
-@beside
+@pytest.mark.parametrize(
+    ("framework", "tracer", "situation"),
+    [
+        pytest.param(
+            *it, marks=pytest.mark.xfail(it in _ROOTS_OF_THEIR_OWN, strict=True, reason="two roots")
+        )
+        for it in _CASES
+    ],
+)
 def test_both_in_one_recording_count_each_call_once(
     framework: str, tracer: str, situation: str
 ) -> None:
