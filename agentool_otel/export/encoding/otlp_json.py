@@ -357,7 +357,13 @@ def _value(value: Any) -> bytes:
         return b'{"boolValue":true}' if value else b'{"boolValue":false}'
     if kind is int:
         return _integer(value)
+    if kind is tuple or kind is list:
+        return _array(value)
     return _other_value(value)
+
+
+def _array(values: Sequence[Any]) -> bytes:
+    return b'{"arrayValue":{"values":[%b]}}' % b",".join([_value(value) for value in values])
 
 
 def _other_value(value: Any) -> bytes:
@@ -374,8 +380,7 @@ def _other_value(value: Any) -> bytes:
     if isinstance(value, Mapping):
         return b'{"kvlistValue":{"values":[%b]}}' % _pairs(cast("Mapping[str, Any]", value))
     if isinstance(value, Sequence):
-        items = [_value(item) for item in value]  # pyright: ignore[reportUnknownVariableType] # Any
-        return b'{"arrayValue":{"values":[%b]}}' % b",".join(items)
+        return _array(value)  # pyright: ignore[reportUnknownArgumentType] # Any
     return b'{"stringValue":%b}' % _text(f"<{type(value).__qualname__}>")
 
 
