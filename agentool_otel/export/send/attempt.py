@@ -23,6 +23,7 @@ from urllib.parse import SplitResult
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import otlp_variables
 from agentool_otel.export.send.connection import Route, Tls, basic, connect, split
+from agentool_otel.export.send.deadline import Deadline
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
@@ -39,7 +40,8 @@ _SERVICES = {
     "metrics": "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
     "logs": "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
 }
-_BODY = 1 << 20
+_BODY = 64 << 10
+"""Bytes of an answer that are read: more than a receiver has to say."""
 _LONGEST_S = 3600.0
 """No receiver is left alone for longer, whatever it asks for: that may be a slip or too much for a
 clock, and asking again after an hour is no burden."""
@@ -67,7 +69,10 @@ class Sender(Protocol):
     """Bytes a request may have, below what receivers usually take."""
 
     def send(self, request: bytes, timeout_s: float) -> Answer:
-        """Make one attempt. Whatever goes wrong on the way is an answer, not an exception."""
+        """Make one attempt, which is over by that time whatever the receiver does.
+
+        Whatever goes wrong on the way is an answer, not an exception.
+        """
         ...
 
     def close(self) -> None:
@@ -108,27 +113,24 @@ class HttpSender:
         elif self._compression == "deflate":
             request, headers["content-encoding"] = zlib.compress(request, 1), "deflate"
         reused = self._is_connected()
+        deadline = Deadline(timeout_s)
         try:
-            return self._attempt(request, headers, timeout_s)
+            return self._attempt(request, headers, deadline)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             # A receiver may close a connection that rests, and that shows only now.
             if not reused or isinstance(error, TimeoutError):
                 return Answer("later", _reason_of(error))
         try:
-            return self._attempt(request, headers, timeout_s)
+            return self._attempt(request, headers, deadline)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             return Answer("later", _reason_of(error))
 
-    def _attempt(self, request: bytes, headers: Mapping[str, str], timeout_s: float) -> Answer:
-        route = self._route = self._route or connect(
-            self._url, self._tls, timeout_s, proxies=not self._bare
-        )
+    def _attempt(self, request: bytes, headers: Mapping[str, str], deadline: Deadline) -> Answer:
+        route = self._route = self._route or connect(self._url, self._tls, proxies=not self._bare)
         connection = route.connection
-        connection.timeout = timeout_s
-        if connection.sock is not None:
-            connection.sock.settimeout(timeout_s)
+        connection.deadline = deadline
         connection.request("POST", route.path, request, {**headers, **route.headers})
         with connection.getresponse() as response:
             body = response.read(_BODY)
