@@ -9,4 +9,5 @@ plugins      entry points, ours and those of others
 temporary    private temporary folders
 urls         URLs of servers, without their credentials
 version      the version of this package
+words        words of others, as they are shown and logged
 """

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
+
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = ["plugins"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:

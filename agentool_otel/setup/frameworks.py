@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Container
 
 from agentool_otel.capture.threads import carry_into_threads, stop_carrying
 from agentool_otel.ground.plugins import plugins
+from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 
 __all__ = ["attach", "instrumentors"]
 
-_log = logging.getLogger("agentool_otel")
+_log = logger("agentool_otel")
 
 
 def instrumentors() -> dict[str, AgentInstrumentor]:

@@ -18,6 +18,7 @@ from agentool_otel.emit.exceptions import signals
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import (
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["flush", "instrument", "instrument_for_run", "runtime", "status", "uninstrument"]
 
-_log = logging.getLogger("agentool_otel")
+_log = logger("agentool_otel")
 
 
 def instrument(

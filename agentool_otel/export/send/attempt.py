@@ -17,8 +17,11 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import SplitResult
+
+import msgspec
+from msgspec.structs import force_setattr
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import otlp_variables
@@ -29,6 +32,7 @@ from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
+from agentool_otel.ground.words import line
 
 if TYPE_CHECKING:
     from agentool_otel.export.send.otlp import OtlpTarget
@@ -42,24 +46,30 @@ _SERVICES = {
 }
 _BODY = 64 << 10
 """Bytes of an answer that are read: more than a receiver has to say."""
+_WORDS = 200
+"""Characters of a reason."""
 _LONGEST_S = 3600.0
 """No receiver is left alone for longer, whatever it asks for: that may be a slip or too much for a
 clock, and asking again after an hour is no burden."""
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """What became of a request."""
 
     verdict: Literal["accepted", "invalid", "too_large", "later"]
     """`invalid` and `too_large` are about these spans and final for them; `later` is about the
     receiver or the way to it."""
     reason: str = ""
+    """In the receiver's words, as one line."""
     retry_after_s: float | None = None
     """How long the receiver wants to be left alone."""
     rejected: int = 0
     """Spans of an accepted request that the receiver did not take."""
     unknown: bool = False
     """The receiver has nothing that takes this signal, or is addressed wrongly."""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "reason", line(self.reason, _WORDS))
 
 
 class Sender(Protocol):

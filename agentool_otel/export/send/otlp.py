@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -19,6 +18,7 @@ from agentool_otel.export.send.connection import split
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
@@ -36,7 +36,7 @@ __all__ = [
     "target_from_environment",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Protocol = Literal["http/protobuf", "grpc"]
 

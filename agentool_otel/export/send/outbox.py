@@ -7,7 +7,6 @@ by the next process that sends there from the same folder, or by `agentool-otel 
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 import weakref
@@ -29,6 +28,7 @@ from agentool_otel.export.send.attempt import Answer, Sender
 from agentool_otel.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Outbox"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 _BATCH = 4 << 20
 """Bytes per request: less than any receiver's limit, and little enough to hold several times."""

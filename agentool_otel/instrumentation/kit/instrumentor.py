@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import logging
 import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
+from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.native_spans import cover, uncover
 from agentool_otel.instrumentation.kit.wrapper_chain import layers, others_around
 
 __all__ = ["AgentInstrumentor", "Attached", "Patch"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Wrapper = Callable[[Callable[..., Any], Any, "tuple[Any, ...]", "dict[str, Any]"], Any]
 """wrapt's signature: wrapped function, instance, positional and keyword arguments."""
