@@ -24,7 +24,13 @@ from rich.console import Console
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._frameworks import GOOD, frameworks, not_instrumented, print_frameworks
+from agentool_otel.cli._frameworks import (
+    GOOD,
+    frameworks,
+    not_instrumented,
+    print_frameworks,
+    thread_patches,
+)
 from agentool_otel.cli._output import collected, data_stream, view
 from agentool_otel.cli._round_trip import round_trip
 from agentool_otel.content.policy import places
@@ -108,6 +114,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
     report: dict[str, Any] = {
         "versions": _versions(),
         "frameworks": frameworks(),
+        "threads": thread_patches(),
         "not_instrumented": not_instrumented(),
         "other_tracing": _other_tracing(),
         "tracer_provider": _provider(),
@@ -120,9 +127,8 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
         stream.flush()
     else:
         _print(view(), report, verbose)
-    attached = all(
-        patch["state"] in GOOD for it in report["frameworks"] for patch in it.get("patches", ())
-    )
+    patches = [patch for it in report["frameworks"] for patch in it.get("patches", ())]
+    attached = all(patch["state"] in GOOD for patch in (*patches, *report["threads"]))
     loaded = not any(it.get("error") for it in report["frameworks"])
     return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from agentool_otel.capture.threads import carry_into_threads, stop_carrying
+from agentool_otel.emit.session import guarded
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
@@ -38,7 +39,8 @@ def attach(frameworks: Container[str], threads: bool) -> None:
     else:
         stop_carrying()
     for name, instrumentor in instrumentors().items():
-        if name in frameworks:
-            instrumentor.instrument()
-        else:
-            instrumentor.uninstrument()
+        with guarded(f"attaching to {name}"):
+            if name in frameworks:
+                instrumentor.instrument()
+            else:
+                instrumentor.uninstrument()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from opentelemetry import trace
 
+from agentool_otel.capture import threads
 from agentool_otel.capture.context import inherited
 from agentool_otel.content import policy as content_rules
 from agentool_otel.emit.exceptions import signals
@@ -257,6 +258,7 @@ class Runtime:
                 )
                 for name, instrumentor in sorted(instrumentors().items())
             },
+            threads=[patch._asdict() for patch in threads.patches()],
             refused_variables=environment.refused(),
             recording=None if pipeline is None else pipeline.recording,
             masking=None if self.masking is None else Masked(**self.masking.counts()),
