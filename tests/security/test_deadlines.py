@@ -171,6 +171,21 @@ def test_a_program_ends_however_slowly_its_receiver_answers(
     assert list((tmp_path / ".agentool").glob("*.spool"))
 
 
+LOOKING_UP = f"""
+import socket, threading, time
+socket.getaddrinfo = lambda *_: time.sleep(60)
+{PROGRAM}"""
+
+
+def test_a_program_ends_although_the_name_of_its_receiver_is_still_looked_up(
+    tmp_path: Path,
+) -> None:
+    """The system's look-up has no deadline: the threads that wait for it are left behind."""
+    command = [sys.executable, "-c", LOOKING_UP, "http://collector.example:4318"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=25, check=True)
+    assert list((tmp_path / ".agentool").glob("*.spool"))
+
+
 def test_recover_ends_however_slowly_the_receiver_answers(tmp_path: Path) -> None:
     from agentool_otel.export.disk.recovery import send_remains
     from agentool_otel.export.disk.remains import Survey

@@ -51,7 +51,7 @@ def program(package: str, when: str, endpoint: str = "") -> str:
 def run(source: str, folder: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", source]
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=25, check=False
     )
     assert done.returncode == 0, done.stderr
 
