@@ -98,10 +98,10 @@ class AgentInstrumentor:
 
     @property
     def version(self) -> str | None:
-        """Installed version of the framework, None if it is not installed."""
+        """Installed version of the framework, None if it is not installed or cannot be read."""
         try:
             return importlib.metadata.version(self.framework)
-        except importlib.metadata.PackageNotFoundError:
+        except (importlib.metadata.PackageNotFoundError, OSError):
             return None
 
     def others(self) -> dict[str, list[str]]:
