@@ -16,7 +16,8 @@ ODD_VALUES: tuple[Any, ...] = (
 ODD_BYTES = (
     b"", b"\0", b"\n", b"\r\n", b"{", b"}", b"[", b"]", b'"', b"\\", b"\\u0000", b"\\ud800", b",",
     b"\xff\xfe", b"\xef\xbb\xbf", b"\x1f\x8b", b"-", b"1e999", b"9" * 400, b"[" * 300,
-    b'{"a":' * 200, b"null", b"\x80" * 12, b"\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n", b"content-length: -1\r\n",
+    b'{"a":' * 200, b"null", b"\x80" * 12, b"\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"content-length: -1\r\n",
     b"transfer-encoding: chunked\r\n", b"retry-after: nan\r\n", b"\x1b]0;x\x07", b"ffffffff\r\n",
 )  # fmt: skip
 _DEEPEST = 400
