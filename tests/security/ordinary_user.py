@@ -20,7 +20,7 @@ from tests.users import NOBODY
 
 ROOT = Path(__file__).parents[2]
 _PARTS = ("agentool_otel", "tests", "pyproject.toml")
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "fixtures", "*.a", "test", "idlelib", "tkinter")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "fixtures", "*.a", "site-packages", "idlelib")
 
 
 def main(arguments: list[str]) -> int:
@@ -47,6 +47,7 @@ def main(arguments: list[str]) -> int:
                 "TMPDIR": str(own),
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "PYTHONPATH": str(checkout),
+                "LD_LIBRARY_PATH": str(python.parents[1] / "lib"),
             },
             user=NOBODY,
             group=NOBODY,
@@ -65,7 +66,6 @@ def _python(home: Path) -> Path:
     _copy(base / "lib" / version, copied / "lib" / version)
     for library in (base / "lib").glob("libpython*"):
         _copy(library, copied / "lib" / library.name)
-    shutil.rmtree(copied / "lib" / version / "site-packages")
     _copy(Path(sysconfig.get_path("purelib")), copied / "lib" / version / "site-packages")
     return copied / "bin" / version
 

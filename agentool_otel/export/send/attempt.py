@@ -126,14 +126,14 @@ class HttpSender:
         deadline = Deadline(timeout_s)
         try:
             return self._attempt(request, headers, deadline)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except Exception as error:  # the reply may be anything
             self.close()
             # A receiver may close a connection that rests, and that shows only now.
             if not reused or isinstance(error, TimeoutError):
                 return Answer("later", _reason_of(error))
         try:
             return self._attempt(request, headers, deadline)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except Exception as error:
             self.close()
             return Answer("later", _reason_of(error))
 

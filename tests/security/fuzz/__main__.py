@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -32,6 +34,15 @@ class Endless(BaseException):
 
 def _stop(_: int, frame: FrameType | None) -> None:
     raise Endless(f"more than {LONGEST_S} s")
+
+
+@contextmanager
+def handling_alarms() -> Generator[None]:
+    before = signal.signal(signal.SIGALRM, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def play(target: str, number: int, folder: Path) -> str | None:
@@ -53,7 +64,6 @@ def play(target: str, number: int, folder: Path) -> str | None:
 def main(arguments: list[str]) -> int:
     seconds = float(arguments[0]) if arguments else USUAL_S
     targets = [arguments[1]] if len(arguments) > 1 else list(TARGETS)
-    signal.signal(signal.SIGALRM, _stop)
     failures: dict[str, str] = {}
     counts = dict.fromkeys(targets, 0)
     with tempfile.TemporaryDirectory(prefix="agentool-fuzz-") as home:
@@ -77,4 +87,6 @@ def main(arguments: list[str]) -> int:
 
 if __name__ == "__main__":
     os.environ["AGENTOOL_OTEL_STRICT"] = "1"
-    raise SystemExit(main(sys.argv[1:]))
+    with handling_alarms():
+        code = main(sys.argv[1:])
+    raise SystemExit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from random import Random
 from typing import Any
@@ -75,7 +76,7 @@ def _odd(value: Any, random: Random) -> Any:
         for _ in range(random.randrange(_DEEPEST)):
             value = [value] if random.random() < 0.5 else {"a": value}
         return value
-    return random.choice(ODD_VALUES)
+    return copy.deepcopy(random.choice(ODD_VALUES))
 
 
 def _bytes(data: bytes, random: Random) -> bytes:

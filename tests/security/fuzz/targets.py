@@ -3,6 +3,7 @@ nothing is printed that is not seen."""
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import shutil
@@ -80,7 +81,7 @@ def _journal(random: Random, folder: Path, name: str) -> None:
         "protocol": _WHERE.protocol if sent else "", "signal": "traces",
     }  # fmt: skip
     if random.random() < 0.3:
-        header[random.choice(list(header))] = random.choice(ODD_VALUES)
+        header[random.choice(list(header))] = copy.deepcopy(random.choice(ODD_VALUES))
     first = json.dumps(header).encode()
     lines = b"".join(encode_spans([span_with({"n": n})]) + b"\n" for n in range(3))
     journal.write_bytes(first + b"\n" + mutated(lines, random))
