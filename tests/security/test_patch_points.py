@@ -138,7 +138,7 @@ class _Namespace:
 
 def odd_modules() -> dict[str, Any]:
     lazy, slots, sealed = (_LazyModule("lazy"), types.ModuleType("m"), types.ModuleType("m"))
-    namespace = _Namespace()
+    namespace: Any = _Namespace()
     namespace.run = lambda: None
     slots.__dict__["Agent"] = namespace
     sealed.__dict__["Agent"] = Sealed

@@ -71,7 +71,7 @@ class TimedConnection(http.client.HTTPConnection):
         for tried, (*_kind, where) in enumerate(found):
             share = self.deadline.left() / (len(found) - tried)
             try:
-                return socket.create_connection(where[:2], share)
+                return socket.create_connection((str(where[0]), address[1]), share)
             except OSError as error:
                 failed = error
         raise failed

@@ -56,18 +56,19 @@ def _value(value: Any, random: Random) -> Any:
         except ValueError:
             pass
     inside: list[Any] = list(value) if isinstance(value, (dict, list)) else []
+    holder: Any = value
     if not inside or random.random() < 0.1:
         return _odd(value, random)
     key = random.choice(inside) if isinstance(value, dict) else random.randrange(len(inside))
     how = random.random()
     if how < 0.75:
-        value[key] = _value(value[key], random)
+        holder[key] = _value(holder[key], random)
     elif how < 0.85:
-        del value[key]
+        del holder[key]
     elif isinstance(value, list):
-        value[key:key] = [value[key]] * random.choice((1, 3, 50))
+        holder[key:key] = [holder[key]] * random.choice((1, 3, 50))
     else:
-        value[str(random.choice(ODD_VALUES))[:100]] = value[key]
+        holder[str(random.choice(ODD_VALUES))[:100]] = holder[key]
     return value
 
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -50,7 +50,7 @@ def journals(random: Random, folder: Path) -> None:
     list(survey.sentences())
     senders = Senders(OtlpTarget.noted(_WHERE))
     for signal in ("traces", "logs"):
-        senders[signal] = _Taking(random)  # type: ignore[assignment]
+        senders[signal] = _Taking(random)
     send_remains(folder, _WHERE, senders, 1.0, Survey(folder), refused=random.random() < 0.5)
 
 
@@ -140,7 +140,7 @@ def receivers(random: Random, _: Path) -> None:
 
 
 @contextmanager
-def _answering(answer: bytes) -> Iterator[str]:
+def _answering(answer: bytes) -> Generator[str]:
     def serve() -> None:
         with suppress(OSError):
             while True:
