@@ -45,6 +45,7 @@ def main(arguments: list[str]) -> int:
                 **os.environ,
                 "HOME": str(own),
                 "TMPDIR": str(own),
+                "HYPOTHESIS_STORAGE_DIRECTORY": str(own / "hypothesis"),
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "PYTHONPATH": str(checkout),
                 "LD_LIBRARY_PATH": str(python.parents[1] / "lib"),
