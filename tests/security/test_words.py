@@ -119,7 +119,8 @@ def test_what_is_logged_is_one_clean_line(text: str) -> None:
     log = words.logger("agentool_otel.tests.words")
     log.propagate, log.handlers = False, [handler]
     log.warning("%s cannot be read (%s): %d", Path("f") / text.replace("\0", ""), OSError(text), 3)
-    log.warning(text.replace("%", "%%") + "%s", "")
+    template = f"{text.replace('%', '%%')}%s"
+    log.warning(template, "")
     logged = stream.getvalue()
     assert logged.count("\n") == 2
     assert not [it for it in logged if is_unseen(it) and it != "\n"]
