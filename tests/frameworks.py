@@ -115,6 +115,8 @@ ENVIRONMENTS = {
     ],
     "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
     "servers": ["gunicorn", "celery"],
+    # What puts greenlets into the place of threads.
+    "greenlets": ["gevent", "eventlet"],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
@@ -144,6 +146,7 @@ OTHER_TESTS = {
     "crewai": [*SITUATIONS, *CREWAI],
     "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/export/test_servers.py"],
+    "greenlets": ["tests/security/test_greenlets.py"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],

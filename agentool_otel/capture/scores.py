@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from time import time_ns
@@ -15,6 +14,7 @@ from agentool_otel.content.policy import as_text
 from agentool_otel.content.policy import label as short
 from agentool_otel.emit.judging import Judged, judge
 from agentool_otel.emit.session import guarded
+from agentool_otel.ground.words import logger
 from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.span_ids import place_of
 from agentool_otel.model.times import from_ns
@@ -22,7 +22,7 @@ from agentool_otel.semconv import agentool
 
 __all__ = ["score"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 _TRACEPARENT = re.compile("[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
 _TRACE_ID = re.compile("(?!0{32})[0-9a-f]{32}(?::[0-9a-f]{16})?|tr_.+", re.DOTALL)

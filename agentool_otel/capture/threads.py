@@ -3,6 +3,8 @@
 Tasks and callbacks of an event loop do so by themselves, and `asyncio.to_thread` too. In another
 process only the trace and the baggage are known, as they would be in a request to a server.
 
+What is not as known here, because somebody has replaced it, is left as it is and said by `patches`.
+
 Everything is off until `carry_into_threads()`. OpenTelemetry's own threading instrumentation may be
 on as well: the same context is then made current twice, which changes nothing.
 """
@@ -10,6 +12,7 @@ on as well: the same context is then made current twice, which changes nothing.
 from __future__ import annotations
 
 import concurrent.futures
+import concurrent.futures.thread
 import functools
 import sys
 import threading
@@ -19,16 +22,21 @@ from typing import Any
 from opentelemetry.context import Context, attach, get_current
 
 from agentool_otel.capture.context import carry, extract, inject, restore
+from agentool_otel.ground.attached import Attached
 
-__all__ = ["carry_into_threads", "in_trace", "stop_carrying"]
+__all__ = ["carry_into_threads", "in_trace", "patches", "stop_carrying"]
 
 Method = Callable[..., Any]
 Bind = Callable[[Any], Method]
 """Gives the original method of an instance."""
 
+_GIVING = ("apply_async", "map", "map_async", "starmap", "starmap_async", "imap", "imap_unordered")
+"""Methods of a pool of processes that give it work."""
 _carrying = False
 _installed: dict[tuple[type, str], tuple[Any, Method]] = {}
 """By class and name, the original method and what stands in for it."""
+_attached: dict[str, Attached] = {}
+"""By target, how that turned out."""
 _awaited: set[str] = set()
 _NOBODYS = Context()
 
@@ -37,8 +45,8 @@ def carry_into_threads() -> None:
     """Switch it on, also for the pools of modules that are imported later."""
     global _carrying
     _carrying = True
-    _install(threading.Thread, "start", _starting)
-    _install(concurrent.futures.ThreadPoolExecutor, "submit", _submitting)
+    _install(threading, "Thread.start", _starting)
+    _install(concurrent.futures.thread, "ThreadPoolExecutor.submit", _submitting)
     for module, attach_to in (
         ("concurrent.futures.process", _attach_to_executors),
         ("multiprocessing.pool", _attach_to_pools),
@@ -57,33 +65,56 @@ def stop_carrying() -> None:
     """Switch it off; what somebody has wrapped since stays in place and lets calls pass."""
     global _carrying
     _carrying = False
+    _attached.clear()
     for (owner, name), (original, ours) in list(_installed.items()):
         if vars(owner).get(name) is ours:
             setattr(owner, name, original)
             del _installed[owner, name]
 
 
+def patches() -> list[Attached]:
+    """Return how each patch turned out, of modules that were imported by now."""
+    return list(_attached.values())
+
+
 def _attach_to_executors(module: Any) -> None:
-    _install(module.ProcessPoolExecutor, "submit", _submitting)
+    _install(module, "ProcessPoolExecutor.submit", _submitting)
 
 
 def _attach_to_processes(module: Any) -> None:
-    _install(module.BaseProcess, "start", _starting_process)
+    _install(module, "BaseProcess.start", _starting_process)
 
 
 def _attach_to_pools(module: Any) -> None:
-    for name in ("apply_async", "map", "map_async", "starmap", "starmap_async", "imap"):
-        _install(module.Pool, name, _giving)
-    _install(module.Pool, "imap_unordered", _giving)
+    for name in _GIVING:
+        _install(module, f"Pool.{name}", _giving)
 
 
-def _install(owner: type, name: str, make: Callable[[Bind], Method]) -> None:
-    if _carrying and (owner, name) not in _installed:
-        original = vars(owner)[name]
-        # Bound for each call, as attribute access would: wrappers made by wrapt go by that.
-        ours = functools.update_wrapper(make(original.__get__), original)
-        setattr(owner, name, ours)
-        _installed[owner, name] = original, ours
+def _install(module: Any, path: str, make: Callable[[Bind], Method]) -> None:
+    """Stand around a method, where it is defined: somebody may have put a subclass in place of the
+    class, as gevent does, and other subclasses know the one below."""
+    if not _carrying:
+        return
+    target = f"{module.__name__}.{path}"
+    class_name, _, name = path.partition(".")
+    try:
+        owner = _definer(getattr(module, class_name), name)
+        if (owner, name) not in _installed:
+            original = vars(owner)[name]
+            # Bound for each call, as attribute access would: wrappers made by wrapt go by that.
+            ours = functools.update_wrapper(make(original.__get__), original)
+            setattr(owner, name, ours)
+            _installed[owner, name] = original, ours
+        _attached[target] = Attached(target, "attached")
+    except Exception as error:  # whatever somebody has put there works without us
+        _attached[target] = Attached(target, "failed", f"{type(error).__name__}: {error}")
+
+
+def _definer(cls: type, name: str) -> type:
+    for each in cls.__mro__:
+        if name in vars(each):
+            return each
+    raise AttributeError(f"{cls.__module__}.{cls.__qualname__} has no {name}")
 
 
 # --------------------------------------------------------------------------------------- wrappers

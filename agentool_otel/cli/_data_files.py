@@ -18,6 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
+from agentool_otel.cli._output import data_stream
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.sources.files.streams import SpanFile
 
@@ -95,7 +96,7 @@ class _Output:
             OSError: it cannot be.
         """
         if self._place == STDOUT:
-            self.stream = sys.stdout.buffer
+            self.stream = data_stream()
             return
         with suppress(FileNotFoundError):
             self._old = self._place.stat()

@@ -84,7 +84,7 @@ class DifferenceView:
 
     def _step(self, step: StepChange) -> Iterator[Text]:
         mark, style = _MARKS[step.kind]
-        what = _text.clean(step.action.step.type)
+        what = _text.line(step.action.step.type)
         head = Text.assemble(
             "  ", (mark, style), (f" {_place(step):>7}", "dim"), "  ", f"{what:<14} "
         )
@@ -180,7 +180,7 @@ def _stripped(text: Text) -> Text:
 def _header(of: Partners, diff: TraceDiff) -> Text:
     trace = of.a or of.b
     assert trace is not None
-    agent = _text.clean(known(trace.trace.agent_id) or "(agent without a name)")
+    agent = _text.line(known(trace.trace.agent_id) or "(agent without a name)")
     if of.a is None or of.b is None:
         kind = "added" if of.a is None else "lost"
         mark, style = _MARKS[kind]

@@ -21,9 +21,9 @@ _ID = 8
 def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
     """Yield where each field of a trace came from, line by line."""
     fidelity = rebuilt.fidelity
-    yield Text(f"trace {_text.clean(fidelity.trace_id)}", "bold")
+    yield Text(f"trace {_text.line(fidelity.trace_id)}", "bold")
     dialects = ", ".join(fidelity.dialects) or "none recognised"
-    yield Text(f"  {_text.count(fidelity.spans, 'span')}, dialects: {_text.clean(dialects)}")
+    yield Text(f"  {_text.count(fidelity.spans, 'span')}, dialects: {_text.line(dialects)}")
     counts = ", ".join(f"{n:,} {_word(name)}" for name, n in fidelity.summary().items())
     yield Text(f"  fields: {counts or 'none'}")
     yield from _readings(fidelity)
@@ -31,13 +31,13 @@ def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
     for step_id, notes in _by_step(fidelity).items():
         kind = types.get(step_id, "") if step_id is not None else ""
         heading = "the trace itself" if step_id is None else f"{step_id}  {kind}"
-        yield Text(f"  {_text.clean(heading)}", "bold")
+        yield Text(f"  {_text.line(heading)}", "bold")
         for note in notes:
             yield _line(note)
     if fidelity.unread:
         yield Text("  attributes that nothing was made of", "bold")
         for name, times in sorted(fidelity.unread.items(), key=lambda item: (-item[1], item[0])):
-            yield Text(f"    {_text.clean(name)}  on {_text.count(times, 'span')}")
+            yield Text(f"    {_text.line(name)}  on {_text.count(times, 'span')}")
     yield Text()
 
 
@@ -54,9 +54,9 @@ def _readings(fidelity: Fidelity) -> Iterator[Text]:
             reading_text = "by no dialect"
         else:
             reading_text = f"as {dialect}, {level:.0%} sure" + (f": {why}" if why else "")
-        yield Text(f"    {_text.count(len(spans), 'span')} {_text.clean(reading_text)}")
+        yield Text(f"    {_text.count(len(spans), 'span')} {_text.line(reading_text)}")
         more = f", and {len(spans) - _SPANS:,} more" if len(spans) > _SPANS else ""
-        yield Text(f"      {_text.clean(', '.join(spans[:_SPANS]))}{more}", "dim")
+        yield Text(f"      {_text.line(', '.join(spans[:_SPANS]))}{more}", "dim")
 
 
 def _by_step(fidelity: Fidelity) -> dict[str | None, list[Note]]:
@@ -77,10 +77,10 @@ def _line(note: Note) -> Text:
     )
     kept = note.outcome == "kept"
     return Text.assemble(
-        f"    {_text.clean(note.field):<22} ",
+        f"    {_text.line(note.field):<22} ",
         (f"{' ' if kept else '!'} {_word(note.outcome):<13}", "" if kept else "yellow"),
         (f"{f'span {note.span_id[:_ID]}' if note.span_id else '':<14}  ", "dim"),
-        _text.clean(origin),
+        _text.line(origin),
     )
 
 

@@ -10,13 +10,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from agentool_otel.capture import threads
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import collected
 from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES, installed
 
-__all__ = ["GOOD", "frameworks", "not_instrumented", "print_frameworks"]
+__all__ = ["GOOD", "frameworks", "not_instrumented", "print_frameworks", "thread_patches"]
 
 GOOD = frozenset({"attached", "absent", "inherited"})
 """States of a patch with which nothing is wrong."""
@@ -45,7 +46,11 @@ def frameworks() -> list[dict[str, Any]]:
         if instrumentor.version is None:
             continue
         entry["instrumented_by"] = _instrumentors_of(name)
-        instrumentor.instrument()
+        try:
+            instrumentor.instrument()
+        except Exception as error:
+            entry["error"] = f"{type(error).__name__}: {error}"
+            continue
         _import({patch.module for patch in instrumentor.patches})
         waiting = [patch for patch in instrumentor.attached.values() if patch.state == "waiting"]
         _import({patch.target for patch in waiting})
@@ -67,6 +72,16 @@ def frameworks() -> list[dict[str, Any]]:
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
     return entries
+
+
+def thread_patches() -> list[dict[str, str]]:
+    """Attach to threads and pools in this process and report how that went."""
+    _import({"concurrent.futures.process", "multiprocessing.pool", "multiprocessing.process"})
+    threads.carry_into_threads()
+    try:
+        return [patch._asdict() for patch in threads.patches()]
+    finally:
+        threads.stop_carrying()
 
 
 def not_instrumented() -> list[dict[str, Any]]:
@@ -106,11 +121,31 @@ def print_frameworks(console: Console, report: dict[str, Any], verbose: bool) ->
             missing.append(f"{framework['name']} ({supports})" if verbose else framework["name"])
         else:
             _print_framework(console, framework, verbose)
+    _print_threads(console, report["threads"], verbose)
     for framework in report["not_instrumented"]:
         _print_other(console, framework)
     if missing:
         text = Text(f"  - not installed: {', '.join(missing)}", "dim")
         console.print(text, soft_wrap=True)
+
+
+def _print_threads(console: Console, patches: list[dict[str, str]], verbose: bool) -> None:
+    wrong = [patch for patch in patches if patch["state"] not in GOOD]
+    mark, style = ("✗", "red") if wrong else ("✓", "green")
+    name = (f"{'threads':<14}", "bold")
+    what = f"and pools keep their context, {len(patches) - len(wrong)} functions wrapped"
+    console.print(Text.assemble("  ", (f"{mark} ", style), name, what), soft_wrap=True)
+    _print_patches(console, patches if verbose else wrong)
+
+
+def _print_patches(console: Console, patches: list[dict[str, str]]) -> None:
+    for patch in patches:
+        good = patch["state"] in GOOD
+        style = "dim" if patch["state"] == "absent" else "" if good else "red"
+        state = f"{patch['state'] if good else patch['state'].upper():<10}"
+        detail = f"  {_text.line(patch['detail'])}" if patch["detail"] else ""
+        line = Text.assemble("      ", (state, style), (patch["target"], style), (detail, "dim"))
+        console.print(line, soft_wrap=True)
 
 
 def _print_other(console: Console, framework: dict[str, Any]) -> None:
@@ -146,12 +181,7 @@ def _print_framework(console: Console, framework: dict[str, Any], verbose: bool)
     wrapped = sum(patch["state"] == "attached" for patch in patches)
     version = f"{framework['installed']} (supports {supports}), {wrapped} functions wrapped"
     line((f"{mark} ", style), (name, "bold"), version)
-    for patch in patches if verbose else wrong:
-        good = patch["state"] in GOOD
-        style = "dim" if patch["state"] == "absent" else "" if good else "red"
-        state = f"{patch['state']:<10}" if good else f"{patch['state'].upper():<10}"
-        detail = f"  {patch['detail']}" if patch["detail"] else ""
-        line("    ", (state, style), (patch["target"], style), (detail, "dim"))
+    _print_patches(console, patches if verbose else wrong)
     if scopes := framework["replaces"]:
         more = f" and {len(scopes) - 1} more" if len(scopes) > 1 else ""
         parts = [f"its own spans ({scopes[0]}{more}) are replaced, unless the provider is yours"]

@@ -100,7 +100,7 @@ def say_judging(judge: OpenAIJudge | None) -> None:
     cost = "" if used.cost_usd is None else f", ${used.cost_usd:.4f}"
     kept = f"; {_text.count(used.kept, 'answer')} known already" if used.kept else ""
     say(
-        f"judging: {_text.count(used.calls, 'answer')} of {_text.clean(judge.model)},"
+        f"judging: {_text.count(used.calls, 'answer')} of {_text.line(judge.model)},"
         f" {used.input_tokens:,} input and {used.output_tokens:,} output tokens{cost}{kept}"
     )
     if judge.cache_folder is not None and (used.calls or used.kept):

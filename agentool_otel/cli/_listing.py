@@ -62,7 +62,7 @@ class Numbered(NamedTuple):
 def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
     metrics = known(trace.metrics) or TraceMetrics()
     place = place_of(trace)
-    agent = _text.clean(known(trace.agent_id) or "-")
+    agent = _text.line(known(trace.agent_id) or "-")
     about = _about(trace)
     return Entry(
         place,
@@ -134,7 +134,7 @@ def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
         if together or space:
             yield Text()
         if together:
-            title = f"session {_text.clean(session_id or '')}  {_text.count(heads, 'run')}"
+            title = f"session {_text.line(session_id or '')}  {_text.count(heads, 'run')}"
             yield Text(title, "dim")
         space = together
         for run in group:

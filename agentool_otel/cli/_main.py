@@ -16,6 +16,7 @@ import click
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground import environment
 from agentool_otel.ground.version import __version__
+from agentool_otel.ground.words import flat
 
 __all__ = ["main"]
 
@@ -134,12 +135,11 @@ def explain(error: Exception) -> None:
 
 
 def _print_error(text: str) -> None:
-    from agentool_otel.cli._text import clean  # a message may quote what was recorded
-
-    message, _, hint = re.sub(r"[;,.]?(?<!\s)\s+hint: ", "\0", clean(text), count=1).partition("\0")
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {message}", err=True)
+    # A message may quote what was recorded.
+    message, _, hint = re.sub(r"[;,.]?(?<!\s)\s+hint: ", "\0", text, count=1).partition("\0")
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {flat(message)}", err=True)
     if hint:
-        click.echo(f"{click.style(' hint:', bold=True)} {hint}", err=True)
+        click.echo(f"{click.style(' hint:', bold=True)} {flat(hint)}", err=True)
 
 
 # --------------------------------------------------------------------------------- debugging
@@ -175,7 +175,7 @@ class _Warnings(logging.Handler):
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message += f" ({record.exc_info[1]})"
-        click.echo(f"warning: {message}", err=True)
+        click.echo(f"warning: {flat(message)}", err=True)
 
 
 def _show_warnings() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import logging
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from agentool_otel.cli import _text
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import clean, flat, in_json
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.containers.log_record import is_fragment
@@ -22,9 +26,10 @@ from agentool_otel.sources.grouping.by_trace import grouped
 from agentool_otel.sources.source import Source
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
     from rich.progress import Progress
 
-__all__ = ["COST_HELP", "Reading", "collected", "report", "say", "view"]
+__all__ = ["COST_HELP", "Reading", "collected", "data_stream", "report", "say", "view"]
 
 COST_HELP = "Compute the cost of model calls whose spans do not say it (needs the extra `cost`)."
 _PLAIN_WIDTH = 120
@@ -35,7 +40,16 @@ _Span = TypeVar("_Span")
 
 
 class _View(Console):
-    """A console that leaves a closed pipe to `_main`."""
+    """A console that leaves a closed pipe to `_main`, and shows no character that is not seen."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for it in super().render(renderable, options):
+            if it.control or it.text.isprintable():
+                yield it
+            else:
+                yield Segment(clean(it.text), it.style)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -49,16 +63,52 @@ def view() -> Console:
     return _View(highlight=False, markup=False, emoji=False, width=width)
 
 
-def say(text: str, fg: str | None = None, bold: bool = False, dim: bool = False) -> None:
-    """Print words on stderr."""
-    click.secho(text, err=True, fg=fg, bold=bold or None, dim=dim or None)
+class _ToTerminal(io.RawIOBase):
+    """Data on a terminal: JSON, in which characters that are not seen stand as its escapes."""
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        sys.stdout.buffer.write(in_json(self._decode(bytes(data))).encode())
+        return len(bytes(data))
+
+    def flush(self) -> None:
+        sys.stdout.buffer.flush()
+
+
+def data_stream() -> BinaryIO:
+    """Return the stream for data: standard output as it is, or as a terminal may get it."""
+    return cast("BinaryIO", _ToTerminal()) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+def say(
+    text: str, fg: str | None = None, bold: bool = False, dim: bool = False, label: str = ""
+) -> None:
+    """Print words on stderr, on one line, whatever they quote.
+
+    Args:
+        text: the words.
+        fg: their colour.
+        bold: whether they are.
+        dim: whether they are.
+        label: stands before them; `error:` is red, others are yellow.
+    """
+    if label:
+        click.secho(
+            label, err=True, fg="red" if "error" in label else "yellow", bold=True, nl=False
+        )
+        text = f" {text}"
+    click.secho(flat(text), err=True, fg=fg, bold=bold or None, dim=dim or None)
 
 
 def report(problems: Sequence[Problem]) -> None:
     """Print what could not be read on stderr."""
     for problem in problems[:_SHOWN]:
-        label = click.style("problem:", fg="yellow", bold=True)
-        say(f"{label} {_text.clean(problem.where)}: {_text.clean(problem.message)}")
+        say(f"{_text.line(problem.where)}: {_text.line(problem.message)}", label="problem:")
     if len(problems) > _SHOWN:
         say(f"... and {_text.count(len(problems) - _SHOWN, 'more problem')}")
 

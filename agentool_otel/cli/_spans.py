@@ -66,7 +66,7 @@ def _thoughts(node: Node) -> list[tuple[int, Node | Text]]:
     for event in node.span.events:
         content = event.attributes.get(agentool.STEP_CONTENT)
         if event.name == agentool.STEP_EVENT and isinstance(content, str):
-            kind = _text.clean(str(event.attributes.get(agentool.STEP_TYPE, "step")))
+            kind = _text.line(str(event.attributes.get(agentool.STEP_TYPE, "step")))
             label = Text.assemble((f"· {kind}", "magenta"), f"  {_text.line(content)}")
             thoughts.append((event.time_ns or 0, _fitted(label)))
     return thoughts
@@ -84,7 +84,7 @@ def _label(node: Node) -> Text:
         wrong = operation.error_type or "error"
         if operation.error_message:
             wrong += f": {_text.line(operation.error_message)}"
-        label.append(f"  ✗ {_text.clean(wrong)}", "red")
+        label.append(f"  ✗ {_text.line(wrong)}", "red")
     if summary := _summary(operation):
         label.append(f"  {summary}")
     return _fitted(label)
@@ -101,7 +101,7 @@ def _summary(operation: Operation) -> str:
         case Inference() | Embeddings():
             return _model_call(operation)
         case ToolExecution(transfer_target=str(target), transfer_message=message):
-            return f"→ {_text.clean(target)}" + (f": {_text.line(message)}" if message else "")
+            return f"→ {_text.line(target)}" + (f": {_text.line(message)}" if message else "")
         case ToolExecution() | McpRequest():
             return _tool_call(operation)
         case MemoryOperation():
@@ -136,7 +136,7 @@ def _memory_read(operation: MemoryOperation) -> str:
 def _memory_write(operation: MemoryOperation) -> str:
     content = operation.records if operation.content is UNSET else operation.content
     text = "" if content is None else _text.value(content)
-    return f"{_text.clean(operation.record_id)} = {text}" if operation.record_id else text
+    return f"{_text.line(operation.record_id)} = {text}" if operation.record_id else text
 
 
 def _model_call(operation: Inference | Embeddings) -> str:
@@ -148,7 +148,7 @@ def _model_call(operation: Inference | Embeddings) -> str:
             if tokens is not None
         ]
     if isinstance(operation, Inference) and operation.finish_reasons:
-        figures.append("finish=" + ",".join(map(_text.clean, operation.finish_reasons)))
+        figures.append("finish=" + ",".join(map(_text.line, operation.finish_reasons)))
     if operation.cost_usd is not None:
         figures.append(f"${operation.cost_usd:,.4f}")
     return "  ".join(figures)

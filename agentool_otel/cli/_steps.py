@@ -40,7 +40,7 @@ def status_text(word: str | None) -> Text:
     if word is None:
         return Text("- no status", "dim")
     mark, style = _MARKS.get(word, ("✗", "red"))
-    return Text(f"{mark} {_text.clean(word)}", style)
+    return Text(f"{mark} {_text.line(word)}", style)
 
 
 def outside_runs(trace: ReasoningTrace) -> bool:
@@ -66,13 +66,13 @@ def _header(trace: ReasoningTrace, full: bool) -> Iterator[Text]:
     metadata = known(trace.metadata) or {}
     milliseconds = known(metrics.total_duration_ms)
     nameless = "(no agent)" if outside_runs(trace) else "(agent without a name)"
-    agent = _text.clean(known(trace.agent_id) or nameless)
+    agent = _text.line(known(trace.agent_id) or nameless)
     status = status_text(ending_of(trace))
     yield Text.assemble((agent, "bold"), "  ", status, "  ", _text.duration(milliseconds))
-    yield _field("trace", _text.clean(trace.trace_id))
+    yield _field("trace", _text.line(trace.trace_id))
     session = known(trace.session_id)
     if session is not None:
-        yield _field("session", _text.clean(session))
+        yield _field("session", _text.line(session))
     yield _field("started", _text.when(trace.started_at))
     computed = COMPUTED_BY in metadata
     yield _field("totals", " · ".join(_totals(trace, metrics, computed)))
@@ -105,7 +105,7 @@ def names_every_call(trace: ReasoningTrace) -> bool:
 
 def _links(metadata: dict[str, Any]) -> Iterator[Text]:
     if isinstance(above := metadata.get("parent_trace_id"), str):
-        yield _field("part of", _text.clean(above))
+        yield _field("part of", _text.line(above))
     below: Any = metadata.get("sub_traces")
     if isinstance(below, list):
         yield _field("has runs", _text.ids([*below]))
@@ -151,7 +151,7 @@ def _step(
     if at is not None and first is not None:
         offset = f"+{_text.duration((at - first) / 1e6)}" if at >= first else "before"
     head = Text.assemble(
-        (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.clean(step.type):<14}", style)
+        (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.line(step.type):<14}", style)
     )
     if not full:
         yield head + body(step, names)
@@ -167,13 +167,13 @@ def brief(step: Step, names: dict[Any, str]) -> Text:
     """Return what a step is about, without its content."""
     call, result = known(step.tool_call), known(step.tool_result)
     if call is not None:
-        return Text(_text.clean(call.name), "bold")
+        return Text(_text.line(call.name), "bold")
     if result is not None:
         failed = known(result.error) is not None
-        name = _text.clean(names.get(result.call_id, ""))
+        name = _text.line(names.get(result.call_id, ""))
         return Text(f"✗ ERROR {name}", "red") if failed else Text(name)
     target = known(step.to_agent)
-    return Text(f"→ {_text.clean(target)}" if target is not None else _content(step.key))
+    return Text(f"→ {_text.line(target)}" if target is not None else _content(step.key))
 
 
 def body(step: Step, names: dict[Any, str]) -> Text:
@@ -181,13 +181,13 @@ def body(step: Step, names: dict[Any, str]) -> Text:
     call, result = known(step.tool_call), known(step.tool_result)
     if step.type == "tool_call" and call is not None:
         inner = _text.arguments(call.arguments)
-        return Text.assemble((_text.clean(call.name), "bold"), f"({inner})")
+        return Text.assemble((_text.line(call.name), "bold"), f"({inner})")
     if step.type == "tool_result" and result is not None:
         return _result(result, names.get(result.call_id))
     if step.type == "handoff":
         message = _content(step.message)
         target = known(step.to_agent) or "?"
-        return Text.assemble("→ ", (_text.clean(target), "bold"), f": {message}" if message else "")
+        return Text.assemble("→ ", (_text.line(target), "bold"), f": {message}" if message else "")
     if step.type == "memory_read":
         results = "" if step.results is UNSET else f" → {_text.value(step.results)}"
         return Text(f'"{_content(step.query)}"{results}')
@@ -200,7 +200,7 @@ def body(step: Step, names: dict[Any, str]) -> Text:
 def _result(result: Any, name: str | None) -> Text:
     took = known(result.duration_ms)
     time = f"({_text.duration(took)}) " if took is not None else ""
-    who = f"{_text.clean(name)} {time}" if name else time
+    who = f"{_text.line(name)} {time}" if name else time
     error = known(result.error)
     if error is not None:
         return Text(f"✗ ERROR {who}→ {_text.value(error)}", "red")

@@ -1,5 +1,4 @@
-"""Values as short texts for people. Recorded text is never trusted: control characters in it are
-shown rather than sent to the terminal."""
+"""Values as short texts for people. Recorded text is never trusted: see `ground.words`."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ from typing import Any, TypeVar, cast
 from msgspec import UNSET, UnsetType
 
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.words import clean, line
 from agentool_otel.model.times import to_ns
 
 __all__ = [
@@ -32,24 +32,10 @@ __all__ = [
 
 T = TypeVar("T")
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_SPACE = re.compile(r"\s+")
-_LONGEST = 4000  # characters of a value that are looked at for a single line
-
 
 def known(value: T | UnsetType | None) -> T | None:
     """Return a member of a document, None if it is absent."""
     return None if isinstance(value, UnsetType) else value
-
-
-def clean(text: str) -> str:
-    """Return text with control characters spelled out, except line ends and tabs."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
-
-
-def line(text: str) -> str:
-    """Return text on one line."""
-    return clean(_SPACE.sub(" ", text[:_LONGEST]).strip())
 
 
 def value(of: Any) -> str:
@@ -63,7 +49,7 @@ def arguments(of: Any) -> str:
         return "..."
     if isinstance(of, Mapping):
         members = cast("Mapping[str, Any]", of)
-        return ", ".join(f"{clean(key)}={line(_dumps(item))}" for key, item in members.items())
+        return ", ".join(f"{line(key)}={line(_dumps(item))}" for key, item in members.items())
     return value(of)
 
 
@@ -138,5 +124,5 @@ def short_id(trace_id: str) -> str:
     """Return a short form of an id: `51eecce3`, or `51eecce3:7a5d` for part of a trace."""
     trace, colon, span = trace_id.partition(":")
     if not re.fullmatch(r"[0-9a-f]{32}", trace):
-        return clean(trace_id)
+        return line(trace_id)
     return f"{trace[:8]}{colon}{span[:4]}"

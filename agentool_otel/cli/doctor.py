@@ -24,8 +24,14 @@ from rich.console import Console
 from rich.text import Text
 
 from agentool_otel.cli import _text
-from agentool_otel.cli._frameworks import GOOD, frameworks, not_instrumented, print_frameworks
-from agentool_otel.cli._output import collected, view
+from agentool_otel.cli._frameworks import (
+    GOOD,
+    frameworks,
+    not_instrumented,
+    print_frameworks,
+    thread_patches,
+)
+from agentool_otel.cli._output import collected, data_stream, view
 from agentool_otel.cli._round_trip import round_trip
 from agentool_otel.content.policy import places
 from agentool_otel.content.policy import requested as capture_requested
@@ -108,6 +114,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
     report: dict[str, Any] = {
         "versions": _versions(),
         "frameworks": frameworks(),
+        "threads": thread_patches(),
         "not_instrumented": not_instrumented(),
         "other_tracing": _other_tracing(),
         "tracer_provider": _provider(),
@@ -115,13 +122,13 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
         **_destination(endpoint, source),
     }
     if as_json:
-        sys.stdout.buffer.write(json_codec.dumps(report).encode() + b"\n")
-        sys.stdout.buffer.flush()
+        stream = data_stream()
+        stream.write(json_codec.dumps(report).encode() + b"\n")
+        stream.flush()
     else:
         _print(view(), report, verbose)
-    attached = all(
-        patch["state"] in GOOD for it in report["frameworks"] for patch in it.get("patches", ())
-    )
+    patches = [patch for it in report["frameworks"] for patch in it.get("patches", ())]
+    attached = all(patch["state"] in GOOD for patch in (*patches, *report["threads"]))
     loaded = not any(it.get("error") for it in report["frameworks"])
     return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
 
@@ -323,18 +330,18 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
 
     heading("Environment")
     for variable in report["environment"]:
-        name, value = variable["name"], _text.clean(variable["value"])
+        name, value = variable["name"], _text.line(variable["value"])
         line(f"{name}={value}", (f"  {variable['effect']}", "dim"))
     if not report["environment"]:
         line(("no OTEL_* and no AGENTOOL_* variables are set", "dim"))
 
     heading("Where spans go")
-    line(f"{'destination':<14}{_text.clean(report['destination'])}")
-    line(f"{'log records':<14}{_text.clean(report['logs'])}")
-    line(f"{'metrics':<14}{_text.clean(report['metrics'])}")
+    line(f"{'destination':<14}{_text.line(report['destination'])}")
+    line(f"{'log records':<14}{_text.line(report['logs'])}")
+    line(f"{'metrics':<14}{_text.line(report['metrics'])}")
     captured = f"captured {report['content']['on']}"
     captured = captured if report["content"]["captured"] else "not captured"
     line(f"{'content':<14}{captured}", (f" ({report['content']['because']})", "dim"))
     test = report["self_test"]
     mark, style = {True: ("✓", "green"), False: ("✗", "red")}.get(test["ok"], ("-", "dim"))
-    line(f"{'self-test':<14}", (f"{mark} {_text.clean(test['said'])}", style))
+    line(f"{'self-test':<14}", (f"{mark} {_text.line(test['said'])}", style))

@@ -225,7 +225,7 @@ def _print(outcome: _Outcome, for_people: bool, by_named: bool) -> None:
 
 def _say_totals(outcome: _Outcome, spans: int, problems: int) -> None:
     for trace_id, why in outcome.unmatched:
-        say(f"not evaluated: trace {_text.clean(trace_id)}: {_text.clean(why)}")
+        say(f"not evaluated: trace {_text.line(trace_id)}: {_text.line(why)}")
     if outcome.unmatched_count > len(outcome.unmatched):
         say(
             f"... and {_text.count(outcome.unmatched_count - len(outcome.unmatched), 'more trace')}"

@@ -148,7 +148,7 @@ def command(
             traces += 1
         writer.finish()
     for sentence in words(writer.kinds):
-        say(f"{format_name}: {_text.clean(sentence)}")
+        say(f"{format_name}: {_text.line(sentence)}")
     report(source.problems)
     _say_totals(source, traces, reading.count, output)
     return 1 if source.problems else 0

@@ -78,7 +78,7 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
         else:
             incomplete = _send(folder, destination, where, survey) or incomplete
     for sentence in survey.sentences():
-        say(_text.clean(sentence), fg="yellow")
+        say(_text.line(sentence), fg="yellow")
     had_work = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)
     return Recovered(had_work, incomplete or bool(survey.failed))
 
@@ -96,14 +96,13 @@ def _send(folder: Path, destination: Destination, where: OtlpTarget, survey: Sur
     for number, name in ((done.sent, "span"), (done.logs, "log record")):
         if number:
             say(f"{_text.count(number, name)} sent to {where}")
-    label = click.style("error:", fg="red", bold=True)
-    reason = _text.clean(done.reason)
+    reason = _text.line(done.reason)
     if done.unreadable:
-        say(f"{label} {_text.count(done.unreadable, 'file')} cannot be read: {reason}")
+        say(f"{_text.count(done.unreadable, 'file')} cannot be read: {reason}", label="error:")
     if done.remaining or done.logs_remaining:
         both = (done.remaining, "span"), (done.logs_remaining, "log record")
         what = " and ".join(_text.count(number, name) for number, name in both if number)
-        say(f"{label} {where} did not take {what}: {reason}; kept in {folder}")
+        say(f"{where} did not take {what}: {reason}; kept in {folder}", label="error:")
         say(" hint: run this again when it does, or name another with --endpoint")
         if where.bare:
             say(

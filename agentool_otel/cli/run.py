@@ -54,7 +54,8 @@ _COUNTED = 50_000_000
 @click.option(
     "--children/--no-children",
     default=True,
-    help="Record Python processes that the program starts too (default).",
+    help="Record Python processes that the program starts too (default). Installers and builders, "
+    "such as pip, are left alone.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Do not say where the recording is.")
 def command(
@@ -250,7 +251,12 @@ def _recovered(folder: Path, endpoint: str | None) -> bool:
 
 
 def _sum_up(notes: dict[int, dict[str, Any]], folder: Path, recovered: bool) -> None:
+    alone = sorted({note["left_alone"] for note in notes.values() if "left_alone" in note})
+    notes = {pid: note for pid, note in notes.items() if "left_alone" not in note}
     failed = [note for note in notes.values() if "error" in note]
+    if alone and not notes:
+        say(f"agentool-otel: nothing recorded: {', '.join(alone)} is no agent program", fg="yellow")
+        return
     if not notes:
         say(
             "agentool-otel: nothing recorded: no Python was started that reads "

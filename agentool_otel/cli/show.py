@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from itertools import chain
 
@@ -14,7 +13,7 @@ from agentool_otel.cli import _spans, _text
 from agentool_otel.cli._choice import Choice
 from agentool_otel.cli._explain import explanation
 from agentool_otel.cli._listing import lines
-from agentool_otel.cli._output import COST_HELP, report, say, view
+from agentool_otel.cli._output import COST_HELP, data_stream, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace
 from agentool_otel.cli._scores import score_lines
 from agentool_otel.cli._selection import selecting
@@ -94,9 +93,10 @@ def print_trace(
 
 
 def _print_json(chosen: Choice) -> None:
+    stream = data_stream()
     for document in chosen.documents():
-        sys.stdout.buffer.write(document)
-    sys.stdout.buffer.flush()
+        stream.write(document)
+    stream.flush()
 
 
 def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool) -> None:
@@ -131,7 +131,8 @@ def _print_all(
         _print_line(console, line)
     if console.is_terminal:
         number = listed[-1].number
-        say(f"\nagentool-otel show{where} {number}    the steps of run {number}", dim=True)
+        say("")
+        say(f"agentool-otel show{where} {number}    the steps of run {number}", dim=True)
 
 
 def _print_line(console: Console, line: Text, full: bool = False) -> None:
@@ -159,7 +160,7 @@ def _print_spans(console: Console, runs: Runs, source: str | None, chosen: Choic
 
 def _print_trees(console: Console, runs: Runs) -> None:
     for nodes in runs.trees():
-        title = f"trace {_text.clean(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
+        title = f"trace {_text.line(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
         console.print(_spans.forest(title, _spans.roots_of(nodes)))
     if not runs.spans_read:
         say(f"nothing is recorded in {runs.name}")
@@ -177,7 +178,7 @@ def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None
         for trace_id, own in ids.items():
             tops = [] if own.isdisjoint(present) else _tops(nodes, own)
             if tops and _of_run(trace_id, tops):
-                console.print(_spans.forest(f"trace {_text.clean(trace_id)}", tops))
+                console.print(_spans.forest(f"trace {_text.line(trace_id)}", tops))
 
 
 def _tops(nodes: Sequence[Node], ids: set[str | None]) -> list[Node]:

@@ -61,16 +61,16 @@ def command(files: tuple[str, ...], strict: bool) -> int:
             source = open_source(place)
         except AgentoolError as error:
             verdicts.append(_Verdict(str(error), False, [], readable=False))
-            console.print(f"✗ {_text.clean(str(error))}", style="red", soft_wrap=True)
+            console.print(f"✗ {_text.line(str(error))}", style="red", soft_wrap=True)
             continue
         for label, verdict in _verdicts(source, strict):
             verdicts.append(verdict)
             style = "" if verdict.good else "red"
             mark = "✓" if verdict.good else "✗"
-            summary = f"{mark} {_text.clean(f'{label}: {verdict.summary}')}"
+            summary = f"{mark} {_text.line(f'{label}: {verdict.summary}')}"
             console.print(summary, style=style, soft_wrap=True)
             for line in verdict.lines[:_SHOWN]:
-                console.print(f"    {_text.clean(line)}", soft_wrap=True)
+                console.print(f"    {_text.line(line)}", soft_wrap=True)
             if len(verdict.lines) > _SHOWN:
                 console.print(f"    ... and {len(verdict.lines) - _SHOWN:,} more", soft_wrap=True)
             report(verdict.problems)

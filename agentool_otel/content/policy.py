@@ -7,7 +7,6 @@ are masked here, before the text reaches a span.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from agentool_otel.content.masking.credentials import (
     suspicious,
 )
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 from agentool_otel.semconv.agentool import FORMS
 from agentool_otel.semconv.table import CONTENT
 
@@ -42,7 +42,7 @@ __all__ = [
     "requested",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Redact = Callable[[str, str], "str | None"]
 """A user's hook: attribute name and text in, text out, or None to leave the attribute out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from agentool_otel.content.policy import Policy, places, requested
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.emit.exceptions import signals
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from opentelemetry._logs import Logger
@@ -30,7 +30,7 @@ __all__ = [
     "suppressing",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 SCOPE = "agentool_otel"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -14,6 +13,7 @@ from agentool_otel.evaluation.judges.questions import Judge
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.evaluation.waiting import Promised, Window, settled
+from agentool_otel.ground.words import logger
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase, EvalResult, ReasoningTrace
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERY_TRACE", "Evaluation", "TraceResults", "evaluate"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 EVERY_TRACE = "every trace"
 """The case id of results where there are no cases, only assertions that hold for every trace."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from agentool_otel.export.disk.files import renew_after_fork
 from agentool_otel.export.encoding.otlp_json import encode_log
 from agentool_otel.export.log_records import LogRecord
+from agentool_otel.ground.words import in_json
 
 __all__ = ["PrintedLogs"]
 
@@ -25,7 +26,7 @@ class PrintedLogs:
 
     def put(self, record: LogRecord) -> None:
         try:
-            sys.stdout.write(encode_log(record).decode() + "\n")
+            sys.stdout.write(in_json(encode_log(record).decode()) + "\n")
         except (OSError, ValueError):  # the output is closed, or cannot say a character
             self.dropped += 1
         else:

@@ -9,7 +9,6 @@ When a span's `end()` returns, the store has it where the death of the process d
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable
@@ -40,13 +39,14 @@ from agentool_otel.export.stores import (
     counts_of,
 )
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
 
 __all__ = ["LogStage", "Pipeline", "Stage", "masked"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Stage = Callable[[ReadableSpan], ReadableSpan]
 """Returns what may leave of a span: the span itself, or a changed copy."""

@@ -1,5 +1,6 @@
 """What everything stands on, and what knows nothing of spans.
 
+attached     how a patch of a function of others turned out
 environment  every environment variable that is read
 json_codec   JSON text, also where orjson has no form for a value
 literals     Python literals, read without running anything
@@ -9,4 +10,5 @@ plugins      entry points, ours and those of others
 temporary    private temporary folders
 urls         URLs of servers, without their credentials
 version      the version of this package
+words        words of others, as they are shown and logged
 """

@@ -1,16 +1,42 @@
-"""Plug-ins from entry points, ours and third parties' alike."""
+"""Plug-ins from entry points, ours and third parties' alike.
+
+They are code, and so come from where packages are installed: never from a folder that is on the
+path because the program was started in it, unless this package itself comes from there.
+"""
 
 from __future__ import annotations
 
-import logging
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = ["plugins"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
+
+
+def _started_in() -> frozenset[str]:
+    """Return the folders that are on the path by where the program was started."""
+    named = environment.value(environment.PYTHON_PATH)
+    relative = [it for it in named.split(os.pathsep) if not os.path.isabs(it)] if named else []
+    with suppress(OSError):  # the folder was deleted
+        first = sys.path[0] if sys.path else "."
+        here = [first] if os.path.realpath(first) == os.path.realpath("") else []
+        ours = os.path.realpath(Path(__file__).parents[2])
+        return frozenset(map(os.path.realpath, (*relative, *here))) - {ours}
+    return frozenset()
+
+
+_STARTED_IN = _started_in()
 
 
 def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
@@ -18,10 +44,8 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
 
     A name that two distributions claim goes to the first one found; the other is logged once.
     """
-    from importlib.metadata import entry_points  # a fifth of the time all of us takes to import
-
     points: dict[str, EntryPoint] = {}
-    for point in entry_points(group=group):
+    for point in _entry_points(group):
         if not point.name.startswith(prefix):
             continue
         if point.name in points and points[point.name].value != point.value:
@@ -32,3 +56,27 @@ def plugins(group: str, prefix: str = "") -> dict[str, EntryPoint]:
             continue
         points[point.name] = point
     return points
+
+
+def _entry_points(group: str) -> Iterable[EntryPoint]:
+    from importlib.metadata import (  # a fifth of the time all of us takes to import
+        distributions,
+        entry_points,
+    )
+
+    path = [it for it in sys.path if _real(it) not in _STARTED_IN]
+    if len(path) == len(sys.path):
+        yield from entry_points(group=group)
+        return
+    seen: set[str] = set()
+    for found in distributions(path=path):
+        points = [it for it in found.entry_points if it.group == group]
+        if points and found.name not in seen:
+            seen.add(found.name)
+            yield from points
+
+
+def _real(folder: str) -> str:
+    with suppress(OSError):  # the one we are in was deleted
+        return os.path.realpath(folder)
+    return folder

@@ -6,11 +6,12 @@ A reader takes the text of a variable that is set, and raises ValueError with wo
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
+
+from agentool_otel.ground.words import logger
 
 __all__ = [
     "OFF",
@@ -37,7 +38,7 @@ OFF = frozenset({"off", "false", "0", "no"})
 _SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|ATTRIBUTES")
 _PLAIN = re.compile(r"(?!.*://)[\w .,:/*+\-]{1,100}")
 _PAIR = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=")
-_log = logging.getLogger("agentool_otel")
+_log = logger("agentool_otel")
 
 
 class Notices:

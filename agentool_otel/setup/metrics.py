@@ -48,6 +48,9 @@ class _Collection(NamedTuple):
 _FLUSH_MS = 2000
 """What changing the destination waits for the last one to take what it was meant to have."""
 
+_END_MS = 2000
+"""What the program's end waits for the last metrics; five seconds with its last spans."""
+
 _collection: _Collection | None = None
 _in_force: Plan | None = None
 
@@ -152,7 +155,11 @@ def _collect(exporter: MetricExporter, redirected: RedirectedMetrics) -> None:
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
-    reader = PeriodicExportingMetricReader(exporter)
+    class Reader(PeriodicExportingMetricReader):
+        def shutdown(self, timeout_millis: float = 30_000, **kwargs: Any) -> None:
+            super().shutdown(min(timeout_millis, _END_MS), **kwargs)
+
+    reader = Reader(exporter)
     resource: Any = getattr(session.provider, "resource", None)
     provider = MeterProvider([reader]) if resource is None else MeterProvider([reader], resource)
     _collection = _Collection(provider, redirected)

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from opentelemetry import trace
 
+from agentool_otel.capture import threads
 from agentool_otel.capture.context import inherited
 from agentool_otel.content import policy as content_rules
 from agentool_otel.emit.exceptions import signals
-from agentool_otel.emit.session import session
+from agentool_otel.emit.session import guarded, session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor
 from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup import (
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["flush", "instrument", "instrument_for_run", "runtime", "status", "uninstrument"]
 
-_log = logging.getLogger("agentool_otel")
+_log = logger("agentool_otel")
 
 
 def instrument(
@@ -159,7 +161,10 @@ def flush(timeout_s: float = 5.0) -> bool:
 
 
 def status() -> Status:
-    """Return what is attached, where spans, log records and metrics go and how many have passed."""
+    """Return what is attached, where spans, log records and metrics go and how many have passed.
+
+    It never raises: what cannot be read is left out.
+    """
     return runtime.status()
 
 
@@ -245,8 +250,18 @@ class Runtime:
                 counts=None if pipeline is None else Counts(**pipeline.log_counts()),
             ),
             metrics=Destination(destination=decision and decision.metrics.description),
-            instrumentors={
-                name: Framework(
+            instrumentors=self._frameworks(),
+            threads=[patch._asdict() for patch in threads.patches()],
+            refused_variables=environment.refused(),
+            recording=None if pipeline is None else pipeline.recording,
+            masking=None if self.masking is None else Masked(**self.masking.counts()),
+        )
+
+    def _frameworks(self) -> dict[str, Framework]:
+        frameworks: dict[str, Framework] = {}
+        with guarded("reading what is attached"):  # frameworks and plug-ins may do what they like
+            for name, instrumentor in sorted(instrumentors().items()):
+                frameworks[name] = Framework(
                     installed=instrumentor.version,
                     supports=list(instrumentor.supports),
                     enabled=instrumentor.enabled,
@@ -254,12 +269,7 @@ class Runtime:
                     replaces=self._replaced(instrumentor),
                     others=instrumentor.others(),
                 )
-                for name, instrumentor in sorted(instrumentors().items())
-            },
-            refused_variables=environment.refused(),
-            recording=None if pipeline is None else pipeline.recording,
-            masking=None if self.masking is None else Masked(**self.masking.counts()),
-        )
+        return frameworks
 
     def _replaced(self, instrumentor: AgentInstrumentor) -> list[str]:
         ours = self._own is not None and self._application is None

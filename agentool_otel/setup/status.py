@@ -86,6 +86,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     metrics: Destination
     instrumentors: dict[str, Framework]
     """The frameworks there are instrumentors for, by name."""
+    threads: list[dict[str, str]]
+    """What is wrapped so that threads and pools keep the span that gave them work, and how each
+    patch turned out."""
     refused_variables: dict[str, str]
     """Environment variables whose values cannot be used and are not, with what holds instead."""
     recording: str | None = None

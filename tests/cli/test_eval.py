@@ -202,7 +202,7 @@ def test_junit_has_a_test_case_for_each_assertion(invoke: Invoke) -> None:
     cases = write("a.json", [OK, WRONG, UNKNOWN])
     invoke("eval", cases, traces({"trace_id": "tr\u0001"}), "--junit", "report.xml")
     (suite,) = ElementTree.parse("report.xml").getroot()
-    assert suite.get("name") == "every trace [tr\ufffd]"
+    assert suite.get("name") == "every trace [tr\\x01]"
     assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["3", "1", "1"]
     outcomes = [[child.tag for child in case] for case in suite.iter("testcase")]
     assert outcomes == [[], ["failure"], ["skipped"]]

@@ -92,7 +92,7 @@ def test_of_many_steps_the_marked_ones_are_shown() -> None:
         {"type": "no_tool_error"}, trace=ReasoningTrace.from_dict(changed(steps=many))
     )
     lines = message.splitlines()
-    assert "  > s70  tool_result  search_web → ✗ timeout\ufffd[31m" in lines
+    assert "  > s70  tool_result  search_web → ✗ timeout\\x1b[31m" in lines
     assert [line.strip() for line in lines if "..." in line] == ["... 31 more", "... 29 more"]
     assert len(lines) == 45
 

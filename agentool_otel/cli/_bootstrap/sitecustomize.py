@@ -21,6 +21,19 @@ _VARIABLE = "AGENTOOL_OTEL_RUN"
 """`RUN_OPTIONS` of `ground.environment`, which a Python without agentool_otel cannot import."""
 
 
+_BUILDS = frozenset(
+    (
+        *("pip", "ensurepip", "venv", "virtualenv", "build", "setuptools", "wheel"),
+        *("hatchling", "flit", "flit_core", "twine"),
+    )
+)
+"""Installers and builders, by module or command: no agents, and what they start is none either."""
+_RUNNERS = frozenset(["hatch", "poetry", "pdm", "pipenv", "pipx", "tox", "nox", "uv", "conda"])
+"""Front ends that may start the program of the user: only they themselves are none."""
+_BUILD_SCRIPTS = frozenset(["setup.py", "get-pip.py", "__pip-runner__.py", "_in_process.py"])
+"""What installers and builders start. Source: pip 21 to 25, pyproject_hooks 1, pep517 0.13."""
+
+
 def _leave() -> None:
     """Take our folder off the path of this process; its children still inherit PYTHONPATH."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != _HERE]
@@ -42,20 +55,23 @@ def _chain() -> None:
         raise
 
 
-def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
+def _note(options: Dict[str, Any], **what: Any) -> None:  # noqa: UP006
+    """Write a note about this process for `run`, replacing an earlier one."""
     folder = options.get("notes")
+    if not isinstance(folder, str):
+        return
+    try:
+        path = os.path.join(folder, str(os.getpid()))
+        with open(path + ".part", "w", encoding="utf-8") as file:
+            json.dump(what, file)
+        os.replace(path + ".part", path)
+    except OSError:  # `run` has ended before us
+        pass
 
+
+def _instrument(options: Dict[str, Any]) -> None:  # noqa: UP006
     def note(**what: Any) -> None:
-        """Write a note about this process for `run`, replacing an earlier one."""
-        if not isinstance(folder, str):
-            return
-        try:
-            path = os.path.join(folder, str(os.getpid()))
-            with open(path + ".part", "w", encoding="utf-8") as file:
-                json.dump(what, file)
-            os.replace(path + ".part", path)
-        except OSError:  # `run` has ended before us
-            pass
+        _note(options, **what)
 
     def at_exit() -> None:
         try:
@@ -114,14 +130,46 @@ def _start() -> None:
         return
     if not isinstance(options, dict):
         return
-    if not options.get("children", True):
-        os.environ.pop(_VARIABLE, None)
-        rest = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-        rest = [entry for entry in rest if entry and os.path.abspath(entry) != _HERE]
-        os.environ["PYTHONPATH"] = os.pathsep.join(rest)
-        if not rest:
-            del os.environ["PYTHONPATH"]
-    _instrument(options)
+    try:
+        program = _program()
+    except OSError:  # the folder we are in was deleted
+        program = ""
+    if not options.get("children", True) or program in _BUILDS:
+        _forget()
+    if program in _BUILDS | _RUNNERS:
+        _note(options, left_alone=program)
+    else:
+        _instrument(options)
+
+
+def _forget() -> None:
+    """Let the children of this process be as without us."""
+    os.environ.pop(_VARIABLE, None)
+    rest = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    rest = [entry for entry in rest if entry and os.path.abspath(entry) != _HERE]
+    os.environ["PYTHONPATH"] = os.pathsep.join(rest)
+    if not rest:
+        del os.environ["PYTHONPATH"]
+
+
+def _program() -> str:
+    """The module or command that this Python was started for, where its name says what it is.
+
+    A module or script of that name in the folder of the user is the user's.
+    """
+    arguments = list(getattr(sys, "argv", None) or [""])
+    if arguments[0] == "-m":
+        whole = getattr(sys, "orig_argv", [])  # since Python 3.10; before it nobody tells
+        module = whole[-len(arguments)] if len(whole) >= len(arguments) else ""
+        name = module.rpartition("-m")[2].partition(".")[0]
+        return "" if os.path.exists(name + ".py") else name
+    folder, script = os.path.split(os.path.realpath(arguments[0]))
+    if script in _BUILD_SCRIPTS:
+        return "setuptools"
+    if folder != os.path.realpath(os.path.dirname(sys.executable)):
+        return ""
+    name = os.path.splitext(script)[0] if script.endswith(".exe") else script
+    return "pip" if name.startswith("pip") and name[3:].replace(".", "").isdigit() else name
 
 
 _leave()

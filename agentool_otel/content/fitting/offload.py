@@ -6,17 +6,17 @@ Content-addressed: a text is stored once, under its sha256, however many spans r
 from __future__ import annotations
 
 import importlib
-import logging
 import os
 import stat
 from pathlib import Path
 from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
+from agentool_otel.ground.words import logger
 
 __all__ = ["Folder", "Remote", "open_store"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 _REMEMBERED = 4096
 

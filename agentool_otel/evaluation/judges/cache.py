@@ -7,7 +7,6 @@ the files end in nothing that recordings end in, so that a folder of recordings 
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import secrets
 from contextlib import suppress
@@ -17,10 +16,11 @@ from typing import Any
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.ownership import create_own, open_own, why_untrusted
+from agentool_otel.ground.words import logger
 
 __all__ = ["Cache", "default_folder"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 _SUFFIX = ".verdict"
 _LARGEST = 1 << 20

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from agentool_otel.evaluation.reports.slices import Row
+from agentool_otel.ground.words import clean
 from agentool_otel.model.documents import AssertionResult, EvalResult
 
 __all__ = [
@@ -19,10 +20,8 @@ __all__ = [
     "title_of",
 ]
 
-_HARMFUL = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2029\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
-"""What XML 1.0 has no form for, control characters, and those that turn the direction of text."""
+_NONCHARACTERS = re.compile("[\ufffe\uffff]")
+"""What XML 1.0 has no form for, beside what is not seen."""
 _SPACE = re.compile(r"\s+")
 _LONGEST = 2000
 
@@ -30,7 +29,7 @@ _LONGEST = 2000
 def plain(text: str, most: int = _LONGEST) -> str:
     """Return text that any format can hold; of long text, the beginning and its length."""
     shown = text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
-    return _HARMFUL.sub("\ufffd", shown)
+    return _NONCHARACTERS.sub("\ufffd", clean(shown))
 
 
 def line(text: str, most: int = _LONGEST) -> str:

@@ -24,6 +24,7 @@ import orjson
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export.encoding.otlp_json import Line, started_line
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
@@ -34,7 +35,7 @@ else:
 
 __all__ = ["SUFFIX", "Journal"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 SUFFIX = ".open"
 _PATIENCE_NS = 1_000_000_000

@@ -6,7 +6,6 @@ one write, so a process that is killed afterwards has lost nothing of it.
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections import deque
@@ -19,13 +18,14 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentool_otel.export.disk.files import AppendFile, Gone, Place, renew_after_fork
 from agentool_otel.export.encoding.otlp_json import Line, encode_log, encode_spans, span_line
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from agentool_otel.export.log_records import LogRecord
 
 __all__ = ["SUFFIX", "RecordedLogs", "RecordingExporter"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 SUFFIX = ".jsonl"
 _WAITING = 8 << 20

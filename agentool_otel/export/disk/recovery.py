@@ -150,7 +150,7 @@ def send_remains(
         senders: to the destination.
         timeout_s: of each attempt.
         survey: takes what is left alone, could not be done or waits for another receiver.
-        deadline: by the monotonic clock, after which no new attempt is made.
+        deadline: by the monotonic clock, when all attempts are over.
         refused: also send again what the receiver has refused before.
     """
     total = Sent()
@@ -225,7 +225,7 @@ def _send_one(
         if remaining or (deadline is not None and time.monotonic() > deadline):
             remaining += len(batch)
             continue
-        for part, answer in attempts(sender, batch, timeout_s, also):
+        for part, answer in attempts(sender, batch, timeout_s, also, deadline):
             if answer.verdict == "accepted" and not answer.rejected:
                 sent += len(part)
                 continue

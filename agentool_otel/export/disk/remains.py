@@ -9,7 +9,6 @@ lists which, and why.
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import shlex
 from collections.abc import Generator, Iterable, Iterator
@@ -25,11 +24,12 @@ from agentool_otel.export.disk.files import AppendFile, lock
 from agentool_otel.export.incomplete import close_document, span_id_in
 from agentool_otel.export.send.otlp import Destination
 from agentool_otel.ground.ownership import NotOurs, open_own, why_untrusted
+from agentool_otel.ground.words import logger
 from agentool_otel.semconv import agentool
 
 __all__ = ["RECORDING", "Damaged", "Remains", "Survey", "lines_of", "remains_in"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 RECORDING = "recording"
 """Destination in the journal of a process that records."""

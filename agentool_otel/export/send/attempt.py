@@ -17,17 +17,22 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import SplitResult
+
+import msgspec
+from msgspec.structs import force_setattr
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import otlp_variables
 from agentool_otel.export.send.connection import Route, Tls, basic, connect, split
+from agentool_otel.export.send.deadline import Deadline
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
+from agentool_otel.ground.words import line
 
 if TYPE_CHECKING:
     from agentool_otel.export.send.otlp import OtlpTarget
@@ -39,25 +44,32 @@ _SERVICES = {
     "metrics": "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
     "logs": "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
 }
-_BODY = 1 << 20
+_BODY = 64 << 10
+"""Bytes of an answer that are read: more than a receiver has to say."""
+_WORDS = 200
+"""Characters of a reason."""
 _LONGEST_S = 3600.0
 """No receiver is left alone for longer, whatever it asks for: that may be a slip or too much for a
 clock, and asking again after an hour is no burden."""
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True):
     """What became of a request."""
 
     verdict: Literal["accepted", "invalid", "too_large", "later"]
     """`invalid` and `too_large` are about these spans and final for them; `later` is about the
     receiver or the way to it."""
     reason: str = ""
+    """In the receiver's words, as one line."""
     retry_after_s: float | None = None
     """How long the receiver wants to be left alone."""
     rejected: int = 0
     """Spans of an accepted request that the receiver did not take."""
     unknown: bool = False
     """The receiver has nothing that takes this signal, or is addressed wrongly."""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "reason", line(self.reason, _WORDS))
 
 
 class Sender(Protocol):
@@ -67,7 +79,10 @@ class Sender(Protocol):
     """Bytes a request may have, below what receivers usually take."""
 
     def send(self, request: bytes, timeout_s: float) -> Answer:
-        """Make one attempt. Whatever goes wrong on the way is an answer, not an exception."""
+        """Make one attempt, which is over by that time whatever the receiver does.
+
+        Whatever goes wrong on the way is an answer, not an exception.
+        """
         ...
 
     def close(self) -> None:
@@ -108,27 +123,24 @@ class HttpSender:
         elif self._compression == "deflate":
             request, headers["content-encoding"] = zlib.compress(request, 1), "deflate"
         reused = self._is_connected()
+        deadline = Deadline(timeout_s)
         try:
-            return self._attempt(request, headers, timeout_s)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            return self._attempt(request, headers, deadline)
+        except Exception as error:  # the reply may be anything
             self.close()
             # A receiver may close a connection that rests, and that shows only now.
             if not reused or isinstance(error, TimeoutError):
                 return Answer("later", _reason_of(error))
         try:
-            return self._attempt(request, headers, timeout_s)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            return self._attempt(request, headers, deadline)
+        except Exception as error:
             self.close()
             return Answer("later", _reason_of(error))
 
-    def _attempt(self, request: bytes, headers: Mapping[str, str], timeout_s: float) -> Answer:
-        route = self._route = self._route or connect(
-            self._url, self._tls, timeout_s, proxies=not self._bare
-        )
+    def _attempt(self, request: bytes, headers: Mapping[str, str], deadline: Deadline) -> Answer:
+        route = self._route = self._route or connect(self._url, self._tls, proxies=not self._bare)
         connection = route.connection
-        connection.timeout = timeout_s
-        if connection.sock is not None:
-            connection.sock.settimeout(timeout_s)
+        connection.deadline = deadline
         connection.request("POST", route.path, request, {**headers, **route.headers})
         with connection.getresponse() as response:
             body = response.read(_BODY)

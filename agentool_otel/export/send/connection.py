@@ -8,7 +8,6 @@ own variables say nothing.
 from __future__ import annotations
 
 import base64
-import http.client
 import os
 import ssl
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from agentool_otel.errors import ConfigurationError
+from agentool_otel.export.send.deadline import TimedConnection, TimedTlsConnection
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 
@@ -134,13 +134,13 @@ def split(url: str) -> SplitResult | None:
 class Route(NamedTuple):
     """A connection that is not open yet, and what requests need on it."""
 
-    connection: http.client.HTTPConnection
+    connection: TimedConnection
     path: str
     """The request target: a path, or the whole URL for a proxy."""
     headers: dict[str, str]
 
 
-def connect(url: SplitResult, tls: Tls, timeout_s: float, proxies: bool = True) -> Route:
+def connect(url: SplitResult, tls: Tls, proxies: bool = True) -> Route:
     """Return the way to a URL, through the proxy of the environment unless `proxies` is False.
 
     Raises:
@@ -151,11 +151,11 @@ def connect(url: SplitResult, tls: Tls, timeout_s: float, proxies: bool = True) 
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
     proxy = _proxy(url.scheme, host, port) if proxies else None
     if proxy is None:
-        return Route(_connection(host, port, timeout_s, tls if secure else None), path, {})
+        return Route(_connection(host, port, tls if secure else None), path, {})
     login: dict[str, str] = {}
     if proxy.username:
         login["proxy-authorization"] = basic(proxy.username, proxy.password)
-    via = _connection(proxy.hostname or "", proxy.port or 80, timeout_s, tls if secure else None)
+    via = _connection(proxy.hostname or "", proxy.port or 80, tls if secure else None)
     if secure:
         via.set_tunnel(host, port, login)
         return Route(via, path, {})
@@ -164,12 +164,10 @@ def connect(url: SplitResult, tls: Tls, timeout_s: float, proxies: bool = True) 
     return Route(via, f"http://{shown}{path}", login)
 
 
-def _connection(
-    host: str, port: int, timeout_s: float, tls: Tls | None
-) -> http.client.HTTPConnection:
+def _connection(host: str, port: int, tls: Tls | None) -> TimedConnection:
     if tls is None:
-        return http.client.HTTPConnection(host, port, timeout=timeout_s)
-    return http.client.HTTPSConnection(host, port, timeout=timeout_s, context=tls.context)
+        return TimedConnection(host, port)
+    return TimedTlsConnection(host, port, context=tls.context)
 
 
 def _proxy(scheme: str, host: str, port: int) -> SplitResult | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from agentool_otel.export.send.connection import split
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
@@ -35,7 +36,7 @@ __all__ = [
     "target_from_environment",
 ]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Protocol = Literal["http/protobuf", "grpc"]
 
@@ -219,7 +220,11 @@ class Senders(dict[Signal, Sender]):
 
 
 def attempts(
-    sender: Sender, spans: Sequence[bytes], timeout_s: float, also: str | None = None
+    sender: Sender,
+    spans: Sequence[bytes],
+    timeout_s: float,
+    also: str | None = None,
+    deadline: float | None = None,
 ) -> Iterator[tuple[Sequence[bytes], Answer]]:
     """Send spans and yield, in order, what became of them part by part.
 
@@ -231,6 +236,7 @@ def attempts(
         spans: requests of one span each, made by `encode_span`.
         timeout_s: of each attempt.
         also: the vocabulary whose names are sent beside ours. What is yielded is without them.
+        deadline: by the monotonic clock, when all attempts are over.
     """
     sent = _with_names_beside(spans, sender.limit) if also else spans
     parts = [range(len(spans))]
@@ -241,6 +247,8 @@ def attempts(
         if len(part) > 1 and also and sum(map(len, requests)) > sender.limit:
             parts += _halves(part)
             continue
+        if deadline is not None:
+            timeout_s = min(timeout_s, max(0.0, deadline - time.monotonic()))
         answer = sender.send(merged(requests) if len(part) > 1 else requests[0], timeout_s)
         if answer.verdict in ("invalid", "too_large"):
             refusals += 1

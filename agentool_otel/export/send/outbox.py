@@ -7,7 +7,6 @@ by the next process that sends there from the same folder, or by `agentool-otel 
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 import weakref
@@ -29,6 +28,7 @@ from agentool_otel.export.send.attempt import Answer, Sender
 from agentool_otel.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.words import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Outbox"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 _BATCH = 4 << 20
 """Bytes per request: less than any receiver's limit, and little enough to hold several times."""
@@ -178,7 +178,7 @@ class Outbox:
                 self._start()
             self._wake.set()
             if (thread := self._thread) is not None:
-                thread.join(timeout_s)
+                thread.join(max(0.0, deadline - time.monotonic()))
             else:  # the interpreter starts no more threads at its end
                 self._last_pass(deadline)
         self._closed = True
@@ -186,8 +186,17 @@ class Outbox:
             self._spool.save()
             self._report_at_end()
             self._spool.close()
-        if self._sender is not None:
-            self._sender.close()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """End the connection, unless an attempt is under way: that is over by its own deadline, and
+        a connection that is being read cannot be closed before."""
+        if self._sending.acquire(blocking=False):
+            try:
+                if self._sender is not None:
+                    self._sender.close()
+            finally:
+                self._sending.release()
 
     # -------------------------------------------------------------------------------- the thread
 
@@ -215,6 +224,7 @@ class Outbox:
             if self._resting and not self._closing and self._let_go():
                 return
         self._last_pass(self._closing_by)
+        self._hang_up()
 
     def _let_go(self) -> bool:
         """Whether the thread may end: nothing waits, and what comes from here on starts another."""
@@ -268,15 +278,12 @@ class Outbox:
                 return self._spool.next(self._limit)[: self._most]
 
     def _send(self, batch: list[bytes], deadline: float | None) -> bool:
-        timeout = self._timeout_s
-        if deadline is not None:
-            timeout = min(timeout, deadline - time.monotonic())
-            if timeout <= 0:
-                return False
+        if deadline is not None and time.monotonic() > deadline:
+            return False
         if self._sender is None:
             self._sender = sender_of(self._target, self._signal)
         also = self._target.also if self._signal == "traces" else None
-        for part, answer in attempts(self._sender, batch, timeout, also):
+        for part, answer in attempts(self._sender, batch, self._timeout_s, also, deadline):
             if answer.verdict == "later":
                 if answer.unknown and self._beside:
                     self._give_up(answer)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import logging
 import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
+from agentool_otel.ground.attached import Attached
+from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.native_spans import cover, uncover
 from agentool_otel.instrumentation.kit.wrapper_chain import layers, others_around
 
 __all__ = ["AgentInstrumentor", "Attached", "Patch"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 Wrapper = Callable[[Callable[..., Any], Any, "tuple[Any, ...]", "dict[str, Any]"], Any]
 """wrapt's signature: wrapped function, instance, positional and keyword arguments."""
@@ -36,16 +37,6 @@ class Patch(NamedTuple):
     """Attribute path inside the module, e.g. `Completions.create`."""
     wrapper: Wrapper
     optional: bool = False
-
-
-class Attached(NamedTuple):
-    """How one patch turned out, for `status()` and `doctor`."""
-
-    target: str
-    state: str
-    """`attached`, `waiting` (its module is not imported yet), `missing`, `failed`, or `detached`
-    (put back by `uninstrument`)."""
-    detail: str = ""
 
 
 class _Place(NamedTuple):
@@ -107,10 +98,10 @@ class AgentInstrumentor:
 
     @property
     def version(self) -> str | None:
-        """Installed version of the framework, None if it is not installed."""
+        """Installed version of the framework, None if it is not installed or cannot be read."""
         try:
             return importlib.metadata.version(self.framework)
-        except importlib.metadata.PackageNotFoundError:
+        except (importlib.metadata.PackageNotFoundError, OSError):
             return None
 
     def others(self) -> dict[str, list[str]]:
@@ -191,29 +182,32 @@ class AgentInstrumentor:
             register_post_import_hook(attach_all, module)
 
     def _attach(self, module: Any, patch: Patch) -> None:
+        """Put one patch into place. A target that is not as known is left as it is."""
+        name = _name(patch)
+        try:
+            state, detail = self._wrap(module, patch)
+        except Exception as error:  # the framework's import, and the other patches, go on
+            state, detail = "failed", f"{type(error).__name__}: {error}"
+            _log.warning("agentool_otel could not attach to %s", name)
+        self.attached[name] = Attached(name, state, detail)
+
+    def _wrap(self, module: Any, patch: Patch) -> tuple[str, str]:
+        """Return the state of the patch, and more about it."""
         from wrapt import FunctionWrapper, resolve_path
 
-        name = _name(patch)
         try:
             owner, attribute, original = resolve_path(module, patch.target)
         except AttributeError:
             state = "missing" if not patch.optional else "absent"
-            self.attached[name] = Attached(name, state, f"not in {self.framework} {self.version}")
-            return
+            return state, f"not in {self.framework} {self.version}"
         if attribute not in vars(owner):
             # Inherited: wrapping it here would leave a copy that hides the parent's.
-            self.attached[name] = Attached(name, "inherited")
-            return
-        try:
-            original = self._unwrapped(vars(owner)[attribute])
-            wrapper = FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
-            setattr(owner, attribute, wrapper)
-        except Exception as error:  # a framework may forbid it; the other patches still apply
-            self.attached[name] = Attached(name, "failed", f"{type(error).__name__}: {error}")
-            _log.warning("agentool_otel could not attach to %s", name)
-            return
-        self._places[name] = _Place(owner, attribute, original, wrapper)
-        self.attached[name] = Attached(name, "attached")
+            return "inherited", ""
+        original = self._unwrapped(vars(owner)[attribute])
+        wrapper = FunctionWrapper(original, patch.wrapper, lambda: self.enabled)
+        setattr(owner, attribute, wrapper)
+        self._places[_name(patch)] = _Place(owner, attribute, original, wrapper)
+        return "attached", ""
 
     def _unwrapped(self, function: Any) -> Any:
         """Return what a function was before us: a class may hold a copy of a function of another

@@ -6,7 +6,6 @@ stops, and what was read until then is kept. An error is raised only if nothing 
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, ClassVar, cast
@@ -18,6 +17,7 @@ from agentool_otel.errors import (
     SourceError,
     SourceUnreachable,
 )
+from agentool_otel.ground.words import logger
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
@@ -31,7 +31,7 @@ from agentool_otel.sources.servers.windows import Window
 
 __all__ = ["ServerSource"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 _PROBLEMS = 1000
 
 

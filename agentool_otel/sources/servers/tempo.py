@@ -11,7 +11,6 @@ is.
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 from collections.abc import Generator, Iterator
@@ -19,6 +18,7 @@ from typing import ClassVar
 
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
+from agentool_otel.ground.words import logger
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.model.times import from_ns
 from agentool_otel.sources.servers.answer import Answer
@@ -28,7 +28,7 @@ from agentool_otel.sources.servers.windows import Window, searched
 
 __all__ = ["Tempo"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 _PATHS = ("/api/v2/traces/", "/api/traces/")
 """Where traces are, the better one first."""
 _PROTOBUF = "application/protobuf"

@@ -1,0 +1,1 @@
+"""Hostile input by the thousand: `python -m tests.security.fuzz [SECONDS] [SEED]`."""

@@ -1,0 +1,20 @@
+"""A few hundred cases of hostile input for every change; `.ci/nightly fuzz` plays ten minutes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.security.fuzz.__main__ import handling_alarms, play
+from tests.security.fuzz.targets import TARGETS
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="makes pipes, and is stopped by alarms")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_hostile_input_costs_itself_alone(target: str, tmp_path: Path) -> None:
+    with handling_alarms():
+        failures = [play(target, number, tmp_path / "case") for number in range(60)]
+    assert not [it for it in failures if it is not None]
