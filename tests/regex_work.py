@@ -73,8 +73,10 @@ class CountedPattern:
         self._check(found, None, at)
         return found
 
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        at = 0
+    def findall(self, text: str) -> list[Any]:
+        return [found[found.re.groups and 1] for found in self.finditer(text)]
+
+    def finditer(self, text: str, at: int = 0) -> Iterator[re.Match[str]]:
         while at <= len(text) and (found := self.search(text, at)) is not None:
             yield found
             at = found.end() + (found.end() == found.start())

@@ -15,7 +15,7 @@ from opentelemetry.context import Context, get_current
 from agentool_otel.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.capture.generators import Call, Yielded
 from agentool_otel.capture.labels import labels, metadata_text
-from agentool_otel.content.policy import as_text, label
+from agentool_otel.content.policy import as_text, described, label
 from agentool_otel.emit.live import LiveSpan, begin, parent_for
 from agentool_otel.emit.live_tool import Tool, ToolSpan
 from agentool_otel.emit.run import current_run
@@ -50,9 +50,9 @@ class ToolSite:
     ):
         self._arguments = Arguments(target)
         operation = ToolExecution(
-            name=name or name_of(target),
+            name=label(name or name_of(target)),
             tool_type=kind,
-            description=summary_of(target) if description is None else description,
+            description=described(summary_of(target) if description is None else description),
         )
         self.tool = Tool(operation)
         self._starting = guarded(f"starting tool {operation.name}")
@@ -92,7 +92,7 @@ class AgentSite:
         self._name = label(name or name_of(target))
         self._labels = labels(tags)
         self._metadata = metadata
-        self._description = description
+        self._description = described(description)
         self._session_id = session_id
         self._starting = guarded(f"starting agent {self._name}")
 

@@ -14,7 +14,7 @@ from agentool_otel.capture._call_sites import add_reasoning
 from agentool_otel.capture._sync_async import BothWays
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.labels import labels, metadata_text
-from agentool_otel.content.policy import as_text, encode, jsonable, label
+from agentool_otel.content.policy import as_text, described, encode, jsonable, label
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.live import LiveSpan, begin
 from agentool_otel.emit.session import guarded, session
@@ -69,7 +69,7 @@ class AgentRun(BothWays):
             self.tags += [tags] if isinstance(tags, str) else tags or ()
             self.metadata.update(metadata or {})
         self._case_id = case_id
-        self._description = description
+        self._description = described(description)
         self._input: dict[str, Any] = {}
         self._asked: Any = None
         self._live: LiveSpan | None = None
@@ -132,7 +132,7 @@ class AgentRun(BothWays):
         made = id
         with guarded("reporting a tool call"):
             given = jsonable({} if arguments is None else arguments)
-            operation = ToolExecution(name=name, tool_type="function", arguments=given)
+            operation = ToolExecution(name=label(name), tool_type="function", arguments=given)
             live = None
             if self._live is not None:
                 parent = self._live.context

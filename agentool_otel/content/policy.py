@@ -33,6 +33,7 @@ __all__ = [
     "Policy",
     "Redact",
     "as_text",
+    "described",
     "encode",
     "jsonable",
     "label",
@@ -99,6 +100,11 @@ def label(value: Any) -> str:
 _LONGEST_NAME = 256
 
 
+def described(text: str | None) -> str | None:
+    """Return what describes a tool or an agent without credentials."""
+    return None if text is None else mask_text(text)
+
+
 class Policy(msgspec.Struct, frozen=True):
     """What happens to content in this process."""
 
@@ -108,6 +114,8 @@ class Policy(msgspec.Struct, frozen=True):
     in_events: bool = False
     """Whether it is on events emitted beside them."""
     redact: Redact | None = None
+    redact_all: bool = False
+    """Whether `redact` is offered every text that leaves, names included, not content alone."""
     sizes: Sizes = SIZES
     store: Store | None = None
     """Where texts are kept whole that are too large for an attribute."""

@@ -28,6 +28,7 @@ class Configuration(NamedTuple):
     exclude: frozenset[str] | None = None
     also: str | None = None
     record: bool | None = None
+    redact_all: bool | None = None
 
     def changed_by(self, call: Configuration) -> Configuration:
         """Return the configuration after a call has added its options."""
@@ -43,6 +44,7 @@ def named(
     exclude: Iterable[str] | None = None,
     also: str | None = None,
     record: bool | None = None,
+    redact_all: bool | None = None,
 ) -> Configuration:
     """Return the options of one call.
 
@@ -62,6 +64,7 @@ def named(
         None if exclude is None else frozenset(exclude),
         also or None,
         record,
+        redact_all,
     )
 
 

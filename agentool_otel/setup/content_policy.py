@@ -39,6 +39,7 @@ def policy(
     going: Going,
     environ: Mapping[str, str],
     say: Callable[[str, str, int], None],
+    redact_all: bool = False,
 ) -> rules.Policy:
     """Return the content policy.
 
@@ -48,6 +49,7 @@ def policy(
         going: where it would go.
         environ: the environment.
         say: takes a topic, words about it and a level; says each topic once.
+        redact_all: whether the hook is offered every text.
     """
     requested = content if content is not None else rules.requested(environ)
     capture = not going.network if requested is None else requested
@@ -77,6 +79,7 @@ def policy(
         on_spans=on_spans,
         in_events=in_events,
         redact=redact,
+        redact_all=redact_all,
         sizes=Sizes.requested(environ),
         store=_store(environ, going.beside) if capture else None,
     )
@@ -107,7 +110,8 @@ def stricter(before: rules.Policy, after: rules.Policy) -> rules.Policy:
     """
     capture = before.capture and after.capture
     redact = after.redact or before.redact
-    return msgspec.structs.replace(after, capture=capture, redact=redact)
+    redact_all = after.redact_all or before.redact_all
+    return msgspec.structs.replace(after, capture=capture, redact=redact, redact_all=redact_all)
 
 
 def tightens(before: rules.Policy, after: rules.Policy) -> bool:

@@ -110,7 +110,12 @@ def decide(
         messages=(dialect or session.dialect).tells_messages,
     )
     policy = content_policy.policy(
-        configuration.content, configuration.redact, going, os.environ, say
+        configuration.content,
+        configuration.redact,
+        going,
+        os.environ,
+        say,
+        redact_all=bool(configuration.redact_all),
     )
     if joined == "first":
         environment.notice(_joining(spans, policy.capture))

@@ -61,6 +61,7 @@ def instrument(
     exclude: Iterable[str] | None = None,
     also: str | None = None,
     record: bool | None = None,
+    redact_all: bool | None = None,
 ) -> None:
     """Record every supported agent framework of this process, from here on.
 
@@ -108,6 +109,11 @@ def instrument(
             Recordings, and spans that the application's own provider sends, stay as they are.
         record: records spans as well where a tracer provider of the application takes them, with
             the content that it gets; by default `AGENTOOL_RECORD` decides.
+        redact_all: call `redact` for every text that leaves, not for content alone: other
+            attributes by their names, and what names things as `span.name`, `event.name`,
+            `attribute.name`, `scope` (name and version), `trace_state`, `severity_text`. A name
+            that it leaves out is written as `[masked]`. By default, and where it is False, it is
+            called for content, exceptions, statuses and log bodies.
 
     Raises:
         ConfigurationError: if the endpoint is not a URL, `redact` is no function of two arguments,
@@ -118,7 +124,7 @@ def instrument(
     """
     runtime.instrument(
         setup_configuration.named(
-            endpoint, service_name, content, redact, include, exclude, also, record
+            endpoint, service_name, content, redact, include, exclude, also, record, redact_all
         )
     )
 

@@ -20,7 +20,7 @@ __all__ = ["masking", "work"]
 
 _MODULES = tuple(
     f"agentool_otel.content.masking.{name}"
-    for name in ("secret_names", "credential_shapes", "assignments", "credentials")
+    for name in ("secret_names", "credential_shapes", "assignments", "grammars", "credentials")
 )
 """Each after those that it imports."""
 _STEPS = Steps()
@@ -54,6 +54,15 @@ class CountedText(str):
     def split(self, sep: str | None = None, maxsplit: Any = -1) -> list[Any]:
         _STEPS.take(len(self))
         return [_counted(part) for part in super().split(sep, maxsplit)]
+
+    def partition(self, sep: str) -> tuple[str, str, str]:
+        _STEPS.take(len(self))
+        before, found, behind = super().partition(sep)
+        return _counted(before), found, _counted(behind)
+
+    def count(self, part: str, *at: Any) -> int:
+        _STEPS.take(len(self))
+        return super().count(part, *at)
 
     def _ahead(self, found: int, begins: int = 0, ends: int = sys.maxsize) -> int:
         _STEPS.take(1 + (found if found >= 0 else min(ends, len(self))) - begins)

@@ -104,8 +104,8 @@ def test_a_value_of_any_length_is_masked_whole(text: str, clean: str) -> None:
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
-        ('credentials:\n  password: "a b c"', f'credentials:\n  {MASK} "{MASK}"'),
-        ("secret=abcd-password = 'x y'", f"secret={MASK} = '{MASK}'"),
+        ('credentials:\n  password: "a b c"', f'credentials:\n  password: "{MASK}"'),
+        ("api_secret=abcd-password = 'x y'", f"api_secret={MASK} = '{MASK}'"),
         ("password=authorization:Token abcdef", f"password={MASK}"),
         ("\u0130 PASSWORD=hunter2", f"\u0130 PASSWORD={MASK}"),
     ],

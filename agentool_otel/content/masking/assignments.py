@@ -11,12 +11,21 @@ ends, and a value is read once. One without an end goes to the end of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from agentool_otel.content.masking.secret_names import WORDS, ends_as_secret, has_word
+from agentool_otel.content.masking.secret_names import WORDS, Judge, anything, has_word, judge_of
 from agentool_otel.semconv.marks import MASK
 
-__all__ = ["assigned", "assigns", "assigns_in_json"]
+__all__ = [
+    "assigned",
+    "assigns",
+    "assigns_in_json",
+    "ends_column",
+    "is_masked",
+    "quoted",
+    "value_at",
+]
 
 _NEAR = 20
 """Characters in which the last word of a name ends before a separator, with what may stand between:
@@ -28,17 +37,21 @@ _LONGEST_NAME = 48
 
 _Separators = Mapping[str, tuple[str, ...]]
 """By a character that each of them has: looking for one costs a twentieth of looking for two."""
-_IN_TEXT: _Separators = {"=": ("=",), ":": (":",)}
+_IN_TEXT: _Separators = {"=": ("=",), ":": (":",), "%": ("%3D", "%3d")}
 _IN_STRINGS: _Separators = {
     "=": ("=",),
+    "%": ("%3D", "%3d"),
     " ": (": ",),
     "'": ("':", ":'"),
-    "\\": ('\\":', ':\\"'),
+    "\\": ('\\":', ':\\"', ":\\n", ":\\r"),
 }
 _IN_JSON: _Separators = {**_IN_STRINGS, " ": (": ", " :"), "\n": ("\n:",), "\t": ("\t:",)}
 
-_SEPARATOR = r"s?(?:\\*[\"'])?\s{0,3}(?P<sign>:=|=>|==?|:)\s{0,3}"
-_PART_OF_NAME = {"key", "token"}
+_COLUMNS: _Separators = {"|": ("|",), "\n": (",", "\t", ";", "\n")}
+_COLUMNS_IN_JSON: _Separators = {"|": ("|",), "\\": (",", "\\t", ";", "\\n")}
+
+_SEPARATOR = r"s?(?:\\*[\"'])?\s{0,3}(?P<sign>:=|=>|==?|:|%3d)\s{0,3}"
+_PART_OF_NAME = {"key"}
 """Words that name a credential only with another before them: `api_key`."""
 _ASSIGNED = {
     word: re.compile((rf"{word}(?<=[\w\-]{word})" if word in _PART_OF_NAME else word) + _SEPARATOR)
@@ -48,21 +61,65 @@ _ASSIGNED = {
 _REACH = 24
 """The longest of those: a word, a plural s, a sign, three blanks before it and three behind."""
 _BEFORE_NAME = re.compile(r"(?:.*[^\w.\-])?", re.DOTALL)
+_ESCAPES = {
+    "\\": re.compile(r"[bfnrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
+    "%": re.compile(r"[0-9A-Fa-f]{2}"),
+}
+"""What of an escape stands before a name as if it were a part of it, by what begins it: in JSON
+text, at each level of it, and in URLs. Sources: RFC 8259, section 7; RFC 3986, 2.1."""
+
+_BLOCK = re.compile(r"(?:[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?P<indent>[ \t]+)(?=[^\s])")
+"""What stands before a value of several lines. Source: YAML 1.2.2, 8.1."""
+_LINES = r"[^\r\n]+(?:\r?\n{0}[^\r\n]+)*"
 
 _QUOTE = re.compile(r"(?P<quote>\\*[\"'])(?!\Z|(?P=quote)(?:[\s,;:.)}\]>/]|\Z))")
 """The quote before a value that is not empty."""
-_BARE = re.compile(
+_LEAST = 4
+"""Characters of a value that has no end, or no quotes."""
+_NO_VALUE = re.compile(
     # A place to fill in, a reference to a variable, a call, the name of a type: none of them is it.
-    r"(?![<{]|\*\*|\$[A-Za-z_{(])"
-    r"(?!(?i:string|none|null|true|false|undefined|optional|required)\b)"
-    r"(?=[^\s\"',;&)}\]\\]{4})"
-    r"[\w.]*(?![\w.(\[])[^\s\"',;&)}\]\\]*"
+    r"\*\*|\{|<[A-Za-z][A-Za-z_ \-]{0,40}>|\([A-Za-z_ ,\-]{0,40}\)"
+    r"|\$(?:[A-Za-z_]\w{0,64}(?!\w)|\{\w{1,64}\}|[({])(?<!\$\{)|\$\{\{"
+    r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
+    r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
 )
-_HEADERS = {
-    "authorization": re.compile(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4,}"),
-    "cookie": re.compile(r"(?:[^\s=;\"'\\]{1,255}=|[^\s=;\"'\\]{256})[^\r\n\"'\\]+"),
-}
-"""Values with blanks in them: a scheme and its credentials, and all cookies of a line."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&)}\]]|\Z)")
+"""A value that may be the name of another variable."""
+
+
+class _Bare(NamedTuple):
+    """A value without quotes: to the first character that ends it where it stands."""
+
+    run: re.Pattern[str]
+    goes_on: re.Pattern[str]
+    """One that could end it, and does not."""
+
+    def end(self, text: str, at: int) -> int:
+        while True:
+            run = self.run.match(text, at)
+            at = at if run is None else run.end()
+            if at == len(text) or self.goes_on.match(text, at) is None:
+                return at
+            at += 1
+
+
+_WORD = _Bare(
+    re.compile(r"[^\s\"'\\,;&)\]}]*"),
+    re.compile(
+        r"[,;&](?![\s\"'\\]|\Z|amp;|[\w.\-]{1,32}[ ]?[=:])"
+        r"|[\"'](?![\s,;:.)}\]>/\\]|\Z)"
+        r"|\\(?![bfnrtux\"'\\]|\Z)"
+        r"|[)\]}](?![\s,;:.)}\]>\"'\\&]|\Z)"
+    ),
+)
+"""Commas and the like end a value where another name or nothing follows."""
+_IN_URL = _Bare(re.compile(r"[^\s\"'\\&%<>]*"), re.compile(r"%(?!26|23|3[bB])"))
+"""A value in a URL that is a parameter of another one."""
+_COOKIES = _Bare(
+    re.compile(r"[^\r\n\"'\\]*"), re.compile(r"(?<==)[\"']|[\"'](?=;)|\\(?![rn\"'\\]|\Z)")
+)
+_PAIR = re.compile(r"[^\s=;\"'\\]{1,255}=|[^\s=;\"'\\]{256}")
+_SCHEME = re.compile(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4,}")
 
 
 def assigns(text: str) -> bool:
@@ -88,7 +145,15 @@ def assigned(text: str) -> list[tuple[int, int]]:
     if not _may_assign(text, _IN_TEXT):
         return []
     lower = _lower(text)
-    return [span for word in WORDS for span in _assigned_to(word, text, lower)]
+    words = [word for word in WORDS if word in lower]
+    return [span for word in words for span in _assigned_to(word, text, lower)]
+
+
+def ends_column(text: str) -> bool:
+    """Whether a word that names a credential ends a cell of a table, in plain text or in JSON."""
+    return (("|" in text or "\n" in text) and _may_assign(text, _COLUMNS)) or (
+        "\\" in text and "\\n" in text and _may_assign(text, _COLUMNS_IN_JSON)
+    )
 
 
 def _may_assign(text: str, separators: _Separators) -> bool:
@@ -121,51 +186,108 @@ def _lower(text: str) -> str:
 
 def _names(text: str) -> bool:
     lower = _lower(text)
-    return any(_next_name(text, lower, word, 0) is not None for word in WORDS)
+    return any(
+        word in lower and next(_named(text, lower, word, 0), None) is not None for word in WORDS
+    )
 
 
-def _next_name(text: str, lower: str, word: str, at: int) -> re.Match[str] | None:
-    """Return the next separator behind the name of a credential that ends in a word, with it."""
-    pattern = _ASSIGNED[word]
-    while (match := pattern.search(lower, at)) is not None:
-        at = match.end()
-        end = match.start() + len(word)
-        name = _BEFORE_NAME.match(text, max(0, end - _LONGEST_NAME), end)
-        if name is not None and ends_as_secret(text[name.end() : end]):
-            return match
-    return None
+class _Name(NamedTuple):
+    sign: str
+    ends: int
+    """Where its value begins."""
+    judge: Judge
+
+
+def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
+    """Yield the next separators behind names of credentials that end in a word."""
+    for match in _ASSIGNED[word].finditer(lower, at):
+        judge = _judge_before(text, match.start() + len(word))
+        if judge is not None:
+            yield _Name(match["sign"], match.end(), judge)
+
+
+def _judge_before(text: str, end: int) -> Judge | None:
+    """Return the judge of the name that ends at a place, None where that is none."""
+    before = _BEFORE_NAME.match(text, max(0, end - _LONGEST_NAME), end)
+    at = 0 if before is None else before.end()
+    name = text[at:end]
+    escape = _ESCAPES.get(text[at - 1 : at])
+    encoded = None if escape is None else escape.match(name)
+    decoded = None if encoded is None else judge_of(name[encoded.end() :])
+    return decoded or judge_of(name)
 
 
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     at = end = 0
-    while (name := _next_name(text, lower, word, at)) is not None:
-        at = name.end()
+    while (name := next(_named(text, lower, word, at), None)) is not None:
+        at = name.ends
         header = _header(text, word, name)
         # Within a value another one ends where that does, unless it is a header's.
-        value = header or (_value(text, at) if at >= end else None)
+        value = header or (_value(text, name) if at >= end else None)
         if value is not None:
             end = max(end, value[1])
-            if not _is_masked(text, *value):
+            if name.judge(text[value[0] : value[1]]) and not is_masked(text, *value):
                 spans.append(value)
         if word not in _HEADERS or (header and word == "cookie"):
             at = max(at, end - _REACH)
     return spans
 
 
-def _header(text: str, word: str, name: re.Match[str]) -> tuple[int, int] | None:
-    if word not in _HEADERS or name["sign"] != ":":
+_HEADERS = {"authorization", "cookie"}
+"""Names of values with blanks in them: a scheme and its credentials, and all cookies of a line."""
+
+
+def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
+    if word not in _HEADERS or name.sign != ":":
         return None
-    line = _HEADERS[word].match(text, name.end())
+    if word == "cookie":
+        pair = _PAIR.match(text, name.ends)
+        return None if pair is None else (name.ends, _COOKIES.end(text, pair.end()))
+    line = _SCHEME.match(text, name.ends)
     return None if line is None else line.span()
 
 
-def _value(text: str, at: int) -> tuple[int, int] | None:
-    quote = _QUOTE.match(text, at)
+def value_at(text: str, at: int) -> tuple[int, int] | None:
+    """Return where a value stands that begins at a place, with quotes before it or without; None
+    where it is none."""
+    return _value(text, _Name("", at, anything))
+
+
+def _value(text: str, name: _Name) -> tuple[int, int] | None:
+    quote = _QUOTE.match(text, name.ends)
     if quote is not None:
-        return quote.end(), _end_of_quoted(text, quote.end(), quote["quote"])
-    bare = _BARE.match(text, at)
-    return None if bare is None else bare.span()
+        return quoted(text, quote.end(), quote["quote"])
+    if name.sign == "%3d":
+        return name.ends, _IN_URL.end(text, name.ends)
+    if name.sign == ":" and (block := _block(text, name.ends)) is not None:
+        return block
+    return _bare(text, name.ends)
+
+
+def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:
+    """Return where a value stands that begins behind a quote; None where it is none."""
+    end = _end_of_quoted(text, at, quote)
+    return (at, end) if end < len(text) or end - at >= _LEAST else None
+
+
+def _block(text: str, at: int) -> tuple[int, int] | None:
+    """Return the lines of a block in YAML, of which the separator may have taken the beginning."""
+    block = _BLOCK.match(text, at)
+    if block is None:
+        return None
+    lines = re.compile(_LINES.format(block["indent"])).match(text, block.end())
+    return None if lines is None else lines.span()
+
+
+def _bare(text: str, at: int) -> tuple[int, int] | None:
+    if _NO_VALUE.match(text, at) is not None:
+        return None
+    end = _WORD.end(text, at + len(MASK) if text.startswith(MASK, at) else at)
+    other = _NAME.match(text, at)
+    if end - at < _LEAST or (other is not None and judge_of(other[0]) is not None):
+        return None
+    return at, end
 
 
 def _end_of_quoted(text: str, at: int, quote: str) -> int:
@@ -178,7 +300,7 @@ def _end_of_quoted(text: str, at: int, quote: str) -> int:
     return len(text)
 
 
-def _is_masked(text: str, begins: int, ends: int) -> bool:
+def is_masked(text: str, begins: int, ends: int) -> bool:
     """Whether a value is the mask, or a scheme and the mask."""
     mask = ends - len(MASK)
     if mask < begins or not text.startswith(MASK, mask):

@@ -3,7 +3,8 @@
 Two things give one away: its name, and the shape of the text itself. No expression
 is tried at every place of a payload: names of members are cut out of the text and looked up among
 those known to be harmless, names before other separators are recognised by a few words
-(`assignments.py`), shapes by the few characters they begin with (`shapes.py`).
+(`assignments.py`, `grammars.py`), shapes by the few characters they begin with
+(`credential_shapes.py`).
 
 The text is anybody's, and the time is that of the user's call: whatever it is, it is read a fixed
 number of times.
@@ -11,12 +12,20 @@ number of times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json
 from agentool_otel.content.masking.credential_shapes import may_hold, shaped
-from agentool_otel.content.masking.secret_names import has_word, names_secret
+from agentool_otel.content.masking.grammars import introduced, may_introduce
+from agentool_otel.content.masking.secret_names import (
+    Judge,
+    anything,
+    has_word,
+    is_no_words,
+    judge_of,
+    names_secret,
+)
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv.marks import MASK
 
@@ -24,9 +33,13 @@ __all__ = [
     "HARMLESS",
     "MASK",
     "NAMES",
+    "distinct",
     "harmless",
     "holds_secret",
+    "is_secret_value",
+    "judge_of",
     "mask_any",
+    "mask_name",
     "mask_text",
     "masked",
     "masks",
@@ -65,7 +78,7 @@ def harmless(members: dict[str, Any]) -> bool:
     """
     shape = NAMES(members)
     if len(shape) > _LARGE:
-        return not has_word(shape)
+        return not has_word(shape) and not may_hold(shape)
     names = set(shape.split("\0"))
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return False
@@ -81,27 +94,29 @@ def suspicious(text: str) -> bool:
     those up costs a fifth of searching the text for every word that names a credential.
     """
     if len(text) > _LARGE and not has_word(text):
-        return may_hold(text)
+        return may_hold(text) or may_introduce(text)
     before = text.split('":')
     before.pop()  # behind the last one is no name: that part of a payload is new every time
     names = {part[part.rfind('"') + 1 :] for part in before}
     if not HARMLESS.issuperset(names) and _new_secret(names):
         return True
-    return may_hold(text) or assigns_in_json(text, ours=False)
+    return may_hold(text) or assigns_in_json(text, ours=False) or may_introduce(text)
 
 
 def holds_secret(text: str) -> bool:
     """The same of JSON text of ours whose own member names are known to be harmless."""
-    return may_hold(text) or assigns_in_json(text, ours=True)
+    return may_hold(text) or assigns_in_json(text, ours=True) or may_introduce(text)
 
 
 def _new_secret(names: set[str]) -> bool:
-    """Look at member names not seen before, and remember the harmless ones."""
+    """Look at member names not seen before, and remember the harmless ones: those that neither name
+    a credential nor hold one."""
     new = names - HARMLESS
-    if has_word(NAMES(new)):
-        for name in new:
-            if names_secret(name):
-                return True
+    together = NAMES(new)
+    if has_word(together) and any(names_secret(name) or assigned(name) for name in new):
+        return True
+    if may_hold(together) and any(shaped(name) for name in new):
+        return True
     _remember({name for name in new if len(name) <= _LONGEST_NAME})
     return False
 
@@ -131,7 +146,30 @@ def mask_text(text: str) -> str:
         text = _cut(text, spans)
     if spans := assigned(text):
         text = _cut(text, spans)
+    if spans := introduced(text):
+        text = _cut(text, spans)
     return text
+
+
+def mask_name(name: str) -> str:
+    """Mask the credentials in a name: of an attribute, span, event or scope. One that has been
+    looked at costs a look-up."""
+    if name in HARMLESS:
+        return name
+    clean = mask_text(name)
+    if clean == name and len(name) <= _LONGEST_NAME and not names_secret(name):
+        _remember({name})
+    return clean
+
+
+def distinct(name: str, names: Container[str]) -> str:
+    """Return a masked name that is not among others: `[masked]`, `[masked] 2` and so on."""
+    number = 1
+    numbered = name
+    while numbered in names:
+        number += 1
+        numbered = f"{name} {number}"
+    return numbered
 
 
 def mask_any(text: str) -> str:
@@ -160,7 +198,7 @@ def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
     containers, texts, changed = _mask_named(holder)
     # Looked at together, many cost a fifth of what each costs by itself.
     together = "" if len(texts) <= _FEW else "\n".join(("", *texts))
-    plain = len(texts) <= _FEW or bool(shaped(together)) or assigns(together)
+    plain = len(texts) <= _FEW or _may_hold_any(together)
     if not plain and "\n{" not in together and "\n[" not in together:
         return holder[0], changed
     for container in containers:
@@ -173,6 +211,10 @@ def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
     return holder[0], changed
 
 
+def _may_hold_any(text: str) -> bool:
+    return bool(shaped(text)) or assigns(text) or may_introduce(text)
+
+
 _FEW = 8
 """Texts of a JSON value that are not worth being put together."""
 _DEEPEST = 8
@@ -180,24 +222,78 @@ _DEEPEST = 8
 
 
 def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
-    """Mask the values named like a credential; return all containers, all texts, and whether
-    anything was masked."""
+    """Mask the names that hold a credential and the values named like one; return all containers,
+    all texts, and whether anything was masked."""
     texts: list[str] = []
-    any_masked = False
+    before = masks.masked
     containers: list[Any] = [holder]
     for container in containers:  # grows meanwhile
-        if isinstance(container, dict) and _may_name_secret(container):
-            for key, value in container.items():
-                if isinstance(key, str) and names_secret(key) and _can_be_secret(value):
-                    container[key] = MASK
-                    masks.masked += 1
-                    any_masked = True
+        if isinstance(container, dict):
+            if _may_name_secret(container):
+                _mask_names(container)
+                _mask_members(container)
+            if "value" in container or "Value" in container:
+                _mask_value_beside_name(container)
+        elif len(container) == 2:
+            _mask_pair(container)
         for value in container.values() if isinstance(container, dict) else container:
             if isinstance(value, str):
                 texts.append(value)
             elif isinstance(value, (dict, list)):
                 containers.append(value)
-    return containers, texts, any_masked
+    return containers, texts, masks.masked > before
+
+
+def _mask_names(members: dict[Any, Any]) -> None:
+    """Mask the names that hold a credential, in place and in order."""
+    clean = {name: mask_name(name) if isinstance(name, str) else name for name in members}
+    if all(name == after for name, after in clean.items()):
+        return
+    kept = list(members.items())
+    members.clear()
+    for name, value in kept:
+        members[distinct(clean[name], members)] = value
+
+
+def _mask_members(members: dict[Any, Any]) -> None:
+    for name, value in members.items():
+        judge = judge_of(name) if isinstance(name, str) else None
+        if judge is None:
+            continue
+        if isinstance(value, dict):  # a credential with its version or expiry
+            _mask(value, "value", judge)
+        else:
+            _mask(members, name, judge)
+
+
+_NAMED_BY = ("name", "Name", "key", "Key", "header", "variable")
+"""Members that name what the value beside them is: HAR 1.2, `headers`; Kubernetes, `env`; AWS,
+tags."""
+
+
+def _mask_value_beside_name(members: dict[Any, Any]) -> None:
+    for by in _NAMED_BY:
+        name = members.get(by)
+        judge = judge_of(name) if isinstance(name, str) else None
+        if judge is not None:
+            for value in ("value", "Value"):
+                _mask(members, value, judge)
+
+
+def _mask_pair(pair: list[Any]) -> None:
+    """Mask the second of two texts of which the first names it."""
+    name, value = pair
+    if isinstance(name, str) and isinstance(value, str) and is_no_words(value):
+        judge = judge_of(name)
+        if judge is not None:
+            _mask(pair, 1, judge)
+
+
+def _mask(container: Any, at: Any, judge: Judge) -> None:
+    value = container.get(at) if isinstance(container, dict) else container[at]
+    if is_secret_value(value, judge):
+        container[at] = MASK
+        masks.masked += 1
 
 
 def _members(container: Any) -> Iterable[tuple[Any, Any]]:
@@ -228,11 +324,28 @@ def _may_name_secret(members: dict[Any, Any]) -> bool:
         return True
 
 
-def _can_be_secret(value: Any) -> bool:
-    """Not what says that there is none, and not the objects in which schemas describe one."""
+def is_secret_value(value: Any, judge: Judge) -> bool:
+    """Whether what stands under a name is a credential: not what says that there is none, and not
+    the objects in which schemas describe one.
+
+    Args:
+        value: a JSON value.
+        judge: that of its name.
+    """
+    if isinstance(value, str):
+        return value not in ("", MASK) and judge(value)
     if isinstance(value, list):
-        return bool(value) and all(isinstance(item, str) for item in value)
-    return isinstance(value, (str, int)) and not isinstance(value, bool) and value not in ("", MASK)
+        return _is_bytes(value) or (
+            bool(value) and all(isinstance(it, str) and judge(it) for it in value)
+        )
+    return isinstance(value, int) and not isinstance(value, bool) and judge is anything
+
+
+_FEWEST_BYTES = 8
+
+
+def _is_bytes(value: list[Any]) -> bool:
+    return len(value) >= _FEWEST_BYTES and all(type(it) is int and 0 <= it < 256 for it in value)
 
 
 def _cut(text: str, spans: list[tuple[int, int]]) -> str:

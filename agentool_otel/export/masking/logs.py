@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import msgspec
 
-from agentool_otel.content.masking.credentials import mask_any
 from agentool_otel.emit.events import Masked
 from agentool_otel.export.log_records import LogRecord
 from agentool_otel.export.masking.spans import Masking
@@ -50,18 +49,26 @@ def _masked(masking: Masking, record: LogRecord) -> LogRecord:
         keeps = EVENT_KEEPS if is_content_event(event) else None
         attributes = masking.attributes(attributes, keeps)
     body = _body(masking, event, record.body)
-    named = record.event_name and mask_any(record.event_name)
+    named = record.event_name and masking.name("event.name", record.event_name)
+    severity = record.severity_text and masking.name("severity_text", record.severity_text)
     resource, scope = masking.shared(record.resource), masking.shared(record.scope)
     if (
         body is record.body
         and attributes is record.attributes
         and named == record.event_name
+        and severity == record.severity_text
         and resource is record.resource
         and scope is record.scope
     ):
         return record
     return msgspec.structs.replace(
-        record, attributes=attributes, body=body, event_name=named, resource=resource, scope=scope
+        record,
+        attributes=attributes,
+        body=body,
+        event_name=named,
+        severity_text=severity,
+        resource=resource,
+        scope=scope,
     )
 
 

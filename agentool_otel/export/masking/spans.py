@@ -15,14 +15,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opentelemetry.sdk.trace import Event, ReadableSpan
-from opentelemetry.trace import Link, Status
+from opentelemetry.trace import Link, SpanContext, Status, TraceState
 
 from agentool_otel.content.masking.credentials import (
     MASK,
+    distinct,
+    is_secret_value,
+    judge_of,
     mask_any,
+    mask_name,
     mask_value,
     masks,
-    names_secret,
 )
 from agentool_otel.content.policy import Policy, encode
 from agentool_otel.emit.session import session
@@ -38,6 +41,9 @@ _Attributes = Mapping[str, Any]
 _REDACTED = frozenset({core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE})
 _DESCRIPTION = "status.description"
 """The name under which `redact` is given a status description."""
+_SPAN_NAME, _EVENT_NAME, _ATTRIBUTE_NAME = "span.name", "event.name", "attribute.name"
+_SCOPE, _TRACE_STATE = "scope", "trace_state"
+"""The names under which it is given what names something, where it is offered everything."""
 _CACHED = 256
 
 
@@ -97,11 +103,16 @@ class Masking:
 
     def _span(self, span: ReadableSpan) -> ReadableSpan:
         changes: dict[str, Any] = {}
-        if not is_marked(span) or (span.start_time or 0) < self._captured_anew_ns:
-            attributes = self.attributes(span.attributes, None, True)
+        name = self.name(_SPAN_NAME, span.name)
+        marked = is_marked(span) and (span.start_time or 0) >= self._captured_anew_ns
+        # What a name is made of stands among the attributes too.
+        if not marked or name != span.name or self._offers_all:
+            attributes = self.attributes(span.attributes, None, True, marked)
             _set(changes, "attributes", span.attributes, attributes)
-            name = mask_any(span.name)
             _set(changes, "name", span.name, name)
+        context = span.get_span_context()
+        if context is not None and context.trace_state:
+            _set(changes, "context", context, self._context(context))
         if span._events:
             _set(changes, "events", span.events, self._events(span.events))
         if span.status.description:
@@ -119,7 +130,11 @@ class Masking:
     # ----------------------------------------------------------------------------------- parts
 
     def attributes(
-        self, attributes: _Attributes | None, keeps: Any = None, on_span: bool = False
+        self,
+        attributes: _Attributes | None,
+        keeps: Any = None,
+        on_span: bool = False,
+        marked: bool = False,
     ) -> _Attributes | None:
         """Return attributes without what must not leave; the same object if that is nothing.
 
@@ -127,6 +142,7 @@ class Masking:
             attributes: whoever set them.
             keeps: the names that stay where content is not wanted, if all others hold it.
             on_span: they stand on a span, and spans may be kept free of content.
+            marked: whether their content was masked at capture, and offered to `redact`.
         """
         if not attributes:
             return attributes
@@ -134,6 +150,7 @@ class Masking:
         wanted = policy.capture and (policy.on_spans or not on_span)
         changed: dict[str, Any] = {}
         dropped: list[str] = []
+        names: dict[str, str] = {}
         for key, value in attributes.items():
             try:
                 content = holds_content(key) if keeps is None else key not in keeps
@@ -141,21 +158,48 @@ class Masking:
                     dropped.append(key)
                     continue
                 clean = _masked(key, value)
-                if content or key in _REDACTED:
+                if self._is_offered(key, value, content) and not (marked and content):
                     clean = self._redacted(_baseline_name(key), clean)
                     if clean is None and value is not None:
                         dropped.append(key)
                         continue
+                name = self.name(_ATTRIBUTE_NAME, key)
             except Exception:  # fail closed: by itself
                 dropped.append(key)
                 continue
             if clean is not value:
                 changed[key] = clean
-        if not changed and not dropped:
+            if name != key:
+                names[key] = name
+        if not changed and not dropped and not names:
             return attributes
         self.dropped += len(dropped)
         kept = {key: value for key, value in attributes.items() if key not in dropped}
-        return {**kept, **changed}
+        return _renamed({**kept, **changed}, names)
+
+    @property
+    def _offers_all(self) -> bool:
+        policy = self._policy
+        return policy.redact_all and policy.redact is not None
+
+    def _is_offered(self, key: str, value: Any, content: bool) -> bool:
+        """Whether `redact` is called for an attribute: for content and what exceptions say, or for
+        every text."""
+        return content or key in _REDACTED or (self._offers_all and _has_text(value))
+
+    def name(self, what: str, name: str) -> str:
+        """Return what names something without credentials, and as `redact` wants it where that is
+        offered everything. What it leaves out is masked: nothing can be without a name.
+
+        Args:
+            what: the name under which `redact` is given it.
+            name: the text.
+        """
+        clean = mask_name(name)
+        if not self._offers_all:
+            return clean
+        redacted = self._redacted(what, clean)
+        return redacted if isinstance(redacted, str) else MASK
 
     def _events(self, events: Sequence[Event]) -> Sequence[Event]:
         clean: list[Event] = []
@@ -164,17 +208,43 @@ class Masking:
             if event.name != agentool.STEP_EVENT:
                 keeps = EVENT_KEEPS if is_content_event(event.name) else None
                 attributes = self.attributes(event.attributes, keeps, True)
-                if attributes is not event.attributes:
+                name = self.name(_EVENT_NAME, event.name)
+                if attributes is not event.attributes or name != event.name:
                     changed = True
-                    event = Event(event.name, attributes, event.timestamp)
+                    event = Event(name, attributes, event.timestamp)
             clean.append(event)
         return tuple(clean) if changed else events
 
     def _links(self, links: Sequence[Link]) -> Sequence[Link]:
-        clean = [(link, self.attributes(link.attributes, None, True)) for link in links]
-        if all(attributes is link.attributes for link, attributes in clean):
+        clean = [self._link(link) for link in links]
+        if all(after is link for after, link in zip(clean, links, strict=True)):
             return links
-        return tuple(Link(link.context, attributes) for link, attributes in clean)
+        return tuple(clean)
+
+    def _link(self, link: Link) -> Link:
+        attributes = self.attributes(link.attributes, None, True)
+        context = self._context(link.context)
+        if attributes is link.attributes and context is link.context:
+            return link
+        return Link(context, attributes)
+
+    def _context(self, context: SpanContext) -> SpanContext:
+        """Return a context without credentials in its trace state, of which what is masked is left
+        out: a vendor's entry is of no use in part."""
+        state = context.trace_state
+        kept = [(key, it) for key, it in state.items() if self._is_clean(f"{key}={it}")]
+        if len(kept) == len(state):
+            return context
+        return SpanContext(
+            context.trace_id,
+            context.span_id,
+            context.is_remote,
+            context.trace_flags,
+            TraceState(kept),
+        )
+
+    def _is_clean(self, entry: str) -> bool:
+        return self.name(_TRACE_STATE, entry) == entry
 
     def shared(self, shared: Any) -> Any:
         """Return a resource or scope; looked at once, as it belongs to thousands of spans."""
@@ -183,14 +253,27 @@ class Masking:
             return known[2]
         if len(self._seen) >= _CACHED:
             self._seen.clear()
-        before = getattr(shared, "attributes", None)
-        after = self.attributes(before)
+        changes = self._changes_of(shared)
         clean = shared
-        if after is not before:
+        if changes:
             clean = copy.copy(shared)
-            clean._attributes = after
+            for field, value in changes.items():
+                setattr(clean, field, value)
         self._seen[id(shared)] = (shared, self._policy, clean)
         return clean
+
+    def _changes_of(self, shared: Any) -> dict[str, Any]:
+        """Return the fields of a resource or scope that must not leave as they are."""
+        changes: dict[str, Any] = {}
+        before = getattr(shared, "attributes", None)
+        after = self.attributes(before)
+        if after is not before:
+            changes["_attributes"] = after
+        for field in ("_name", "_version", "_schema_url"):
+            text = getattr(shared, field, None)
+            if isinstance(text, str) and text and (clean := self.name(_SCOPE, text)) != text:
+                changes[field] = clean
+        return changes
 
     def content(self, name: str, value: Any) -> Any:
         """Return what is not an attribute without credentials and as `redact` wants it; None where
@@ -222,7 +305,8 @@ def _baseline_name(key: str) -> str:
 
 def _masked(key: str, value: Any) -> Any:
     """Return an attribute's value without credentials; the same object if it held none."""
-    if names_secret(key) and not isinstance(value, (bool, float)) and value not in ("", None, MASK):
+    judge = judge_of(key)
+    if judge is not None and is_secret_value(_readable(value), judge):
         masks.masked += 1
         return MASK
     if isinstance(value, str):
@@ -235,6 +319,29 @@ def _masked(key: str, value: Any) -> Any:
         return value if mask_any(text) == text else MASK
     clean, changed = mask_value(_thawed(value))
     return clean if changed else value
+
+
+def _readable(value: Any) -> Any:
+    """Return an attribute's value as JSON has it, bytes as text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return _thawed(value)
+
+
+def _has_text(value: Any) -> bool:
+    return isinstance(value, str) or (
+        value is not None and not isinstance(value, (bool, int, float, bytes))
+    )
+
+
+def _renamed(attributes: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return attributes under other names, each under one of its own."""
+    if not names:
+        return attributes
+    renamed: dict[str, Any] = {}
+    for key, value in attributes.items():
+        renamed[distinct(names.get(key, key), renamed)] = value
+    return renamed
 
 
 def _thawed(value: Any) -> Any:

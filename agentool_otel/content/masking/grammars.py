@@ -1,0 +1,295 @@
+"""Credentials named in another grammar than an assignment: command lines, XML, SQL, tables.
+
+A new kind is a row of `_TABLE`: what stands before the value, and what ends that. The name in it is
+judged as everywhere (`secret_names.py`); where the grammar itself says that a credential follows,
+there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from agentool_otel.content.masking.assignments import ends_column, is_masked, quoted, value_at
+from agentool_otel.content.masking.secret_names import Judge, has_word, is_no_words, judge_of
+
+__all__ = ["introduced", "may_introduce"]
+
+_Span = tuple[int, int]
+
+
+def _to(pattern: str) -> Callable[[str, int], _Span | None]:
+    """Return what reads a value of such characters."""
+    run = re.compile(pattern)
+
+    def read(text: str, at: int) -> _Span | None:
+        found = run.match(text, at)
+        return None if found is None else found.span()
+
+    return read
+
+
+_IN_ELEMENT = re.compile(r"[^<]+(?=</)")
+
+
+class _Row(NamedTuple):
+    needle: tuple[str, ...]
+    """One of these is in every text that has it."""
+    before: re.Pattern[str]
+    """What stands before a value; its group `name`, if it has one, names it, and its group `quote`
+    ends it."""
+    read: Callable[[str, int], _Span | None]
+    source: str
+    judge: Judge | None = None
+    """What the value has to be besides."""
+
+
+_WORDS_ONLY = r"(?![A-Z][A-Z_\-]+(?![\w!]))"
+"""Not the word in capitals that stands for a value in a help text."""
+_QUOTE = r"\\*[\"']"
+_TABLE = (
+    _Row(
+        ("--",),
+        re.compile(
+            rf"--(?P<name>[a-z][a-z0-9_\-]{{1,40}})[ \t]{{1,3}}(?=[^\s\-<\[|({{$]){_WORDS_ONLY}"
+        ),
+        value_at,
+        "GNU getopt_long(3)",
+    ),
+    _Row(
+        ("curl", "wget"),
+        re.compile(
+            rf" -(?:u|-(?:proxy-)?user)[ =]?(?P<quote>{_QUOTE})?[^\s:\"'\\]{{1,64}}:"
+            r"(?=[^\s\"'/\\])"
+        ),
+        _to(r"[^\s\"'\\]+"),
+        "curl(1), --user",
+        is_no_words,
+    ),
+    _Row(
+        ("mysql", "mariadb", "sshpass"),
+        re.compile(
+            r"(?:mysql|mariadb|sshpass)(?:[^\r\n|;&]{0,100}?) -p ?(?=[^\s\-])(?<!(?:ql|db)[ ]-p[ ])"
+        ),
+        value_at,
+        "mysql(1), sshpass(1)",
+    ),
+    _Row(
+        ("</",),
+        re.compile(r"<(?P<name>[A-Za-z][\w:.\-]{1,60})(?:\s[^<>]{0,200})?>(?=[^<\s])"),
+        _to(_IN_ELEMENT.pattern),
+        "XML 1.0, 3",
+    ),
+    _Row(
+        ("DENTIFIED ", "dentified "),
+        re.compile(r"(?i:identified)\s{1,3}(?i:by)\s{1,3}(?i:password\s{1,3})?(?=[\"'])"),
+        value_at,
+        "MySQL 8.4, CREATE USER",
+    ),
+    _Row(
+        ("DENTIFIED ", "dentified "),
+        re.compile(r"(?i:identified)\s{1,3}(?i:by)\s{1,3}(?=[^\"'\s])"),
+        value_at,
+        "Oracle Database 23, CREATE USER",
+        is_no_words,
+    ),
+    _Row(
+        ("word '", "WORD '"),
+        re.compile(r"(?:[Pp]assword|PASSWORD) (?=')"),
+        value_at,
+        "PostgreSQL 17, CREATE ROLE",
+    ),
+    _Row(
+        ("|",),
+        re.compile(r"\|[ \t]{0,20}(?P<name>[\w.\-]{2,40})[ \t]{0,40}\|[ \t]{0,20}(?=[^\s|])"),
+        _to(r"[^\s|]+(?:[ \t][^\s|]+)*"),
+        "GitHub Flavored Markdown, 4.10",
+        is_no_words,
+    ),
+    _Row(
+        ("login",),
+        re.compile(r"login\s{1,8}\S{1,64}\s{1,8}password\s{1,8}"),
+        _to(r"[^\s\"'\\]+"),
+        "netrc, GNU Inetutils 2.5, 11.7",
+    ),
+    _Row(
+        (":5432:", ":*:"),
+        re.compile(r":(?:5432|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?=[^\s:])"),
+        _to(r"[^\s\"'\\]+"),
+        "PostgreSQL 17, 32.16",
+    ),
+    _Row(
+        ("[",),
+        re.compile(
+            rf"\[\s{{0,3}}(?P<around>{_QUOTE})(?P<name>[\w.\-]{{2,60}})(?P=around)\s{{0,3}},"
+            r"\s{0,3}(?=\\*[\"'])"
+        ),
+        value_at,
+        "headers as pairs: WSGI, ASGI, HAR",
+        is_no_words,
+    ),
+)
+
+_BESIDE_NAME = _Row(
+    ("alue",),
+    re.compile(
+        rf"(?:[Nn]ame|[Kk]ey)(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?"
+        rf"(?P<name>[\w.\-]{{2,60}})(?:{_QUOTE})?[\s,]{{1,16}}(?:{_QUOTE})?[Vv]alue"
+        rf"(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}"
+    ),
+    value_at,
+    "Kubernetes v1.34, EnvVar",
+)
+
+_ESCAPED = re.compile(r"\\u00[2-7]")
+"""A printable character of ASCII in JSON that had no need to be escaped."""
+_DASHED = re.compile(
+    r"-(?:[up](?<= -[up])|-(?<![\w\-]--)(?=[a-z])[a-z0-9_\-]{0,20}?"
+    r"(?:pass|pwd|secret|token|key|cred|auth|user))"
+)
+_TAGGED = re.compile(r"</[\w:.\-]{0,30}?(?i:pass|pwd|secret|token|key|cred|auth|cookie)")
+_LISTED = re.compile(
+    r"\[\s{0,3}\\*[\"'][\w.\-]{2,60}\\*[\"']\s{0,3},\s{0,3}\\*[\"'][^\"'\\]{4,4096}\\*[\"']\s{0,3}\]"
+)
+_QUOTED = re.compile(r"'(?<=[dD] ')")
+
+
+def may_introduce(text: str) -> bool:
+    """Whether a text, or the text that JSON holds, may have a credential so named."""
+    return (
+        ("-" in text and _DASHED.search(text) is not None)
+        or ("<" in text and _TAGGED.search(text) is not None)
+        or ("'" in text and _QUOTED.search(text) is not None)
+        or (text.find("[", text[:2] == "[{") >= 0 and _LISTED.search(text) is not None)
+        or ("\\" in text and "\\u00" in text and _ESCAPED.search(text) is not None)
+        or (("v" in text or "V" in text) and "alue" in text and _names_value(text))
+        or ends_column(text)
+        or ("D" in text and "DENTIFIED " in text)
+        or ("f" in text and "dentified by" in text)
+        or ("5" in text and ":5432:" in text)
+        or ("*" in text and ":*:" in text)
+        or ("w" in text and "machine " in text)
+    )
+
+
+_NEAR = 40
+"""Characters before the word `value` in which a name ends that it belongs to."""
+
+
+def _names_value(text: str) -> bool:
+    if "<" in text and "alue=" in text:  # attributes of a tag have no order
+        return has_word(text)
+    return has_word("\0".join([part[-_NEAR:] for part in text.split("alue")[:-1]]))
+
+
+def introduced(text: str) -> list[_Span]:
+    """Return where values stand that are so introduced; some may overlap."""
+    if not may_introduce(text):
+        return []
+    spans: list[_Span] = []
+    for row in _TABLE:
+        if any(needle in text for needle in row.needle):
+            spans += _of(row, text)
+    if "alue" in text and _names_value(text):
+        spans += _of(_BESIDE_NAME, text)
+        if "<" in text:
+            spans += _in_tags(text)
+    if ends_column(text):
+        spans += _in_columns(text)
+    return [span for span in spans if not is_masked(text, *span)]
+
+
+def _of(row: _Row, text: str) -> Iterator[_Span]:
+    named = "name" in row.before.groupindex
+    end = 0
+    for before in row.before.finditer(text):
+        judge = judge_of(before["name"]) if named else row.judge
+        if before.end() < end or (named and judge is None):
+            continue
+        quote = before["quote"] if "quote" in before.re.groupindex else None
+        at = before.end()
+        span = quoted(text, at, quote) if quote else row.read(text, at)
+        if span is None:
+            continue
+        end = span[1]
+        value = text[span[0] : end]
+        if all(it is None or it(value) for it in (judge, row.judge)):
+            yield span
+
+
+_TAG = re.compile(r"<[A-Za-z][^<>]{0,1000}>")
+_TAG_NAME = re.compile(r"\b(?:name|key|id|type)\s{0,3}=\s{0,3}\\*[\"']([\w.:\-]{1,64})")
+_TAG_VALUE = re.compile(r"\b[Vv]alue\s{0,3}=\s{0,3}\\*[\"']([^\"'\\<>]+)")
+
+
+def _in_tags(text: str) -> Iterator[_Span]:
+    """Yield the values of tags that another attribute names. Source: HTML, 4.10.5."""
+    for tag in _TAG.finditer(text):
+        value = _TAG_VALUE.search(tag[0])
+        if value is None:
+            continue
+        judges = (judge_of(name) for name in _TAG_NAME.findall(tag[0]))
+        if any(judge is not None and judge(value[1]) for judge in judges):
+            yield tag.start() + value.start(1), tag.start() + value.end(1)
+
+
+_DELIMITERS = "|\t,;"
+_CELL = r"[\"' \t]{0,9}[A-Za-z][\w.\-]{0,40}(?: [\w.\-]{1,20})?[\"' \t]{0,40}"
+_HEADING = re.compile(rf"\n\|?{_CELL}[|\t,;]")
+"""The first cell of a line that may name columns."""
+_CELLS = re.compile(_CELL)
+_LONGEST_HEADING = 2000
+
+
+class _Columns(NamedTuple):
+    """Columns that their heading names like credentials."""
+
+    delimiter: str
+    signs: int
+    """Delimiters in each of its lines."""
+    judges: dict[int, Judge]
+
+
+def _in_columns(text: str) -> Iterator[_Span]:
+    """Yield the cells of tables whose heading names a credential. Source: RFC 4180."""
+    text = f"\n{text}"
+    at = 0
+    while (heading := _HEADING.search(text, at)) is not None:
+        at = _end_of_line(text, heading.start() + 1)
+        columns = _columns(text[heading.start() + 1 : at])
+        while columns is not None and at < len(text):
+            end = _end_of_line(text, at + 1)
+            line = text[at + 1 : end]
+            if line.count(columns.delimiter) != columns.signs:
+                break
+            yield from _cells(line, at, columns)
+            at = end
+
+
+def _end_of_line(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _columns(line: str) -> _Columns | None:
+    if len(line) > _LONGEST_HEADING or not has_word(line):
+        return None
+    delimiter = next(it for it in _DELIMITERS if it in line)
+    names = [name.strip("\"' \t\r") for name in line.split(delimiter)]
+    if not all(_CELLS.fullmatch(name) for name in names if name):
+        return None
+    judges = ((number, judge_of(name)) for number, name in enumerate(names))
+    found = {number: judge for number, judge in judges if judge is not None}
+    return _Columns(delimiter, len(names) - 1, found) if found else None
+
+
+def _cells(line: str, begins: int, columns: _Columns) -> Iterator[_Span]:
+    """Yield the credentials in a line that begins at a place of the text."""
+    for number, cell in enumerate(line.split(columns.delimiter)):
+        judge = columns.judges.get(number)
+        value = cell.strip("\"' \t\r")
+        if value and judge is not None and is_no_words(value) and judge(value):
+            at = begins + cell.index(value)
+            yield at, at + len(value)
+        begins += len(cell) + 1

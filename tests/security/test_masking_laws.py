@@ -1,0 +1,73 @@
+"""Encoded text is searched as the text it stands for: one rule, for whatever is masked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.content.masking.credentials import mask_any, mask_text, masked
+from agentool_otel.ground.json_codec import dumps
+from tests.security.masking_examples import CREDENTIALS, HARMLESS, IN_CLEAR, made
+
+KEY = f"sk-proj-{made(40)}"
+TEXTS = st.sampled_from([it.text for it in CREDENTIALS if it.group != "JSON"] + HARMLESS)
+AROUND = st.text("ab \n\t\r\f\b\u001b{}[],:=\"'\\/\u00e9", max_size=8)
+
+
+def in_json(text: str, levels: int, ascii_only: bool) -> str:
+    for _ in range(levels):
+        text = json.dumps({"note": text}, ensure_ascii=ascii_only)
+    return text
+
+
+def out_of_json(text: str, levels: int) -> str:
+    for _ in range(levels):
+        text = json.loads(text)["note"]
+    return text
+
+
+@given(TEXTS, AROUND, AROUND, st.integers(1, 3), st.booleans())
+def test_a_text_is_masked_alike_as_it_is_and_in_json_at_any_level(
+    text: str, before: str, behind: str, levels: int, ascii_only: bool
+) -> None:
+    text = f".{before} {text} {behind}"
+    encoded = in_json(text, levels, ascii_only)
+    assert out_of_json(masked(encoded), levels) == mask_text(text)
+
+
+@given(st.sampled_from(["password", "api_key", "token"]), st.integers(1, 3), st.data())
+def test_a_name_whose_letters_are_escaped_is_the_same_name(
+    name: str, levels: int, data: st.DataObject
+) -> None:
+    escaped = data.draw(st.sets(st.integers(0, len(name) - 1), min_size=1))
+    letters = (f"\\u{ord(it):04x}" if at in escaped else it for at, it in enumerate(name))
+    text = f'{{"{"".join(letters)}":"Xk29vTqhunterXk29vTq"}}'
+    encoded = text if levels == 1 else in_json(text, levels - 1, False)
+    assert "Xk29" not in masked(encoded)
+
+
+@pytest.mark.parametrize(
+    "escape", ["\\n", "\\t", "\\r", "\\f", "\\b", "\\u000b", "\\u001b", "\\r\\n"]
+)
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize(
+    "text", ["password=Xk29vTqhunter", "api_key: Xk29vTqhunter", "DB_PASS=Xk29vTqhunter", KEY]
+)
+def test_an_escape_before_a_name_or_shape_in_broken_json_is_no_part_of_it(
+    escape: str, depth: int, text: str
+) -> None:
+    """JSON that was cut off is no JSON: its text is searched as it stands."""
+    escape = escape.replace("\\", "\\" * depth)
+    cut_off = f'{{"result": "user: ada{escape}{text}'
+    assert masked(cut_off) == mask_any(cut_off)
+    assert mask_text(cut_off).removeprefix(f'{{"result": "user: ada{escape}') == mask_text(text)
+
+
+@given(st.sampled_from([it.text for it in CREDENTIALS if it.kind not in IN_CLEAR]))
+def test_what_is_masked_is_not_masked_again(text: str) -> None:
+    once = mask_any(text)
+    assert mask_any(once) == once
+    assert masked(dumps({"a": once})) == dumps({"a": once})
