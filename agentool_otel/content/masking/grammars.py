@@ -131,16 +131,15 @@ _TABLE = (
     ),
 )
 
-_BESIDE_NAME = _Row(
-    ("alue",),
-    re.compile(
-        rf"(?:[Nn]ame|[Kk]ey)(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?"
-        rf"(?P<name>[\w.\-]{{2,60}})(?:{_QUOTE})?[\s,]{{1,16}}(?:{_QUOTE})?[Vv]alue"
-        rf"(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}"
-    ),
-    value_at,
-    "Kubernetes v1.34, EnvVar",
+_BESIDE = (
+    rf"(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?(?P<name>[\w.\-]{{2,60}})(?:{_QUOTE})?[\s,]{{1,16}}"
+    rf"(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}"
 )
+_BESIDE_NAME = tuple(
+    _Row(("alue",), re.compile(word + _BESIDE), value_at, "Kubernetes v1.34, EnvVar")
+    for word in ("ame(?<=[Nn]ame)", "ey(?<=[Kk]ey)")
+)
+"""Each begins with letters that are looked for as fast as a word is."""
 
 _ESCAPED = re.compile(r"\\u00[2-7]")
 """A printable character of ASCII in JSON that had no need to be escaped."""
@@ -192,7 +191,8 @@ def introduced(text: str) -> list[_Span]:
         if any(needle in text for needle in row.needle):
             spans += _of(row, text)
     if "alue" in text and _names_value(text):
-        spans += _of(_BESIDE_NAME, text)
+        for row in _BESIDE_NAME:
+            spans += _of(row, text)
         if "<" in text:
             spans += _in_tags(text)
     if ends_column(text):
