@@ -10,6 +10,7 @@ listed. Third parties add formats through the entry-point group `agentool_otel.c
     openai_tools     tools of OpenAI's APIs
     anthropic_tools  tools of Anthropic's Messages API
     mcp_tools        tools of the Model Context Protocol, as a server lists them
+    toolsmith/       tools, tasks and runs of ToolSmith
     kit/             what the modules of formats are made of
     converting       `convert`: from one format to another
 """

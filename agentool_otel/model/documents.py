@@ -282,7 +282,7 @@ class Step(Document, frozen=True, kw_only=True):
     context_tokens: Maybe[Number] = UNSET
     """reasoning: tokens in the model's context at this step."""
     tool_call: Maybe[ToolCall] = UNSET
-    """tool_call: the call."""
+    """tool_call: the call. Where nobody executed it, the unknown member `executed` is false."""
     tool_result: Maybe[ToolResult] = UNSET
     """tool_result: the result."""
     to_agent: Maybe[str] = UNSET

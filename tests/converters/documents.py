@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from agentool_otel.converters import converter_named
-from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
+from agentool_otel.model.documents import Document, EvalCase, ToolRegistry, ToolSpec
 from tests.strategies import maybe, values, with_unknown
 
 __all__ = ["FORMATS", "LOSSLESS", "agentool_documents", "documents_of", "json_objects"]
@@ -53,7 +53,7 @@ tool_specs = with_unknown(
 registries = with_unknown(
     st.fixed_dictionaries(
         {
-            "registry_id": words,
+            "registry_id": names,
             "tools": st.lists(
                 with_unknown(
                     st.fixed_dictionaries(
@@ -114,10 +114,124 @@ mcp_tools = with_unknown(
         ),
     )
 )
+filled = st.text(min_size=1, max_size=6)
+toolsmith_tools = with_unknown(
+    st.fixed_dictionaries(
+        {"name": filled},
+        optional=maybe(
+            description=words,
+            sideEffects=words | st.sampled_from(["mock-only", "external side effect"]),
+            requiresConfirmation=flags,
+            examples=st.lists(words, max_size=2),
+            inputSchema=schemas,
+            outputSchema=schemas,
+            metadata=json_objects,
+        ),
+    )
+)
+toolsmith_files = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "name": filled | st.just("tools"),
+            "version": filled | st.just("1.0.0"),
+            "tools": st.lists(
+                toolsmith_tools, min_size=1, max_size=3, unique_by=lambda it: it["name"]
+            ),
+        },
+        optional=maybe(
+            description=words,
+            safety=with_unknown(
+                st.fixed_dictionaries({}, optional=maybe(network=flags, realSideEffects=flags))
+            ),
+        ),
+    )
+)
+expected = filled | st.sampled_from(["none", "None", "NONE"])
+tasks = with_unknown(
+    st.fixed_dictionaries(
+        {"id": filled, "prompt": filled, "expectedTool": expected},
+        optional=maybe(successCriteria=st.lists(words, max_size=2), metadata=json_objects),
+    )
+)
+task_files = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "name": filled | st.just("tasks"),
+            "version": filled | st.just("1.0.0"),
+            "tasks": st.lists(tasks, min_size=1, max_size=3, unique_by=lambda it: it["id"]),
+        },
+        optional={"metadata": json_objects},
+    )
+)
+categories = st.sampled_from(["passed", "wrong_tool", "unknown_error", "NO_TOOL_SELECTED"]) | words
+task_results = with_unknown(
+    st.fixed_dictionaries(
+        {"taskId": filled, "prompt": words, "expectedTool": expected, "passed": flags},
+        optional=maybe(
+            actualTool=words,
+            failureCategory=categories,
+            failureReason=categories,
+            reason=words,
+            recommendation=words,
+            suggestion=words,
+            textResponse=words,
+            metadata=json_objects,
+            toolCall=with_unknown(
+                st.fixed_dictionaries(
+                    {"toolName": filled}, optional={"arguments": values, **maybe(reason=words)}
+                )
+            ),
+        ),
+    )
+)
+runs = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "id": filled,
+            "results": st.lists(
+                task_results, min_size=1, max_size=3, unique_by=lambda it: it["taskId"]
+            ),
+        },
+        optional=maybe(
+            version=words,
+            createdAt=words | st.just("2026-06-03T00:00:00.000Z"),
+            agent=json_objects | st.just({"name": "keyword-mock-agent"}),
+            provider=json_objects,
+            summary=json_objects,
+        ),
+    )
+)
+cases = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "case_id": filled,
+            "input": filled,
+            "assertions": st.builds(
+                lambda before, first, after: [*before, first, *after],
+                st.just([]) | st.just([{"type": "latency", "max_ms": 5, "x": None}]),
+                st.just({"type": "tool_call_count", "min_calls": 0, "max_calls": 0})
+                | st.builds(
+                    lambda name: {"type": "contains_tool_call", "tool_name": f"tool {name}"}, words
+                ),
+                st.just([]) | st.just([{"type": "output_property", "property": "short"}]),
+            ),
+        },
+        optional=maybe(
+            eval_id=words,
+            description=words,
+            context=json_objects,
+            tags=st.lists(words, max_size=2),
+            difficulty=words,
+            toolsmith=json_objects,
+            toolsmith_file=json_objects | st.just({"version": "2"}),
+        ),
+    )
+)
 _DOCUMENTS: dict[str, st.SearchStrategy[Any]] = {
     "agentool": listed(tool_specs) | registries,
     "openai-tools": listed(openai_tools | flat_openai_tools),
     "anthropic-tools": listed(anthropic_tools),
+    "toolsmith": toolsmith_files,
     "mcp-tools": listed(mcp_tools) | st.fixed_dictionaries({"tools": listed(mcp_tools)}),
 }
 FORMATS = sorted(_DOCUMENTS)
@@ -125,12 +239,26 @@ LOSSLESS = [name for name in FORMATS if converter_named(name).lossless]
 
 
 def documents_of(name: str) -> st.SearchStrategy[Any]:
-    """Return documents of a format that hold tools."""
-    return _DOCUMENTS[name]
+    """Return documents of a format that hold tools, as ToolSmith could have them, too."""
+    return _DOCUMENTS[name].filter(_named_once)
+
+
+def _named_once(value: Any) -> bool:
+    tools = value if isinstance(value, list) else value["tools"]
+    specs = [it.get("function", it.get("spec", it)) for it in tools]
+    names = [it["name"] for it in specs]
+    return len(set(names)) == len(names)
 
 
 def agentool_documents(name: str) -> st.SearchStrategy[list[Document]]:
     """Return documents of the spec that a format takes."""
-    specs = listed(tool_specs.map(ToolSpec.from_dict))
-    registry = registries.map(lambda it: [ToolRegistry.from_dict(it)])
-    return specs | registry  # type: ignore[return-value]
+    specs = listed(tool_specs).filter(_named_once)
+    registry = registries.filter(_named_once)
+    found: list[st.SearchStrategy[list[Document]]] = [
+        specs.map(lambda it: [*map(ToolSpec.from_dict, it)]),
+        registry.map(lambda it: [ToolRegistry.from_dict(it)]),
+    ]
+    if name == "toolsmith":
+        several = st.lists(cases, min_size=1, max_size=3, unique_by=lambda it: it["case_id"])
+        found.append(several.map(lambda it: [*map(EvalCase.from_dict, it)]))
+    return st.one_of(found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.seed_systems import toolsmith_files
+
 __all__ = ["TOOLS"]
 
 _PARAMETERS: dict[str, Any] = {
@@ -13,6 +15,7 @@ _PARAMETERS: dict[str, Any] = {
 }
 
 TOOLS: dict[str, Any] = {
+    "toolsmith": toolsmith_files.TOOLS,
     "agentool": [
         {
             "name": "search_web",

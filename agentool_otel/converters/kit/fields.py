@@ -20,7 +20,7 @@ _NAMES: dict[type, str] = {
     bool: "boolean",
     dict: "object",
     list: "array",
-    float: "number",
+    int: "integer",
 }
 _REQUIRED: Any = object()
 
@@ -38,7 +38,7 @@ def member(
     Args:
         value: the object.
         name: the member.
-        kind: the type it must have; `float` takes any number.
+        kind: the type it must have.
         default: what is returned where it is missing or null; without it the member is required.
         filled: whether it must not be empty.
 
@@ -49,8 +49,7 @@ def member(
     if default is not _REQUIRED and (held is UNSET or held is None):
         return default
     expected = f"{'non-empty ' if filled else ''}{_NAMES[kind]}"
-    is_number = kind is float and isinstance(held, (int, float)) and not isinstance(held, bool)
-    if not is_number and (not isinstance(held, kind) or (kind is float)):
+    if not isinstance(held, kind) or (isinstance(held, bool) and kind is not bool):
         raise DecodeError(expected, described(held), path_of("$", name))
     if filled and not held:
         raise DecodeError(expected, "an empty one", path_of("$", name))

@@ -8,7 +8,7 @@ written by hand and what was translated look the same, and editing either keeps 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -17,7 +17,7 @@ from agentool_otel.converters.kit.fields import Object
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_difference import applied, patch, same
 
-__all__ = ["Translation", "at", "put", "without"]
+__all__ = ["Path", "Translation", "at", "put", "without", "without_each"]
 
 Path = tuple[str, ...]
 
@@ -127,3 +127,8 @@ def without(value: Mapping[str, Any], path: Path) -> Object:
     if rest and rest[0] not in inner:
         return dict(value)
     return {key: it for key, it in value.items() if key != name}
+
+
+def without_each(value: Mapping[str, Any], names: Collection[str]) -> Object:
+    """Return a copy without some members."""
+    return {name: it for name, it in value.items() if name not in names}

@@ -7,15 +7,17 @@ Where all tools of a list are from one registry, they are that registry again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from agentool_otel.converters.kit.fields import Object, below
-from agentool_otel.converters.kit.objects import at, put, without
+from agentool_otel.converters.kit.objects import at, put, without, without_each
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_difference import same
 from agentool_otel.model.documents import Document, ToolRegistry, ToolSpec
 
-__all__ = ["joined", "specs_of"]
+__all__ = ["decoded", "is_marked", "joined", "marked", "specs_of", "unmarked"]
+
+D = TypeVar("D", bound=Document)
 
 _PATH = ("metadata", "agentool_registry")
 _EMPTY = (None, {})
@@ -34,7 +36,7 @@ def specs_of(documents: Sequence[Document], name: str) -> list[Object]:
     if len(documents) == 1 and isinstance(documents[0], ToolRegistry):
         registry = documents[0].to_dict()
         tools: list[Object] = registry.pop("tools")
-        return [_marked(tool, registry) for tool in tools]
+        return [marked(tool, registry) for tool in tools]
     for n, document in enumerate(documents):
         if not isinstance(document, ToolSpec):
             expected = f"ToolSpecs, or one ToolRegistry, for {name}"
@@ -48,34 +50,44 @@ def joined(specs: Sequence[Object], path: str) -> list[Document]:
     Raises:
         DecodeError: if one of them is none, naming its place below `path`.
     """
-    marks = [at(spec, _PATH) for spec in specs]
-    if marks and all(isinstance(it, dict) and isinstance(it.get("tool"), dict) for it in marks):
-        around = [{key: it for key, it in mark.items() if key not in _OF_A_TOOL} for mark in marks]
-        if "registry_id" in around[0] and all(same(it, around[0]) for it in around):
-            tools = [_unmarked(*pair) for pair in zip(specs, marks, strict=True)]
-            return [ToolRegistry.from_dict({**around[0], "tools": tools})]
-    return [_decoded(spec, f"{path}[{n}]") for n, spec in enumerate(specs)]
+    if specs and all(map(is_marked, specs)):
+        around = [at(spec, (*_PATH, "registry")) for spec in specs]
+        if isinstance(around[0], dict) and all(same(it, around[0]) for it in around):
+            registry = {**around[0], "tools": [*map(unmarked, specs)]}
+            return [decoded(ToolRegistry, registry, path)]
+    return [decoded(ToolSpec, spec, f"{path}[{n}]") for n, spec in enumerate(specs)]
 
 
-_OF_A_TOOL = ("tool", "metadata")
-
-
-def _marked(tool: Object, registry: Object) -> Object:
+def marked(tool: Object, registry: Object | None = None) -> Object:
+    """Return the spec of a registered tool, with what the registry says of it and of itself."""
     spec: Object = tool["spec"]
-    mark: Object = {**registry, "tool": {key: it for key, it in tool.items() if key != "spec"}}
+    mark: Object = {"tool": without_each(tool, ("spec",))}
+    if registry is not None:
+        mark["registry"] = registry
     if "metadata" in spec and spec["metadata"] in _EMPTY:
         mark["metadata"] = spec["metadata"]
     return put(spec, _PATH, mark)
 
 
-def _unmarked(spec: Object, mark: Object) -> Object:
-    bare = without(spec, _PATH)
-    held: Any = {"metadata": mark["metadata"]} if "metadata" in mark else {}
-    return {**mark["tool"], "spec": {**held, **bare}}
+def is_marked(spec: Object) -> bool:
+    """Return whether a spec says how it was registered."""
+    return isinstance(at(spec, (*_PATH, "tool")), dict)
 
 
-def _decoded(spec: Object, path: str) -> ToolSpec:
+def unmarked(spec: Object) -> Object:
+    """Return the registered tool that a marked spec is."""
+    mark: Object = at(spec, _PATH)
+    held: Object = {"metadata": mark["metadata"]} if "metadata" in mark else {}
+    return {**mark["tool"], "spec": {**held, **without(spec, _PATH)}}
+
+
+def decoded(cls: type[D], value: Object, path: str) -> D:
+    """Return a document.
+
+    Raises:
+        DecodeError: if it is none, with its path below `path`.
+    """
     try:
-        return ToolSpec.from_dict(spec)
+        return cls.from_dict(value)
     except DecodeError as error:
         raise below(path, error) from None
