@@ -42,8 +42,10 @@ class Outcomes:
         number = int(name[1])
         if report.when == "call" or report.outcome != "passed":
             self.of[number].add(report.outcome)
-        if report.skipped and isinstance(report.longrepr, tuple):
-            self.reasons[number] = str(report.longrepr[2]).removeprefix("Skipped: ")
+        if report.skipped:
+            known = getattr(report, "wasxfail", None)
+            skipped = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
+            self.reasons[number] = known or str(skipped).removeprefix("Skipped: ")
 
 
 def checks_in(folder: Path = FOLDER) -> Iterator[tuple[int, str]]:
