@@ -10,6 +10,9 @@ listed. Third parties add formats through the entry-point group `agentool_otel.c
     openai_tools     tools of OpenAI's APIs
     anthropic_tools  tools of Anthropic's Messages API
     mcp_tools        tools of the Model Context Protocol, as a server lists them
+    agent_tool       declarations of Agent Tool
+    amplifier        tools of Amplifier
+    agent_spec       tools of Open Agent Spec
     toolsmith/       tools, tasks and runs of ToolSmith
     kit/             what the modules of formats are made of
     converting       `convert`: from one format to another

@@ -23,9 +23,11 @@ _inner = st.recursive(
     max_leaves=4,
 )
 json_objects = st.dictionaries(_keys, _inner, max_size=4)
-schemas = json_objects | st.fixed_dictionaries(
+titled = st.dictionaries(st.sampled_from(["a", "-b", "title", "ü"]), _inner, max_size=3)
+_unnamed = _keys.filter(lambda key: key != "properties")
+schemas = st.dictionaries(_unnamed, _inner, max_size=4) | st.fixed_dictionaries(
     {"type": st.sampled_from(["object", "array"])},
-    optional={"properties": json_objects, "required": st.lists(words, max_size=2)},
+    optional={"properties": titled, "required": st.lists(words, max_size=2)},
 )
 flags = st.booleans()
 hints = st.fixed_dictionaries({}, optional={"readOnlyHint": flags | values, "title": words})
@@ -227,11 +229,72 @@ cases = with_unknown(
         ),
     )
 )
+agent_tools = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "tool_id": words,
+            "namespace": words,
+            "name": names,
+            "description": words,
+            "lifecycle": words,
+            "tool_kind": st.sampled_from(["function", "web_search", "shell_command"]) | words,
+        },
+        optional={
+            "schema_version": st.sampled_from(["0.2.0", "0.3.0"]),
+            **maybe(
+                aliases=st.lists(words, max_size=2),
+                input_contract=st.fixed_dictionaries(
+                    {}, optional=maybe(schema=schemas, model_input_schema=schemas, strict=flags)
+                ),
+                output_contract=with_unknown(
+                    st.fixed_dictionaries({}, optional=maybe(structured_schema=schemas))
+                ),
+                annotations=json_objects | st.fixed_dictionaries({"is_read_only": flags}),
+            ),
+        },
+    )
+)
+amplifier_tools = with_unknown(
+    st.fixed_dictionaries({"name": names}, optional=maybe(description=words, input_schema=schemas))
+) | with_unknown(st.fixed_dictionaries({"name": names, "parameters": schemas}))
+properties = st.lists(
+    with_unknown(
+        st.fixed_dictionaries(
+            {"title": st.sampled_from("abc")},
+            optional={"type": st.sampled_from(["string", "object"]), "default": values},
+        )
+    ),
+    max_size=3,
+    unique_by=lambda it: it["title"],
+)
+agent_spec_tools = with_unknown(
+    st.fixed_dictionaries(
+        {
+            "component_type": st.sampled_from(["ServerTool", "ClientTool", "MCPTool", "NewTool"]),
+            "name": names,
+        },
+        optional={
+            "agentspec_version": st.sampled_from(["25.4.1", "26.3.1", "27.1.0"]),
+            **maybe(
+                id=words,
+                description=words,
+                metadata=json_objects,
+                inputs=properties,
+                outputs=properties,
+                requires_confirmation=flags,
+                client_transport=json_objects,
+            ),
+        },
+    )
+)
 _DOCUMENTS: dict[str, st.SearchStrategy[Any]] = {
     "agentool": listed(tool_specs) | registries,
     "openai-tools": listed(openai_tools | flat_openai_tools),
     "anthropic-tools": listed(anthropic_tools),
     "toolsmith": toolsmith_files,
+    "agent-tool": listed(agent_tools),
+    "amplifier": listed(amplifier_tools),
+    "agent-spec": listed(agent_spec_tools),
     "mcp-tools": listed(mcp_tools) | st.fixed_dictionaries({"tools": listed(mcp_tools)}),
 }
 FORMATS = sorted(_DOCUMENTS)

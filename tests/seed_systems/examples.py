@@ -60,4 +60,48 @@ TOOLS: dict[str, Any] = {
         },
         {"type": "function", "name": "of_responses", "parameters": {}, "strict": None},
     ],
+    "agent-tool": [
+        {
+            "schema_version": "0.2.0",
+            "tool_id": "desk.search",
+            "namespace": "desk",
+            "name": "search_web",
+            "aliases": ["search"],
+            "search_hint": "find pages on the web",
+            "description": "Search the web.",
+            "lifecycle": "available",
+            "tool_kind": "web_search",
+            "input_contract": {"schema": _PARAMETERS, "sensitive_fields": ["query"]},
+            "output_contract": {"structured_schema": {"type": "array"}, "media_modes": ["text"]},
+            "external_mappings": [{"source": "mcp", "server_id": "web"}],
+            "annotations": {"is_read_only": True, "display": {"icon": "loupe"}},
+        }
+    ],
+    "amplifier": [
+        {"name": "search_web", "description": "Search the web.", "input_schema": _PARAMETERS},
+        {"name": "now", "description": "Tell the time.", "timezone": "UTC"},
+    ],
+    "agent-spec": [
+        {
+            "component_type": "RemoteTool",
+            "id": "9d8c0fd5-4ad1-4d7e-8d3a-3f1a40ab2b51",
+            "name": "search_web",
+            "description": "Search the web.",
+            "metadata": {"owner": "search team"},
+            "inputs": [
+                {"title": "query", "type": "string"},
+                {"title": "limit", "type": "integer", "default": 5},
+            ],
+            "outputs": [{"title": "hits", "type": "array"}, {"title": "total", "type": "integer"}],
+            "requires_confirmation": True,
+            "url": "https://search.example/{{query}}?limit={{limit}}",
+            "http_method": "GET",
+            "api_spec_uri": None,
+            "data": {},
+            "query_params": {},
+            "headers": {},
+            "sensitive_headers": {},
+            "agentspec_version": "25.4.2",
+        }
+    ],
 }
