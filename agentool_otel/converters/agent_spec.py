@@ -1,4 +1,4 @@
-"""Tools of Open Agent Spec: ServerTool, ClientTool, RemoteTool, BuiltinTool, MCPTool.
+"""Tools of the Open Agent Specification: Server-, Client-, Remote-, Builtin- and MCPTool.
 
 Spec: Open Agent Specification 25.4.1 to 26.3.1, serialized components (pyagentspec 26.3.1).
 

@@ -7,11 +7,16 @@ schema; its other members are kept.
 
 from __future__ import annotations
 
+import re
+
 from agentool_otel.converters.kit.fields import Object, member
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.model.documents import ToolSpec
 
 __all__ = ["AnthropicTools"]
+
+_OF_THE_SERVER = re.compile(r"\w+_20\d{6}")
+"""Their types, such as `web_search_20250305`."""
 
 
 class AnthropicTools(ToolConverter):
@@ -31,4 +36,5 @@ class AnthropicTools(ToolConverter):
         return ToolSpec.from_dict(spec).to_anthropic()
 
     def recognises_tool(self, tool: Object) -> bool:
-        return "input_schema" in tool and "name" in tool
+        dated = _OF_THE_SERVER.fullmatch(str(tool.get("type")))
+        return "name" in tool and ("input_schema" in tool or dated is not None)

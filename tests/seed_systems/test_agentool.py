@@ -95,7 +95,7 @@ def test_check_03_unknown_members_survive_at_every_level_of_a_trace() -> None:
 
 
 def test_check_03_unknown_members_survive_in_results_and_cases() -> None:
-    unknown = {"x": None, "y": {"z": []}}
+    unknown: Object = {"x": None, "y": {"z": []}}
     assertion = {"assertion_type": "latency", "passed": True, **unknown}
     result: Object = {
         "case_id": "c",
@@ -110,7 +110,7 @@ def test_check_03_unknown_members_survive_in_results_and_cases() -> None:
 
 
 def test_check_03_unknown_members_survive_in_registries() -> None:
-    unknown = {"x": None, "y": {"z": []}}
+    unknown: Object = {"x": None, "y": {"z": []}}
     spec = {"name": "t", "description": "", "parameters": {}, **unknown}
     registry: Object = {"registry_id": "r", "tools": [{"spec": spec, **unknown}], **unknown}
     assert ToolRegistry.from_dict(registry).to_dict() == registry

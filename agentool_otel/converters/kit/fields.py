@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from msgspec import UNSET
 
@@ -15,6 +15,7 @@ __all__ = ["Object", "below", "described", "each", "member", "unique"]
 
 Object = dict[str, Any]
 T = TypeVar("T")
+D = TypeVar("D")
 _NAMES: dict[type, str] = {
     str: "string",
     bool: "boolean",
@@ -25,6 +26,14 @@ _NAMES: dict[type, str] = {
 _REQUIRED: Any = object()
 
 
+@overload
+def member(value: Mapping[str, Any], name: str, kind: type[T], *, filled: bool = False) -> T: ...
+
+
+@overload
+def member(value: Mapping[str, Any], name: str, kind: type[T], default: D) -> T | D: ...
+
+
 def member(
     value: Mapping[str, Any],
     name: str,
@@ -32,7 +41,7 @@ def member(
     default: Any = _REQUIRED,
     *,
     filled: bool = False,
-) -> T:
+) -> Any:
     """Return a member of an object.
 
     Args:

@@ -119,14 +119,13 @@ def put(value: Mapping[str, Any], path: Path, held: Any) -> Object:
 def without(value: Mapping[str, Any], path: Path) -> Object:
     """Return a copy with nothing at a path, nor an object that is empty without it."""
     name, *rest = path
+    if not rest:
+        return without_each(value, (name,))
     inner = value.get(name)
-    if rest and isinstance(inner, dict) and (left := without(inner, tuple(rest))):
-        return {**value, name: left}
-    if rest and not isinstance(inner, dict):
+    if not isinstance(inner, dict) or rest[0] not in inner:
         return dict(value)
-    if rest and rest[0] not in inner:
-        return dict(value)
-    return {key: it for key, it in value.items() if key != name}
+    left = without(inner, tuple(rest))
+    return {**value, name: left} if left else without_each(value, (name,))
 
 
 def without_each(value: Mapping[str, Any], names: Collection[str]) -> Object:

@@ -20,7 +20,7 @@ __all__ = ["decoded", "is_marked", "joined", "marked", "specs_of", "unmarked"]
 D = TypeVar("D", bound=Document)
 
 _PATH = ("metadata", "agentool_registry")
-_EMPTY = (None, {})
+_EMPTY: tuple[object, ...] = (None, {})
 
 
 def specs_of(documents: Sequence[Document], name: str) -> list[Object]:

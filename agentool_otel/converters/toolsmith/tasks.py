@@ -152,9 +152,9 @@ def expected_of(assertions: Sequence[Object]) -> str:
     """
     for assertion in assertions:
         kind, name = assertion["type"], assertion.get("tool_name")
-        named = isinstance(name, str) and name.lower() not in ("", _NONE)
-        if kind == "contains_tool_call" and named:
-            return name
+        word = name.lower() if isinstance(name, str) else ""
+        if kind == "contains_tool_call" and word not in ("", _NONE):
+            return str(name)
         if kind == "tool_call_count" and name is None and assertion.get("max_calls") == 0:
             return _NONE
     raise DecodeError(

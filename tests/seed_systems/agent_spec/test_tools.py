@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -20,11 +21,17 @@ VERSIONS = ("25.4.2", "26.1.0", "26.3.1")
 
 def loaded(component: dict[str, Any]) -> dict[str, Any]:
     """Return a component as the loader reads it and writes it again."""
-    from pyagentspec.serialization import AgentSpecDeserializer, AgentSpecSerializer
+    return written(serialization().AgentSpecDeserializer().from_dict(component))
 
-    text = AgentSpecSerializer().to_json(AgentSpecDeserializer().from_dict(component))
-    found: dict[str, Any] = json.loads(text)
+
+def written(component: Any) -> dict[str, Any]:
+    """Return a component of the package as the package writes it."""
+    found: dict[str, Any] = json.loads(serialization().AgentSpecSerializer().to_json(component))
     return found
+
+
+def serialization() -> Any:
+    return import_module("pyagentspec.serialization")
 
 
 @pytest.mark.parametrize("source", sorted(TOOLS.keys() - {"agent-spec"}))
@@ -56,30 +63,28 @@ def test_check_69_the_versions_of_the_language_are_read(version: str) -> None:
 
 
 def components() -> list[Any]:
-    from pyagentspec.mcp import MCPTool, StreamableHTTPTransport
-    from pyagentspec.property import Property
-    from pyagentspec.tools import BuiltinTool, ClientTool, RemoteTool, ServerTool
-
-    asked = Property(json_schema={"title": "query", "type": "string"})
-    limit = Property(json_schema={"title": "limit", "type": "integer", "default": 5})
+    mcp, tools = (import_module(f"pyagentspec.{name}") for name in ("mcp", "tools"))
+    of = import_module("pyagentspec.property").Property
+    asked = of(json_schema={"title": "query", "type": "string"})
+    limit = of(json_schema={"title": "limit", "type": "integer", "default": 5})
     both: dict[str, Any] = {"description": "d", "inputs": [asked, limit]}
     secret = {"Authorization": "Bearer canary"}
-    transport = StreamableHTTPTransport(name="t", url="https://mcp.example")
+    transport = mcp.StreamableHTTPTransport(name="t", url="https://mcp.example")
     url = "https://search.example/{{query}}/{{limit}}"
     return [
-        ServerTool(name="server", **both),
-        ClientTool(name="client", requires_confirmation=True, **both),
-        RemoteTool(name="remote", url=url, http_method="GET", sensitive_headers=secret, **both),
-        BuiltinTool(name="builtin", tool_type="search", configuration={"k": 1}, **both),
-        MCPTool(name="mcp", client_transport=transport, **both),
+        tools.ServerTool(name="server", **both),
+        tools.ClientTool(name="client", requires_confirmation=True, **both),
+        tools.RemoteTool(
+            name="remote", url=url, http_method="GET", sensitive_headers=secret, **both
+        ),
+        tools.BuiltinTool(name="builtin", tool_type="search", configuration={"k": 1}, **both),
+        mcp.MCPTool(name="mcp", client_transport=transport, **both),
     ]
 
 
 @pytest.mark.parametrize("n", range(5), ids=["Server", "Client", "Remote", "Builtin", "MCP"])
 def test_check_69_what_the_package_writes_comes_back_without_loss(n: int) -> None:
-    from pyagentspec.serialization import AgentSpecSerializer
-
-    component = json.loads(AgentSpecSerializer().to_json(components()[n]))
+    component = written(components()[n])
     [spec] = to_agentool([component])
     assert from_agentool([spec], "agent-spec") == [component]
     assert spec.to_dict()["parameters"]["required"] == ["query"]
