@@ -139,9 +139,12 @@ def convert(value: Json, to: str, source: str | None = None) -> Conversion:
     """
     writing = converter_named(to)
     reading = converter_named(source) if source else recognised(value)
-    written = writing.write(reading.read(value))
-    back = reading.write(writing.read(written))
-    losses = list(differences(reading.normal(value), back))
+    try:
+        written = writing.write(reading.read(value))
+        back = reading.write(writing.read(written))
+        losses = list(differences(reading.normal(value), back))
+    except RecursionError:
+        raise DecodeError("a document", "one that is nested too deeply") from None
     return Conversion(written, reading.name, losses)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentool_otel.converters.kit.fields import Object, below, each, member, unique
-from agentool_otel.converters.kit.objects import Translation, at, without_each
+from agentool_otel.converters.kit.objects import Translation, at, put, without, without_each
 from agentool_otel.converters.kit.registries import decoded
 from agentool_otel.converters.toolsmith.tasks import assertion_of
 from agentool_otel.errors import DecodeError
@@ -28,6 +28,8 @@ from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
 
 __all__ = ["read_run", "write_run"]
 
+_PLACE = ("metadata", "toolsmith_run", "place")
+"""Where a trace keeps its place in the run: in telemetry all begin at the same time."""
 _FAILED = "unknown_error"
 """The one category in which the agent itself failed."""
 
@@ -38,18 +40,15 @@ def read_run(run: Object) -> list[Document]:
     Raises:
         DecodeError: if something required is missing, or something is malformed or there twice.
     """
-    member(run, "id", str, filled=True)
-    member(run, "createdAt", str, None)
-    member(run, "agent", dict, None)
-    results = member(run, "results", list)
-    each(results, "$.results", _check)
-    unique(results, "taskId", "$.results")
+    _check_run(run)
+    results = member(run, "results", list, filled=True)
     around = without_each(run, ("results",))
+    pairs = each(results, "$.results", _translation(around).to_agentool)
+    unique(results, "taskId", "$.results")
     documents: list[Document] = []
-    for n, result in enumerate(results):
+    for n, pair in enumerate(pairs):
         path = f"$.results[{n}]"
-        pair = _translation(around, n).to_agentool(result)
-        documents.append(decoded(ReasoningTrace, pair["trace"], path))
+        documents.append(decoded(ReasoningTrace, put(pair["trace"], _PLACE, n), path))
         documents.append(decoded(EvalResult, pair["result"], path))
     return documents
 
@@ -76,8 +75,8 @@ def write_run(documents: Sequence[Document]) -> Object:
             if (result := results.get(document.trace_id)) is None:
                 found = f"none with trace_id {document.trace_id!r}"
                 raise DecodeError("the EvalResult of each trace", found)
-            pair = {"trace": document.to_dict(), "result": result}
-            pairs.append((place, _translation(around, place).from_agentool(pair)))
+            pair = {"trace": without(document.to_dict(), _PLACE), "result": result}
+            pairs.append((place, _translation(around).from_agentool(pair)))
         except DecodeError as error:
             raise below(f"$[{n}]", error) from None
         run = around
@@ -93,9 +92,17 @@ def _run_of(trace: ReasoningTrace) -> tuple[Object, int]:
         found = "a trace without it, which is from elsewhere"
         raise DecodeError("metadata.toolsmith_run", found, "$.metadata")
     try:
-        return member(held, "run", dict), member(held, "place", int)
+        run: Object = member(held, "run", dict)
+        _check_run(run)
+        return run, member(held, "place", int)
     except DecodeError as error:
         raise below("$.metadata.toolsmith_run", error) from None
+
+
+def _check_run(run: Object) -> None:
+    member(run, "id", str, filled=True)
+    member(run, "createdAt", str, None)
+    member(run, "agent", dict, None)
 
 
 # --- a task's result
@@ -123,15 +130,16 @@ _TEXTS = (
 )
 
 
-def _translation(run: Object, place: int) -> Translation:
+def _translation(run: Object) -> Translation:
     def read(result: Object) -> Object:
-        return {"trace": _trace(run, place, result), "result": _result(run, result)}
+        _check(result)
+        return {"trace": _trace(run, result), "result": _result(run, result)}
 
     return Translation(read, _write, ("result", "toolsmith"), ("metadata", "agentool"))
 
 
-def _trace(run: Object, place: int, result: Object) -> Object:
-    metadata: Object = {"toolsmith_run": {"place": place, "run": run}}
+def _trace(run: Object, result: Object) -> Object:
+    metadata: Object = {"toolsmith_run": {"run": run}}
     trace: Object = {"trace_id": _trace_id(run, result)}
     if isinstance(name := at(run, ("agent", "name")), str):
         trace["agent_id"] = name
@@ -192,7 +200,7 @@ def _result(run: Object, result: Object) -> Object:
 def _write(pair: Object) -> Object:
     trace, result = pair["trace"], pair["result"]
     judged: Object = next(iter(result["assertion_results"]), {})
-    call = next((it["tool_call"] for it in trace["steps"] if "tool_call" in it), None)
+    call = next((it["tool_call"] for it in trace["steps"] if it.get("tool_call")), None)
     thought = next((it.get("content") for it in trace["steps"] if it["type"] == "reasoning"), None)
     written: Object = {
         "taskId": result["case_id"],

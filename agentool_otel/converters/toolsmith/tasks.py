@@ -36,10 +36,9 @@ def read_tasks(file: Object) -> list[Document]:
     member(file, "name", str, filled=True)
     member(file, "version", str, filled=True)
     tasks = member(file, "tasks", list, filled=True)
-    each(tasks, "$.tasks", _check)
-    unique(tasks, "id", "$.tasks")
     translation = _translation(_of_file(without_each(file, ("tasks",))))
     cases = each(tasks, "$.tasks", translation.to_agentool)
+    unique(tasks, "id", "$.tasks")
     return [decoded(EvalCase, case, f"$.tasks[{n}]") for n, case in enumerate(cases)]
 
 
@@ -100,6 +99,7 @@ def _file_of(case: Object) -> Object:
 
 def _translation(of_file: Object) -> Translation:
     def read(task: Object) -> Object:
+        _check(task)
         return {**_read_task(task), **of_file}
 
     return Translation(read, _write_task, ("toolsmith",), ("metadata", "agentool"))

@@ -37,14 +37,12 @@ def read_tools(file: Object) -> list[Document]:
         DecodeError: if something required is missing, or something is malformed or there twice.
     """
     around = {name: it for name, it in file.items() if name != "tools"}
-    _check(file)
+    registry = _FILE.to_agentool(around)
     tools = member(file, "tools", list, filled=True)
-    each(tools, "$.tools", _check_tool)
-    unique(tools, "name", "$.tools")
     specs = each(tools, "$.tools", _TOOL.to_agentool)
+    unique(tools, "name", "$.tools")
     if around == _SYNTHESIZED:
         return [decoded(ToolSpec, spec, f"$.tools[{n}]") for n, spec in enumerate(specs)]
-    registry = _FILE.to_agentool(around)
     held = [unmarked(spec) if is_marked(spec) else {"spec": spec} for spec in specs]
     return [decoded(ToolRegistry, {**registry, "tools": held}, "$")]
 
@@ -93,6 +91,7 @@ def _check(file: Object) -> None:
 
 
 def _read_file(file: Object) -> Object:
+    _check(file)
     return {"registry_id": file["name"], "version": file["version"]}
 
 
@@ -123,6 +122,7 @@ _OPTIONAL: dict[str, type] = {
 
 
 def _read_tool(tool: Object) -> Object:
+    _check_tool(tool)
     spec: Object = {
         "name": tool["name"],
         "description": member(tool, "description", str, ""),
