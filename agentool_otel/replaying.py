@@ -235,6 +235,8 @@ class _Planner:
         paired = set(results.values())
         for n, step in enumerate(self._steps):
             match step:
+                case {"executed": False}:
+                    pass  # a call that was chosen and never ran: an event alone carries it
                 case {"type": "tool_call", "tool_call": {"name": str(name)}} if _plain(name):
                     self._lay_out_call(n, results.get(n))
                 case {"type": "tool_result", "tool_result": dict()} if n not in paired:
@@ -350,10 +352,10 @@ class _Planner:
             kind = _plain(step["type"]) or "unknown"
             attributes: Attributes = {agentool.STEP_INDEX: n, agentool.STEP_TYPE: kind}
             holder.events.append(SpanEvent(agentool.STEP_EVENT, self._times[n], attributes))
+            call = step.get("tool_call")
+            if isinstance(call, dict) and _plain(call.get("name")) is not None:
+                attributes[gen_ai.TOOL_NAME] = call["name"]
             if n in self._carriers:
-                call = step.get("tool_call")
-                if isinstance(call, dict) and _plain(call.get("name")) is not None:
-                    attributes[gen_ai.TOOL_NAME] = call["name"]
                 continue
             self._carriers[n] = (attributes, agentool.STEP_EXTRA)
             step_id = _plain(step.get("step_id"))

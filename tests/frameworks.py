@@ -117,6 +117,7 @@ ENVIRONMENTS = {
     "servers": ["gunicorn", "celery"],
     # What puts greenlets into the place of threads.
     "greenlets": ["gevent", "eventlet"],
+    "agent-spec": ["pyagentspec>=26.3"],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
@@ -147,6 +148,7 @@ OTHER_TESTS = {
     "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/export/test_servers.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
+    "agent-spec": ["tests/seed_systems/agent_spec"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],

@@ -76,6 +76,7 @@ def _step(kind: str, **members: st.SearchStrategy[Any]) -> st.SearchStrategy[dic
 steps = st.one_of(
     _step("reasoning", content=values),
     _step("tool_call", tool_call=st.none() | tool_calls),
+    _step("tool_call", tool_call=st.none() | tool_calls, executed=st.booleans()),
     _step("tool_result", tool_result=st.none() | tool_results),
     _step("handoff", to_agent=st.none() | st.text(max_size=8), message=values),
     _step("memory_read", query=values, results=values),

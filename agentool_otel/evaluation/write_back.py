@@ -7,7 +7,8 @@ is there once. The spans take no time and stand where the run ended, because the
 would reach to the day it was judged otherwise; when that was they say themselves.
 
 Spec: GenAI conventions, event `gen_ai.evaluation.result`. What could not be evaluated has the label
-`not_evaluated`, no score, and is no error: nothing went wrong in the trace.
+`not_evaluated`, no score, and is no error: nothing went wrong in the trace. An assertion's result
+that has a `label` of its own, an unknown member, is labelled so.
 """
 
 from __future__ import annotations
@@ -64,10 +65,11 @@ def written(
     judged_ns = _ns(result.evaluated_at) or time.time_ns()
     at_ns = anchor.end_ns or judged_ns
     about = f"{anchor.trace_id}:{anchor.span_id}"
-    spans = [
-        _span(attributes, anchor, at_ns, resource)
-        for attributes in attributes_of(result, about, content)
-    ]
+    judgements = attributes_of(result, about, content)
+    for assertion, attributes in zip(result.assertion_results, judgements[1:], strict=True):
+        if isinstance(label := assertion.extra.get("label"), str) and label:
+            attributes[gen_ai.EVALUATION_SCORE_LABEL] = label
+    spans = [_span(attributes, anchor, at_ns, resource) for attributes in judgements]
     events = [_event(span, anchor.span_id, judged_ns, resource) for span in spans if anchor.span_id]
     return Written(spans, events)
 

@@ -40,6 +40,7 @@ assertion_results = with_unknown(
         optional={
             **maybe(score=scores, reason=st.text() | st.just("long " * 1000)),
             "step_ids": st.lists(st.text(max_size=4), max_size=2) | values,
+            "label": st.text(max_size=4) | values,
         },
     )
 )

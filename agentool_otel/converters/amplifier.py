@@ -1,0 +1,91 @@
+"""Tools of Amplifier: what the Tool protocol says of one, and live tools with it.
+
+Spec: Amplifier's tool contract, and amplifier-core 2.0 (`interfaces.Tool`, `ToolSpec`). A tool has
+a name, a description and perhaps an `input_schema`; the kernel's own ToolSpec calls that
+`parameters`. What only the spec knows is the attribute `agentool`, which other tools do not have.
+
+The members of a tool are also those of Anthropic's, so no file is recognised as Amplifier's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agentool_otel.converters.kit.fields import Object, member
+from agentool_otel.converters.kit.tools import ToolConverter
+from agentool_otel.errors import DecodeError
+from agentool_otel.model.documents import ToolSpec
+
+__all__ = ["Amplifier", "LiveTool", "spec_of", "tool_of"]
+
+_ATTRIBUTES = ("name", "description", "input_schema", "agentool")
+
+
+class Amplifier(ToolConverter):
+    """A list of what tools say of themselves."""
+
+    name = "amplifier"
+    lossless = True
+    room = ("agentool",)
+
+    def normal_tool(self, tool: Object) -> Object:
+        if "input_schema" in tool or "parameters" not in tool:
+            return tool
+        members = {name: it for name, it in tool.items() if name != "parameters"}
+        return {**members, "input_schema": tool["parameters"]}
+
+    def read_tool(self, tool: Object) -> Object:
+        return {
+            "name": member(tool, "name", str),
+            "description": member(tool, "description", str, ""),
+            "parameters": member(tool, "input_schema", dict, {}),
+        }
+
+    def write_tool(self, spec: Object) -> Object:
+        tool = {"name": spec["name"], "description": spec["description"]}
+        return {**tool, "input_schema": spec["parameters"]} if spec["parameters"] else tool
+
+    def recognises_tool(self, tool: Object) -> bool:
+        return False
+
+
+class LiveTool:
+    """A tool that can be mounted: what a ToolSpec says, and a function to execute it.
+
+    It has the attributes of Amplifier's Tool protocol, and `agentool` with what that has no place
+    for, so that `spec_of` gives the same ToolSpec.
+    """
+
+    def __init__(self, members: Object, execute: Callable[[Object], Awaitable[Any]]):
+        self.name: str = members["name"]
+        self.description: str = members["description"]
+        self.input_schema: Object = members.get("input_schema", {})
+        self.agentool: Object = members.get("agentool", {})
+        self._execute = execute
+
+    async def execute(self, input: Object) -> Any:
+        """Execute the tool and return what the function does: a ToolResult of Amplifier's."""
+        return await self._execute(input)
+
+
+def tool_of(spec: ToolSpec, execute: Callable[[Object], Awaitable[Any]]) -> LiveTool:
+    """Return a tool for `coordinator.mount("tools", tool, name=tool.name)`."""
+    [members] = Amplifier().write([spec])
+    return LiveTool(members, execute)
+
+
+def spec_of(tool: object) -> ToolSpec:
+    """Return what a mounted tool says of itself. Nothing of it is called but its properties.
+
+    Raises:
+        DecodeError: if it has no name, or a schema that is none.
+    """
+    values = {name: getattr(tool, name, None) for name in _ATTRIBUTES}
+    members = {name: it for name, it in values.items() if it is not None}
+    if members.get("agentool") == {}:
+        del members["agentool"]
+    [spec] = Amplifier().read([members])
+    if not isinstance(spec, ToolSpec):
+        raise DecodeError("a tool", f"a {type(spec).__name__}")
+    return spec

@@ -1,0 +1,67 @@
+"""Documents of the spec as spans and events in a recording, and what is read back from it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+from agentool_otel import EvalResult, ReasoningTrace, rebuild
+from agentool_otel.evaluation.write_back import anchor_of_document, written
+from agentool_otel.export.disk.recording import RecordingExporter
+from agentool_otel.export.encoding.otlp_json import encode_log, encode_spans
+from agentool_otel.export.readable import Readable
+from agentool_otel.model.documents import Document
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.trace import Rebuilt
+from agentool_otel.replaying import replay
+from agentool_otel.sources.opening import open_source
+
+__all__ = ["Exported", "exported"]
+
+_JUDGE = Resource({"service.name": "judge"})
+
+
+class Exported(NamedTuple):
+    """What a recording holds."""
+
+    spans: list[SpanRecord]
+    rebuilt: list[Rebuilt]
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents again: each trace with its results."""
+        return [it for found in self.rebuilt for it in (found.trace, *found.results)]
+
+    @property
+    def judgements(self) -> list[SpanRecord]:
+        """The spans of evaluations."""
+        return [it for it in self.spans if "gen_ai.evaluation.name" in it.attributes]
+
+
+def exported(documents: Iterable[Document], *, as_events: bool = False) -> Exported:
+    """Write traces as spans and their results as spans, or as log records, and read them again."""
+    documents = [*documents]
+    traces = {it.trace_id: it for it in documents if isinstance(it, ReasoningTrace)}
+    with tempfile.TemporaryDirectory() as folder:
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(RecordingExporter(Path(folder))))
+        replay(traces.values(), provider)
+        provider.shutdown()
+        lines: list[bytes] = []
+        for result in documents:
+            if isinstance(result, EvalResult):
+                anchor = anchor_of_document(traces[str(result.trace_id)])
+                judged = written(result, anchor, _JUDGE, content=True)
+                if as_events:
+                    lines += map(encode_log, judged.events)
+                else:
+                    lines.append(encode_spans([*map(Readable(), judged.spans)]))
+        Path(folder, "evaluations.jsonl").write_bytes(b"\n".join(lines))
+        spans = list(open_source(folder).spans())
+        return Exported(spans, list(rebuild(spans)))

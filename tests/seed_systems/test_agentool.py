@@ -1,0 +1,413 @@
+"""Checks 1 to 20: the agentool spec. 18 is among the converters."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentool_otel import (
+    EvalCase,
+    EvalResult,
+    ReasoningTrace,
+    ToolRegistry,
+    ToolSpec,
+    evaluate,
+    load,
+    run,
+)
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.documents import ASSERTION_TYPES, STATUSES, Document
+from agentool_otel.model.validation import findings
+from agentool_otel.semconv import agentool, core, gen_ai
+from tests.records import records
+from tests.seed_systems.exported import exported
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+Object = dict[str, Any]
+
+
+def example(name: str) -> Object:
+    found: Object = json.loads((FIXTURES / "spec" / f"{name}.json").read_text())
+    return found
+
+
+def back(*documents: Document) -> list[Object]:
+    """Return documents as they come back from spans."""
+    return [it.to_dict() for it in exported(documents).documents]
+
+
+def trace(**members: Any) -> ReasoningTrace:
+    return ReasoningTrace.from_dict({"trace_id": "tr_1", "steps": [], **members})
+
+
+def test_check_01_the_example_trace_comes_back_byte_for_byte() -> None:
+    document = example("reasoning-trace")
+    [found] = back(ReasoningTrace.from_dict(document))
+    assert canonical(found) == canonical(document)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [(ToolSpec, "tool-spec"), (EvalCase, "eval-case"), (ToolRegistry, "tool-registry")],
+)
+def test_check_02_a_document_beside_a_trace_comes_back(cls: type[Document], name: str) -> None:
+    document = cls.from_dict(example(name)).to_dict()
+    [found] = back(trace(metadata={"document": document}))
+    assert canonical(found["metadata"]["document"]) == canonical(example(name))
+
+
+def test_check_02_a_call_and_its_result_come_back() -> None:
+    exchange = example("tool-exchange")
+    steps = [{"type": name, name: exchange[name]} for name in ("tool_call", "tool_result")]
+    [found] = back(trace(steps=steps))
+    assert canonical(found["steps"]) == canonical(steps)
+
+
+@pytest.mark.parametrize("as_events", [False, True], ids=["spans", "events"])
+def test_check_02_a_result_comes_back(as_events: bool) -> None:
+    document = example("eval-result")
+    documents = [trace(trace_id=document["trace_id"]), EvalResult.from_dict(document)]
+    _, found = exported(documents, as_events=as_events).documents
+    assert canonical(found.to_dict()) == canonical(document)
+
+
+def test_check_03_unknown_members_survive_at_every_level_of_a_trace() -> None:
+    unknown: Object = {"x": None, "ü": [{}, ""], "extra": {"type": 1}}
+    document: Object = {
+        "trace_id": "tr_1",
+        "steps": [
+            {"type": "reasoning", "content": "hm", **unknown},
+            {"type": "tool_call", "tool_call": {"id": "c", "name": "t", **unknown}, **unknown},
+            {"type": "tool_result", "tool_result": {"call_id": "c", **unknown}, **unknown},
+        ],
+        "metrics": {"total_tokens": 1, **unknown},
+        "metadata": unknown,
+        **unknown,
+    }
+    assert canonical(back(ReasoningTrace.from_dict(document))) == canonical([document])
+
+
+def test_check_03_unknown_members_survive_in_results_and_cases() -> None:
+    unknown: Object = {"x": None, "y": {"z": []}}
+    assertion = {"assertion_type": "latency", "passed": True, **unknown}
+    result: Object = {
+        "case_id": "c",
+        "trace_id": "tr_1",
+        "passed": True,
+        "assertion_results": [assertion],
+        **unknown,
+    }
+    assert back(trace(), EvalResult.from_dict(result))[1] == result
+    of_case: Object = {"case_id": "c", "assertions": [{"type": "latency", **unknown}], **unknown}
+    assert EvalCase.from_dict(of_case).to_dict() == of_case
+
+
+def test_check_03_unknown_members_survive_in_registries() -> None:
+    unknown: Object = {"x": None, "y": {"z": []}}
+    spec = {"name": "t", "description": "", "parameters": {}, **unknown}
+    registry: Object = {"registry_id": "r", "tools": [{"spec": spec, **unknown}], **unknown}
+    assert ToolRegistry.from_dict(registry).to_dict() == registry
+
+
+def test_check_04_unknown_words_are_carried() -> None:
+    steps = [{"type": "daydream", "content": "sheep"}, {"type": "", "tool_call": {"name": "t"}}]
+    assertion = {"assertion_type": "of_tomorrow", "passed": None}
+    result: Object = {"case_id": "c", "trace_id": "tr_1", "passed": None}
+    result["assertion_results"] = [assertion]
+    given = [trace(status="bored", steps=steps), EvalResult.from_dict(result)]
+    assert back(*given) == [it.to_dict() for it in given]
+
+
+STEPS: dict[str, tuple[Object, str | None]] = {
+    "reasoning": ({"content": "hm"}, None),
+    "tool_call": ({"tool_call": {"id": "c", "name": "search"}}, "execute_tool search"),
+    "tool_result": ({"tool_result": {"call_id": "c"}}, "execute_tool unknown"),
+    "handoff": ({"to_agent": "writer"}, "execute_tool transfer_to_writer"),
+    "memory_read": ({"query": "q", "results": []}, "search_memory"),
+    "memory_write": ({"key": "k", "content": "c"}, "upsert_memory"),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_check_05_a_step_is_an_event_and_perhaps_a_span(kind: str) -> None:
+    members, name = STEPS[kind]
+    root, *children = exported([trace(agent_id="a", steps=[{"type": kind, **members}])]).spans
+    if root.parent_id is not None:
+        root, children = children[-1], [root]
+    [event] = [it for it in root.events if it.name == agentool.STEP_EVENT]
+    assert event.attributes[agentool.STEP_TYPE] == kind
+    assert [it.name for it in children] == ([name] if name else [])
+
+
+@pytest.mark.parametrize("time", ["2026-03-01T10:00:00Z", None, "never"])
+def test_check_06_steps_keep_their_order_whatever_their_times(time: str | None) -> None:
+    kinds = list(itertools.islice(itertools.cycle(STEPS), 24))
+    steps: list[Object] = [
+        {
+            "type": kind,
+            **STEPS[kind][0],
+            "step_id": f"s{n}",
+            **({"timestamp": time} if time else {}),
+        }
+        for n, kind in enumerate(kinds)
+    ]
+    [found] = back(trace(steps=steps))
+    assert found["steps"] == steps
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_check_07_a_status_is_an_otel_status_and_comes_back(status: str) -> None:
+    found = exported([trace(status=status)])
+    [span] = found.spans
+    failed = status not in ("success", "in_progress")
+    assert span.status == ("ERROR" if failed else "UNSET")
+    assert span.attributes.get(core.ERROR_TYPE) == (status if failed else None)
+    assert found.rebuilt[0].trace.status == status
+
+
+@pytest.mark.parametrize("as_events", [False, True], ids=["spans", "events"])
+@pytest.mark.parametrize("kind", ASSERTION_TYPES)
+def test_check_08_every_assertion_type_comes_back_from_its_evaluation(
+    kind: str, as_events: bool
+) -> None:
+    case: Object = {"case_id": "c", "input": "?", "assertions": [{"type": kind, "max_ms": 1}]}
+    assert EvalCase.from_dict(case).to_dict() == case
+    assertion = {"assertion_type": kind, "passed": False, "score": 0.25, "reason": "so"}
+    result: Object = {"case_id": "c", "trace_id": "tr_1", "passed": False}
+    result["assertion_results"] = [assertion]
+    found = exported([trace(), EvalResult.from_dict(result)], as_events=as_events)
+    assert found.documents[1].to_dict() == result
+    if not as_events:
+        [judged] = [it for it in found.judgements if it.attributes[gen_ai.EVALUATION_NAME] == kind]
+        assert judged.attributes[gen_ai.EVALUATION_SCORE_VALUE] == 0.25
+        assert judged.attributes[gen_ai.EVALUATION_SCORE_LABEL] == "fail"
+        assert judged.attributes[gen_ai.EVALUATION_EXPLANATION] == "so"
+
+
+def call(call_id: str | None, name: str = "t") -> Object:
+    return {
+        "type": "tool_call",
+        "tool_call": {"name": name, **({"id": call_id} if call_id else {})},
+    }
+
+
+def answer(call_id: str | None, output: Any = None) -> Object:
+    held = {"output": output, **({"call_id": call_id} if call_id else {})}
+    return {"type": "tool_result", "tool_result": held}
+
+
+@pytest.mark.parametrize(
+    ("steps", "names"),
+    [
+        ([call("a"), call("b"), answer("b", 2), answer("a", 1)], ["t", "t"]),
+        ([call("a"), answer("a", 1), call("a"), answer("a", 2)], ["t", "t"]),
+        ([call("a"), call("a"), answer("a", 1)], ["t", "t"]),
+        ([call("a")], ["t"]),
+        ([call(None)], ["t"]),
+        ([answer("a", 1)], ["unknown"]),
+        ([answer(None, 1)], ["unknown"]),
+        ([answer("a", 1), call("a")], ["t"]),
+    ],
+    ids=["parallel", "reused", "duplicate", "no-result", "no-id", "orphan", "nameless", "first"],
+)
+def test_check_09_calls_and_results_are_paired_and_none_is_lost(
+    steps: list[Object], names: list[str]
+) -> None:
+    found = exported([trace(steps=steps)])
+    tools = [it for it in found.spans if it.name.startswith("execute_tool")]
+    assert [it.attributes[gen_ai.TOOL_NAME] for it in tools] == names
+    assert found.rebuilt[0].trace.to_dict()["steps"] == steps
+
+
+def test_check_10_an_error_of_a_tool_is_one_of_its_span_and_odd_figures_stay() -> None:
+    result: Object = {"call_id": "a", "error": "no route", "duration_ms": 99999, "cost_tokens": 7}
+    steps = [
+        {**call("a"), "timestamp": "2026-03-01T10:00:00Z"},
+        {"type": "tool_result", "tool_result": result, "timestamp": "2026-03-01T10:00:01Z"},
+    ]
+    found = exported([trace(steps=steps)])
+    [span] = [it for it in found.spans if it.name == "execute_tool t"]
+    assert (span.status, span.status_message) == ("ERROR", "no route")
+    assert span.attributes[core.ERROR_TYPE] == "tool_error"
+    assert (span.end_ns or 0) - (span.start_ns or 0) == 1_000_000_000
+    assert found.rebuilt[0].trace.to_dict()["steps"] == steps
+
+
+def test_check_11_metrics_stay_exact_and_are_no_token_usage() -> None:
+    metrics: Object = {
+        "total_tokens": 3200,
+        "total_cost_usd": 0.1 + 0.2,
+        "total_duration_ms": 15000.0,
+        "step_count": 99,
+        "tool_call_count": 0,
+    }
+    found = exported([trace(metrics=metrics)])
+    assert canonical(found.rebuilt[0].trace.to_dict()["metrics"]) == canonical(metrics)
+    assert not [it for span in found.spans for it in span.attributes if "usage" in it]
+
+
+@pytest.mark.parametrize("name", ["session_id", "finished_at", "output", "metadata", "status"])
+def test_check_12_absent_null_and_empty_stay_apart(name: str) -> None:
+    empty: Any = {} if name == "metadata" else ""
+    for members in ({}, {name: None}, {name: empty}):
+        assert back(trace(**members)) == [{"trace_id": "tr_1", "steps": [], **members}]
+
+
+@pytest.mark.parametrize("returns", [None, "absent", {}])
+def test_check_12_so_do_schemas_of_what_a_tool_returns(returns: Any) -> None:
+    spec: Object = {"name": "t", "description": "", "parameters": {}}
+    spec |= {} if returns == "absent" else {"returns": returns}
+    assert ToolSpec.from_dict(spec).to_dict() == spec
+
+
+TIMES = (
+    "2026-03-01T10:00:00Z",
+    "2026-03-01T10:00:00+00:00",
+    "2026-03-01T10:00:00.000Z",
+    "2026-03-01T10:00:00.123456789Z",
+    "2026-03-01T10:00:00.5+05:30",
+    "2026-03-01T10:00:00",
+    "2026-03-01 10:00",
+    "soon",
+)
+
+
+@pytest.mark.parametrize("time", TIMES)
+def test_check_13_a_time_keeps_its_text(time: str) -> None:
+    step = {"type": "reasoning", "content": "hm", "timestamp": time}
+    given = trace(started_at=time, finished_at=time, steps=[step])
+    assert back(given) == [given.to_dict()]
+
+
+@dataclass
+class _Step:
+    """As the reference package has it: its own field names, and what it writes."""
+
+    type: str
+    handoff_message: str | None = None
+    to_agent: str | None = None
+    extra: Object = field(default_factory=dict)
+
+    def to_dict(self) -> Object:
+        written = {"type": self.type, "to_agent": self.to_agent, "message": self.handoff_message}
+        return {**{name: it for name, it in written.items() if it is not None}, **self.extra}
+
+
+@dataclass
+class _Trace:
+    trace_id: str
+    agent_id: str
+    steps: list[_Step]
+
+    def to_dict(self) -> Object:
+        return {**vars(self), "steps": [it.to_dict() for it in self.steps]}
+
+
+def test_check_14_objects_of_the_reference_package_are_taken_as_they_are() -> None:
+    live = _Trace("tr_1", "lead", [_Step("handoff", "go on", "writer", {"mood": "calm"})])
+    [found] = back(ReasoningTrace.from_dict(live))  # type: ignore[arg-type]
+    assert found["steps"] == [
+        {"type": "handoff", "to_agent": "writer", "message": "go on", "mood": "calm"}
+    ]
+    assert "agentool" not in sys.modules
+
+
+def test_check_15_a_trace_that_is_sent_twice_is_one_trace() -> None:
+    given = trace(steps=[call("a"), answer("a", 1)])
+    spans = [*exported([given]).spans, *exported([given]).spans]
+    assert len({it.span_id for it in spans}) == len(spans) / 2
+    assert {it.trace_id for it in spans} == {spans[0].trace_id}
+
+
+def test_check_15_a_trace_in_progress_is_sent_as_far_as_it_is() -> None:
+    given = trace(status="in_progress", started_at=TIMES[0], finished_at=None, steps=[call("a")])
+    found = exported([given])
+    assert all(it.end_ns for it in found.spans)
+    assert found.rebuilt[0].trace == given
+
+
+def test_check_16_documents_load_nothing_but_the_api() -> None:
+    code = """
+import sys
+from agentool_otel.converters import convert
+from agentool_otel.model import ReasoningTrace, ToolSpec
+ReasoningTrace.from_json('{"trace_id": "t", "steps": []}').to_json()
+convert({"name": "t", "description": "", "parameters": {}}, "mcp-tools")
+others = ("opentelemetry.sdk", "opentelemetry.exporter", "openai", "anthropic", "langchain")
+assert not [name for name in sys.modules if name.startswith(others)]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mcp-2.3.0.gen_ai",
+        "agno-3.1.10.openinference",
+        "autogen-agentchat-0.7.5.autogen",
+        "crewai-1.15.30.crewai",
+    ],
+)
+def test_check_17_spans_of_others_become_valid_traces(name: str) -> None:
+    """Current conventions, OpenInference, and the deprecated `gen_ai.system` of AutoGen."""
+    traces = list(load(FIXTURES / "spans" / f"{name}.jsonl"))
+    assert traces
+    for found in traces:
+        errors = [it for it in findings(found.to_dict()) if it.level == "error"]
+        assert not errors
+    assert any(found.steps for found in traces)
+
+
+def analyses(given: ReasoningTrace) -> Object:
+    """What a consumer asks of a trace."""
+    assertions: list[Object] = [
+        {"type": "no_loop"},
+        {"type": "tool_call_count", "min_calls": 2, "max_calls": 3},
+        {"type": "contains_tool_call", "tool_name": "t"},
+        {"type": "latency", "max_ms": 1000},
+        {"type": "context_efficiency", "max_tokens": 10},
+    ]
+    case = EvalCase.from_dict({"case_id": "c", "assertions": assertions, "input": "?"})
+    [result] = evaluate([case], [given])
+    return {
+        "verdicts": [(it.passed, it.score) for it in result.assertion_results],
+        "calls": [it.to_dict() for it in given.tool_calls()],
+        "pairs": [(bool(one), bool(other)) for one, other in given.pairs()],
+    }
+
+
+def test_check_19_analyses_of_a_rebuilt_trace_are_those_of_the_original() -> None:
+    steps = [it for _ in range(4) for it in (call("a"), answer("a", 1))]
+    original = trace(
+        input="?",
+        output="!",
+        started_at="2026-03-01T10:00:00Z",
+        finished_at="2026-03-01T10:00:09Z",
+        status="success",
+        steps=steps,
+        metrics={"total_tokens": 11},
+    )
+    [rebuilt] = exported([original]).documents
+    assert isinstance(rebuilt, ReasoningTrace)
+    assert analyses(rebuilt) == analyses(original)
+    assert False in [passed for passed, _ in analyses(original)["verdicts"]]
+
+
+def test_check_20_content_of_handoffs_and_memory_needs_permission(spans: Any) -> None:
+    spans.without_content()
+    with run("lead") as live:
+        live.handoff("writer", "a secret task")
+        live.memory_read("a secret question", ["a secret record"])
+        live.memory_write("a secret note", key="topic")
+    found = records(spans.finished())
+    assert "secret" not in repr(found)
+    names = {str(it.attributes.get(agentool.TRANSFER_TARGET)) for it in found}
+    assert "writer" in names
+    assert {it.name for it in found} >= {"search_memory", "upsert_memory"}
