@@ -140,6 +140,16 @@ def _formats() -> str:
     )
 
 
+def _converters() -> str:
+    return _table(
+        ("format", "documents", "keeps what others say"),
+        (
+            (f"`{point.name}`", _module(point), "yes" if point.load().lossless else "")
+            for point in _plugins("converters")
+        ),
+    )
+
+
 def _assertions() -> str:
     return _table(
         ("type", "holds if", "parameters", "needs a judge"),
@@ -218,6 +228,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
     "containers": _containers,
+    "converters": _converters,
     "dialects": _dialects,
     "formats": _formats,
     "servers": _servers,

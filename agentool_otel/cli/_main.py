@@ -27,6 +27,7 @@ _COMMANDS = {
     "eval": "Check recorded runs against cases.",
     "diff": "Say what differs between recorded runs.",
     "export": "Turn ReasoningTrace documents into spans.",
+    "convert": "Turn documents of other systems into each other.",
     "validate": "Check documents and recordings.",
     "recover": "Close and re-send what a dead process left.",
     "doctor": "Report what is attached and whether spans arrive.",

@@ -25,13 +25,13 @@ from typing import (
     TypeAlias,
     TypeVar,
     Union,
-    cast,
     get_args,
 )
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agentool_otel.ground.json_codec import Json
+from agentool_otel.ground.json_difference import applied, patch
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -165,21 +165,19 @@ class ToolSpec(Document, frozen=True, kw_only=True):
 
         That form has no place for `returns`, `metadata` and unknown members: they are left out.
         """
-        kept = dict(_object(self.extra.get("openai")))
         function = {
             "name": self.name,
             "description": self.description,
             "parameters": self.parameters,
-            **_object(kept.pop("function", None)),
         }
-        return {"type": "function", "function": function, **kept}
+        return self._to_vendor("openai-tools", {"type": "function", "function": function})
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> Self:
         """Read a function tool of OpenAI's Chat Completions (nested) or Responses API (flat).
 
-        Members only OpenAI knows (`strict`) are kept in `extra["openai"]` and written back by
-        `to_openai`. A description or parameters left out there are empty here.
+        Members only OpenAI knows (`strict`) are kept in `metadata["openai-tools"]` and written back
+        by `to_openai`. A description or parameters left out there are empty here.
 
         Raises:
             DecodeError: if it is not a function tool.
@@ -189,31 +187,31 @@ class ToolSpec(Document, frozen=True, kw_only=True):
         outer = {k: v for k, v in tool.items() if k not in ("type", "function")} if nested else {}
         if not nested:
             function.pop("type", None)
-        return cls._from_vendor("openai", function, "parameters", outer, "function")
+        return cls._from_vendor("openai-tools", function, "parameters", outer, "function")
 
     def to_anthropic(self) -> Object:
         """Return the tool as Anthropic's Messages API takes it.
 
         That form has no place for `returns`, `metadata` and unknown members: they are left out.
         """
-        return {
+        tool = {
             "name": self.name,
             "description": self.description,
             "input_schema": self.parameters,
-            **_object(self.extra.get("anthropic")),
         }
+        return self._to_vendor("anthropic-tools", tool)
 
     @classmethod
     def from_anthropic(cls, tool: Mapping[str, Any]) -> Self:
         """Read a tool of Anthropic's Messages API.
 
-        Members only Anthropic knows (`cache_control`) are kept in `extra["anthropic"]` and written
-        back by `to_anthropic`.
+        Members only Anthropic knows (`cache_control`) are kept in `metadata["anthropic-tools"]` and
+        written back by `to_anthropic`.
 
         Raises:
             DecodeError: if it is not a tool with a name.
         """
-        return cls._from_vendor("anthropic", dict(tool), "input_schema", {}, None)
+        return cls._from_vendor("anthropic-tools", dict(tool), "input_schema", {}, None)
 
     @classmethod
     def _from_vendor(
@@ -225,8 +223,12 @@ class ToolSpec(Document, frozen=True, kw_only=True):
         spec["parameters"] = {} if parameters is None else parameters
         kept = {**outer, inner: tool} if inner and tool else {**outer, **tool}
         if kept:
-            spec[vendor] = kept
+            spec["metadata"] = {vendor: patch({}, kept)}
         return cls.from_dict(spec)
+
+    def _to_vendor(self, vendor: str, tool: Object) -> Object:
+        kept = self.metadata.get(vendor) if isinstance(self.metadata, dict) else None
+        return applied(tool, kept) if isinstance(kept, dict) else tool
 
 
 class ToolCall(Document, frozen=True, kw_only=True):
@@ -487,8 +489,3 @@ class ToolRegistry(Document, frozen=True, kw_only=True):
     """Version of the catalogue."""
     updated_at: Maybe[str] = UNSET
     """RFC 3339 time."""
-
-
-def _object(value: Any) -> Object:
-    """Return what was kept for a vendor, nothing when that member is someone else's."""
-    return cast("Object", value) if isinstance(value, dict) else {}

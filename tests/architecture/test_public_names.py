@@ -22,6 +22,9 @@ TOP = """
 FOLDERS = {
     "capture": "AgentRun agent carry child_environment run session step tool tool_spec",
     "conformance": "Violation assert_conformant check check_all",
+    "converters": """
+        Conversion Converter convert converter_named converters from_agentool recognised to_agentool
+    """,
     "dialects": """
         Confidence LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks WritingDialect
         WrittenSpan classify dialects linking_dialects match_dialect writing_dialect

@@ -1,0 +1,154 @@
+"""From one format to another: which ones exist, which one a document is in, and what gets lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, cast
+
+from agentool_otel.errors import ConfigurationError, DecodeError
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.ground.json_difference import Difference, differences
+from agentool_otel.ground.plugins import plugins
+from agentool_otel.model.documents import Document
+
+__all__ = [
+    "Conversion",
+    "Converter",
+    "convert",
+    "converter_named",
+    "converters",
+    "from_agentool",
+    "recognised",
+    "to_agentool",
+]
+
+_GROUP = "agentool_otel.converters"
+
+
+class Converter(Protocol):
+    """One format. A converter is pure, and what it reads it writes back: `write(read(x))` is
+    `normal(x)`, unknown members included."""
+
+    name: str
+    lossless: bool
+    """Whether the format has a place for all that documents of the spec say: then what is written
+    is read back as it was, `read(write(documents)) == documents`."""
+
+    def recognises(self, value: Json) -> bool:
+        """Return whether a JSON value can only be meant as a document of this format."""
+        ...
+
+    def normal(self, value: Json) -> Json:
+        """Return a document in the one shape that `write` gives, of several that `read` takes."""
+        ...
+
+    def read(self, value: Json) -> list[Document]:
+        """Return what a document says as documents of the spec.
+
+        Raises:
+            DecodeError: naming the path, what was expected there and what was found.
+        """
+        ...
+
+    def write(self, documents: Sequence[Document]) -> Json:
+        """Return the document that says what documents of the spec do.
+
+        Raises:
+            DecodeError: if the format cannot express one of them at all.
+        """
+        ...
+
+
+class Conversion(NamedTuple):
+    """A document in another format."""
+
+    value: Json
+    source: str
+    """The format it was in."""
+    losses: list[Difference]
+    """What is different in the original once `value` is converted back; `after` is what it is then,
+    `UNSET` where nothing is left."""
+
+
+def converters() -> list[str]:
+    """Return the names of the installed formats, ours and third parties'."""
+    return sorted(plugins(_GROUP))
+
+
+def converter_named(name: str) -> Converter:
+    """Return an installed converter.
+
+    Raises:
+        ConfigurationError: if there is none of that name.
+    """
+    points = plugins(_GROUP)
+    if name not in points:
+        raise ConfigurationError(f"no format {name!r}; there are {', '.join(sorted(points))}")
+    return cast("type[Converter]", points[name].load())()
+
+
+def recognised(value: Json) -> Converter:
+    """Return the converter for a document, by what the document says.
+
+    Raises:
+        DecodeError: if no format recognises it, or several do.
+    """
+    found = [it for it in map(converter_named, converters()) if it.recognises(value)]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(it.name for it in found) or ", ".join(converters())
+    which = f"a document that one of these recognises alone, or the name of its format: {names}"
+    raise DecodeError(which, _outline(value))
+
+
+def to_agentool(value: Json, source: str | None = None) -> list[Document]:
+    """Return what a document says as documents of the spec.
+
+    Args:
+        value: the document, as a JSON value.
+        source: the name of its format; by default the one that recognises it.
+
+    Raises:
+        ConfigurationError: if no format has that name.
+        DecodeError: if the document is not valid in its format.
+    """
+    return (converter_named(source) if source else recognised(value)).read(value)
+
+
+def from_agentool(documents: Sequence[Document], to: str) -> Json:
+    """Return the document of a format that says what documents of the spec do.
+
+    Raises:
+        ConfigurationError: if no format has that name.
+        DecodeError: if the format cannot express one of them at all.
+    """
+    return converter_named(to).write(documents)
+
+
+def convert(value: Json, to: str, source: str | None = None) -> Conversion:
+    """Convert a document from one format to another.
+
+    Args:
+        value: the document, as a JSON value.
+        to: the name of the format it shall have.
+        source: the name of the format it has; by default the one that recognises it.
+
+    Raises:
+        ConfigurationError: if no format has one of the names.
+        DecodeError: if the document is not valid, or cannot be expressed in the other format.
+    """
+    writing = converter_named(to)
+    reading = converter_named(source) if source else recognised(value)
+    written = writing.write(reading.read(value))
+    back = reading.write(writing.read(written))
+    losses = list(differences(reading.normal(value), back))
+    return Conversion(written, reading.name, losses)
+
+
+def _outline(value: Json) -> str:
+    if isinstance(value, dict):
+        names = ", ".join([*map(str, value)][:8])
+        return f"an object with members {names or '(none)'}"
+    if isinstance(value, list):
+        return f"a list of {_outline(value[0])}" if value else "an empty list"
+    return type(value).__name__

@@ -1,0 +1,6 @@
+"""What the modules of formats are made of.
+
+objects  one object of a format and one of the spec, without losing what either lacks
+tools    lists of tools
+fields   members of a document, and what is wrong with them
+"""

@@ -1,0 +1,106 @@
+"""Members of a document: read with their types, and wrong ones named by path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import UNSET
+
+from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.ground.json_difference import path_of
+
+__all__ = ["Object", "below", "described", "each", "member", "unique"]
+
+Object = dict[str, Any]
+T = TypeVar("T")
+_NAMES: dict[type, str] = {
+    str: "string",
+    bool: "boolean",
+    dict: "object",
+    list: "array",
+    float: "number",
+}
+_REQUIRED: Any = object()
+
+
+def member(
+    value: Mapping[str, Any],
+    name: str,
+    kind: type[T],
+    default: Any = _REQUIRED,
+    *,
+    filled: bool = False,
+) -> T:
+    """Return a member of an object.
+
+    Args:
+        value: the object.
+        name: the member.
+        kind: the type it must have; `float` takes any number.
+        default: what is returned where it is missing or null; without it the member is required.
+        filled: whether it must not be empty.
+
+    Raises:
+        DecodeError: with the path of the member inside the object.
+    """
+    held = value.get(name, UNSET)
+    if default is not _REQUIRED and (held is UNSET or held is None):
+        return default
+    expected = f"{'non-empty ' if filled else ''}{_NAMES[kind]}"
+    is_number = kind is float and isinstance(held, (int, float)) and not isinstance(held, bool)
+    if not is_number and (not isinstance(held, kind) or (kind is float)):
+        raise DecodeError(expected, described(held), path_of("$", name))
+    if filled and not held:
+        raise DecodeError(expected, "an empty one", path_of("$", name))
+    return held
+
+
+def each(values: Sequence[Json], path: str, read: Callable[[Any], T]) -> list[T]:
+    """Read the objects of a list, and name the path of one that is wrong.
+
+    Raises:
+        DecodeError: if one is no object, or `read` raises it.
+    """
+    found: list[T] = []
+    for n, value in enumerate(values):
+        here = f"{path}[{n}]"
+        if not isinstance(value, dict):
+            raise DecodeError("object", described(value), here)
+        try:
+            found.append(read(value))
+        except DecodeError as error:
+            raise below(here, error) from None
+    return found
+
+
+def unique(values: Sequence[Mapping[str, Any]], name: str, path: str) -> None:
+    """Check that a member has another value in each object of a list.
+
+    Raises:
+        DecodeError: for the first one that repeats another's.
+    """
+    first: dict[Any, int] = {}
+    for n, value in enumerate(values):
+        held = value.get(name)
+        if isinstance(held, str) and first.setdefault(held, n) != n:
+            found = f"{held!r}, which is also that of {path}[{first[held]}]"
+            raise DecodeError(f"a {name} of its own", found, path_of(f"{path}[{n}]", name))
+
+
+def below(path: str, error: DecodeError) -> DecodeError:
+    """Return an error about part of a document as one about the whole."""
+    return DecodeError(error.expected, error.found, path + error.path[1:], where=error.where)
+
+
+def described(value: Json) -> str:
+    """Return what a value is, in a few words."""
+    if value is UNSET:
+        return "nothing"
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list)):
+        return f"{_NAMES[type(value)]} of {len(value)}"
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 40 else f'{text[:40]}…'}"

@@ -1,0 +1,129 @@
+"""One object of a format and one of the spec, without losing what either lacks.
+
+A format says how its own members and those of the spec translate into each other; the rest follows.
+What an object holds besides is kept as a patch of what its translation would give: in `metadata` of
+the spec's object one way, in a member that the format leaves to others the other way. So what was
+written by hand and what was translated look the same, and editing either keeps the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from agentool_otel.converters.kit.fields import Object
+from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_difference import applied, patch, same
+
+__all__ = ["Translation", "at", "put", "without"]
+
+Path = tuple[str, ...]
+
+
+class Translation:
+    """Both directions for one kind of object.
+
+    Args:
+        read: from the format's object to that of the spec. May raise DecodeError.
+        write: from the spec's object to that of the format.
+        kept_at: where the spec's object keeps what only the format knows.
+        room: where the format's object keeps what only the spec knows; None where it has no place.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[Object], Object],
+        write: Callable[[Object], Object],
+        kept_at: Path,
+        room: Path | None,
+    ):
+        self._read = read
+        self._write = write
+        self._kept_at = kept_at
+        self._room = room
+
+    def to_agentool(self, value: Object) -> Object:
+        """Return the object of the spec.
+
+        Raises:
+            DecodeError: if `value` is not valid.
+        """
+        rest = at(value, self._room) if self._room else None
+        if not self._room or not isinstance(rest, dict):
+            return self._translated(value)
+        return applied(self._translated(without(value, self._room)), rest)
+
+    def from_agentool(self, spec: Object) -> Object:
+        """Return the object of the format.
+
+        Raises:
+            DecodeError: if the format cannot express it at all.
+        """
+        value = self._with_kept(without(spec, self._kept_at), at(spec, self._kept_at))
+        if self._room is None or same(self.to_agentool(value), spec):
+            return value
+        bare = without(put(value, self._room, {}), self._room)
+        return put(bare, self._room, patch(self._translated(bare), spec))
+
+    def _translated(self, value: Object) -> Object:
+        spec = self._read(value)
+        kept = patch(self._write(spec), value)
+        return put(spec, self._kept_at, kept) if kept else spec
+
+    def _with_kept(self, spec: Object, kept: Any) -> Object:
+        """Return the format's object with what was kept of it, as far as that does not contradict
+        the spec's: someone may have edited one and not the other."""
+        plain = self._write(spec)
+        if not isinstance(kept, dict):
+            return plain
+        agreed = self._agreed(plain, spec)
+        for value in _candidates(plain, kept):
+            if agreed <= self._agreed(value, spec):
+                return value
+        return plain
+
+    def _agreed(self, value: Object, spec: Object) -> set[str]:
+        """Return the members of the spec's object that the format's object gives back."""
+        try:
+            read = self._read(value)
+        except DecodeError:
+            return set()
+        names = {*read, *spec}
+        return {it for it in names if same(read.get(it, UNSET), spec.get(it, UNSET))}
+
+
+def _candidates(plain: Object, kept: Object) -> Iterator[Object]:
+    """Yield an object with all that was kept, then with those members alone that are new."""
+    yield applied(plain, kept)
+    yield {**applied({}, kept), **plain}
+
+
+def at(value: Any, path: Path) -> Any:
+    """Return what stands at a path, None if nothing does."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def put(value: Mapping[str, Any], path: Path, held: Any) -> Object:
+    """Return a copy with something at a path, objects made on the way."""
+    name, *rest = path
+    inner = value.get(name)
+    if rest:
+        held = put(inner if isinstance(inner, dict) else {}, tuple(rest), held)
+    return {**value, name: held}
+
+
+def without(value: Mapping[str, Any], path: Path) -> Object:
+    """Return a copy with nothing at a path, nor an object that is empty without it."""
+    name, *rest = path
+    inner = value.get(name)
+    if rest and isinstance(inner, dict) and (left := without(inner, tuple(rest))):
+        return {**value, name: left}
+    if rest and not isinstance(inner, dict):
+        return dict(value)
+    if rest and rest[0] not in inner:
+        return dict(value)
+    return {key: it for key, it in value.items() if key != name}

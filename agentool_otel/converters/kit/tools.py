@@ -1,0 +1,95 @@
+"""Formats that are lists of tools: to ToolSpecs, or to the ToolRegistry they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from agentool_otel.converters.kit.fields import Object, described, each
+from agentool_otel.converters.kit.objects import Path, Translation
+from agentool_otel.converters.kit.registries import joined, specs_of
+from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_codec import Json
+from agentool_otel.model.documents import Document
+
+__all__ = ["ToolConverter"]
+
+
+class ToolConverter:
+    """The base of a format whose documents are lists of tools.
+
+    A subclass says how one tool translates. A document is a list of tools, one tool alone, or an
+    object with the list in its member `container`, if the format has such an object.
+    """
+
+    name: ClassVar[str]
+    lossless: ClassVar[bool] = False
+    container: ClassVar[str | None] = None
+    room: ClassVar[Path | None] = None
+    """Where a tool keeps what only the spec knows; None where nobody may add members."""
+
+    def read_tool(self, tool: Object) -> Object:
+        """Return the members of a ToolSpec that the format's own members give.
+
+        Raises:
+            DecodeError: if the tool is not valid.
+        """
+        raise NotImplementedError
+
+    def write_tool(self, spec: Object) -> Object:
+        """Return a tool that says what a ToolSpec does, as far as the format's own members can.
+
+        Raises:
+            DecodeError: if that cannot be a tool of the format.
+        """
+        raise NotImplementedError
+
+    def recognises_tool(self, tool: Object) -> bool:
+        """Return whether an object can only be a tool of this format."""
+        raise NotImplementedError
+
+    def normal_tool(self, tool: Object) -> Object:
+        """Return a tool in the one shape that is written, of several that are read.
+
+        Raises:
+            DecodeError: if the tool is not valid.
+        """
+        return tool
+
+    def recognises(self, value: Json) -> bool:
+        tools = self._tools(value)
+        return bool(tools) and all(
+            isinstance(it, dict) and self.recognises_tool(it) for it in tools
+        )
+
+    def normal(self, value: Json) -> Json:
+        tools = each(self._tools(value), "$", self.normal_tool)
+        if self.container is None:
+            return tools
+        return {**(value if self._is_container(value) else {}), self.container: tools}
+
+    def read(self, value: Json) -> list[Document]:
+        path = f"$.{self.container}" if self._is_container(value) else "$"
+        return joined(each(self._tools(value), path, self._to_agentool), path)
+
+    def write(self, documents: Sequence[Document]) -> Json:
+        specs = specs_of(documents, self.name)
+        tools = each(specs, "$", self._translation().from_agentool)
+        return tools if self.container is None else {self.container: tools}
+
+    def _to_agentool(self, tool: Object) -> Object:
+        return self._translation().to_agentool(self.normal_tool(tool))
+
+    def _translation(self) -> Translation:
+        return Translation(self.read_tool, self.write_tool, ("metadata", self.name), self.room)
+
+    def _is_container(self, value: Json) -> bool:
+        return self.container is not None and isinstance(value, dict) and self.container in value
+
+    def _tools(self, value: Json) -> list[Json]:
+        if isinstance(value, dict) and self.container is not None and self.container in value:
+            tools = value[self.container]
+            if not isinstance(tools, list):
+                raise DecodeError("array of tools", described(tools), f"$.{self.container}")
+            return tools
+        return value if isinstance(value, list) else [value]

@@ -1,0 +1,89 @@
+"""`convert`: documents of other systems, and what gets lost on the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+from tests.seed_systems.examples import TOOLS
+
+
+@pytest.fixture
+def mcp(tmp_path: Path) -> Path:
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps(TOOLS["mcp-tools"]))
+    return file
+
+
+def test_the_format_of_a_file_is_told_by_its_content(invoke: Invoke, mcp: Path) -> None:
+    [tool] = json.loads(invoke("convert", mcp, "--to", "anthropic-tools").stdout)
+    assert tool["input_schema"] == TOOLS["mcp-tools"]["tools"][0]["inputSchema"]
+
+
+def test_what_is_lost_is_listed_with_its_path(invoke: Invoke, mcp: Path) -> None:
+    done = invoke("convert", mcp, "--to", "anthropic-tools")
+    assert done.exit_code == 0
+    assert done.stderr.splitlines()[0] == 'lost: $.tools[0].title "Search"'
+
+
+def test_strict_makes_a_loss_an_error_and_writes_nothing(invoke: Invoke, mcp: Path) -> None:
+    done = invoke("convert", mcp, "--to", "anthropic-tools", "--strict", "-o", "out.json")
+    assert done.exit_code == 1
+    assert "nothing was written" in done.stderr
+    assert not Path("out.json").exists()
+
+
+def test_strict_says_nothing_where_nothing_is_lost(invoke: Invoke, mcp: Path) -> None:
+    done = invoke("convert", mcp, "--to", "agentool", "--strict", "-o", "out.json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert json.loads(Path("out.json").read_text())["name"] == "search_web"
+
+
+def test_a_bad_document_leaves_the_old_file_as_it_was(invoke: Invoke, mcp: Path) -> None:
+    mcp.write_text('{"tools": [{"name": "a", "inputSchema": []}]}')
+    Path("out.json").write_text("old")
+    done = invoke("convert", mcp, "--to", "agentool", "-o", "out.json")
+    assert done.exit_code == 3
+    expected = f"expected object, got array of 0 - at $.tools[0].inputSchema in {mcp}"
+    assert done.stderr == f"error: {expected}\n"
+    assert Path("out.json").read_text() == "old"
+
+
+def test_a_pipe_of_two_commands_keeps_everything(invoke: Invoke, mcp: Path) -> None:
+    middle = invoke("convert", mcp, "--to", "agentool").stdout.encode()
+    done = invoke("convert", "-", "--to", "mcp-tools", input=middle)
+    assert json.loads(done.stdout) == TOOLS["mcp-tools"]
+
+
+def test_json_lines_are_a_list(invoke: Invoke) -> None:
+    lines = "\n".join(json.dumps(it) for it in TOOLS["openai-tools"])
+    done = invoke("convert", "-", "--to", "agentool", input=lines.encode())
+    assert [it["name"] for it in json.loads(done.stdout)] == ["search_web", "of_responses"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"[1", "expected JSON, got text that is not"),
+        (b"", "expected JSON, got text that is not"),
+        (b'{"a": 1}', "got an object with members a"),
+        (b"[]", "got an empty list"),
+        (b'{"name": "a", "description": "", "input_schema": 1}', "expected object, got int 1"),
+        (b'[{"type": "function", "function": {"name": 5}}]', "at $[0].function.name"),
+        (b'[{"type": "function", "name": 5}]', "at $[0].name"),
+        (b'[{"type": "function", "function": 5}]', "at $[0].function in"),
+    ],
+)
+def test_a_file_that_is_no_document_says_why(invoke: Invoke, text: bytes, message: str) -> None:
+    done = invoke("convert", "-", "--to", "agentool", input=text)
+    assert done.exit_code == 3
+    assert message in done.stderr
+
+
+def test_an_unknown_format_is_answered_with_the_known_ones(invoke: Invoke, mcp: Path) -> None:
+    done = invoke("convert", mcp, "--to", "nothing")
+    assert done.exit_code == 2
+    assert "anthropic-tools, mcp-tools, openai-tools" in done.stderr

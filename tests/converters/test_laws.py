@@ -1,0 +1,70 @@
+"""The laws of every converter, on documents nobody has written: with unknown members everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.converters import convert, converter_named
+from agentool_otel.ground.json_difference import applied, differences, patch
+from tests.converters.documents import (
+    FORMATS,
+    LOSSLESS,
+    agentool_documents,
+    documents_of,
+    json_objects,
+)
+from tests.strategies import exact
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+def test_what_is_read_and_written_back_is_the_same(name: str, data: st.DataObject) -> None:
+    converter = converter_named(name)
+    value = data.draw(documents_of(name))
+    back = converter.write(converter.read(value))
+    assert exact(back) == exact(converter.normal(value))
+
+
+@pytest.mark.parametrize("name", LOSSLESS)
+@given(data=st.data())
+def test_a_format_with_room_gives_every_document_of_the_spec_back(
+    name: str, data: st.DataObject
+) -> None:
+    converter = converter_named(name)
+    documents = data.draw(agentool_documents(name))
+    back = converter.read(converter.write(documents))
+    assert [exact(it.to_dict()) for it in back] == [exact(it.to_dict()) for it in documents]
+
+
+@pytest.mark.parametrize("source", FORMATS)
+@pytest.mark.parametrize("target", FORMATS)
+@given(data=st.data())
+def test_the_listed_losses_are_the_difference(
+    source: str, target: str, data: st.DataObject
+) -> None:
+    value = data.draw(documents_of(source))
+    there = convert(value, target, source)
+    back = convert(there.value, source, target)
+    expected = list(differences(converter_named(source).normal(value), back.value))
+    assert exact([str(it) for it in there.losses]) == exact([str(it) for it in expected])
+    if target in LOSSLESS:
+        assert not there.losses
+
+
+@given(json_objects, json_objects)
+def test_a_patch_turns_one_object_into_another(
+    before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    assert exact(applied(before, patch(before, after))) == exact(after)
+
+
+@given(json_objects, json_objects)
+def test_equal_objects_are_those_without_a_difference(
+    before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    assert (not list(differences(before, after))) == (exact(before) == exact(after))
+    assert (not patch(before, after)) == (exact(before) == exact(after))
