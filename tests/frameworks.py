@@ -115,6 +115,7 @@ ENVIRONMENTS = {
     ],
     "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
     "servers": ["gunicorn", "celery"],
+    "amplifier": ["amplifier-core>=2"],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
@@ -144,6 +145,8 @@ OTHER_TESTS = {
     "crewai": [*SITUATIONS, *CREWAI],
     "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/export/test_servers.py"],
+    # Without the kernel's plug-in for pytest, which needs another one.
+    "amplifier": ["tests/seed_systems/amplifier", "-p", "no:amplifier_module"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from agentool_otel.event_streams.amplifier import payloads
 from agentool_otel.event_streams.recording import Recorder, Step
-from agentool_otel.model.messages import Part, message
+from agentool_otel.model.messages import Part, finished, message
 from agentool_otel.model.operations import UNSET, AgentInvocation, Inference, ToolExecution
 from agentool_otel.semconv import agentool
 
@@ -151,9 +151,11 @@ class Session(Generic[S]):
         if self.plan is not None:
             self.plan.end(at_ns)
             self.plan = None
+        failed = status in ("incomplete", "cancelled")
         if turn.output:
-            turn.step.add(lambda: {"output": [message("assistant", turn.output)]})
-        if status in ("incomplete", "cancelled"):
+            answer = message("assistant", turn.output)
+            turn.step.add(lambda: {"output": finished([answer], failed)})
+        if failed:
             turn.step.set(error_type=status)
             turn.step.mark({agentool.STATUS: "error"})
         elif status is None and not turn.answered:
@@ -196,7 +198,7 @@ class Session(Generic[S]):
             return
         if chat.parts:
             answer = message("assistant", chat.parts, chat.finish_reason)
-            chat.step.add(lambda: {"output": [answer]})
+            chat.step.add(lambda: {"output": finished([answer], failed=False)})
             if self.turn is not None:
                 self.turn.output = [it for it in chat.parts if it.get("type") == "text"]
         chat.step.end(chat.end_ns)

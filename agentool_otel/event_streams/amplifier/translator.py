@@ -203,7 +203,7 @@ class AmplifierEvents(Generic[S]):
     def _request(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
         held = (it for it in session.chats if it.step is inside and not it.requested)
         provider = string(data, "provider")
-        chat = next(held, None) or session.begin_chat(provider, at_ns)
+        chat = next(held, None) or session.begin_chat(provider or "unknown", at_ns)
         chat.requested = True
         chat.request_id = string(data, "request_id")
         chat.step.set(request_model=string(data, "model"), provider=provider or chat.provider)

@@ -19,6 +19,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from threading import RLock
 from time import time_ns
 from typing import Any
@@ -72,12 +73,12 @@ class SessionHook:
     def _register(
         self, name: str, read: Callable[[str, Data], None], priority: int, what: str
     ) -> None:
-        from amplifier_core import HookResult
+        result = import_module("amplifier_core").HookResult
 
         async def handle(event: str, data: dict[str, Any]) -> Any:
             with guarded(f"recording {event} of Amplifier"), _lock:
                 read(event, data)
-            return HookResult(action="continue")
+            return result(action="continue")
 
         hooks = self._coordinator.hooks
         undo = hooks.register(name, handle, priority, f"agentool-otel {what} {name}")

@@ -31,6 +31,9 @@ class LiveStep:
         self.span = span
 
     def set(self, **fields: Any) -> None:
+        model = fields.pop("request_model", None)
+        if model is not None:
+            self.span.rename(request_model=model)
         self.span.set(**fields)
 
     def add(self, content: Content) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LOOPS", "Span", "call", "hook", "plan", "run", "session", "spans_named"]
+__all__ = ["LOOPS", "Span", "call", "kernel", "plan", "run", "session", "spans_named"]
 
 MODULES = Path(__file__).parent / "modules"
 LOOPS = ("streaming", "basic")
@@ -20,6 +20,11 @@ if str(MODULES) not in sys.path:
 
 Plan = dict[str, Any]
 Span = Any
+
+
+def kernel(module: str = "") -> Any:
+    """Return Amplifier's kernel, or a module of it."""
+    return import_module(f"amplifier_core{module}")
 
 
 def call(call_id: str, tool: str = "weather", **arguments: Any) -> dict[str, Any]:
@@ -86,23 +91,10 @@ def run(
 
 def session(mounted: Plan, session_id: str | None = None) -> Any:
     """Return a session of the real kernel."""
-    from amplifier_core import AmplifierSession
-
-    return AmplifierSession(mounted, session_id=session_id)
+    return kernel().AmplifierSession(mounted, session_id=session_id)
 
 
 def spans_named(spans: Any, name: str) -> list[Span]:
     """Return the spans of a name, in the order in which they began."""
     found = [it for it in spans.finished() if it.name == name]
     return sorted(found, key=lambda it: it.start_time)
-
-
-@contextmanager
-def hook(handlers: Mapping[str, tuple[int, Any]]) -> Iterator[Callable[[Any], Awaitable[None]]]:
-    """Yield a function that registers handlers with a session: by event, priority and function."""
-
-    async def register(session: Any) -> None:
-        for event, (priority, handler) in handlers.items():
-            session.coordinator.hooks.register(event, handler, priority, f"test {event}")
-
-    yield register
