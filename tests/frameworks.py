@@ -118,6 +118,7 @@ ENVIRONMENTS = {
     # What puts greenlets into the place of threads.
     "greenlets": ["gevent", "eventlet"],
     "agent-spec": ["pyagentspec>=26.3"],
+    "amplifier": ["amplifier-core>=2"],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
@@ -149,6 +150,8 @@ OTHER_TESTS = {
     "servers": ["tests/export/test_servers.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
     "agent-spec": ["tests/seed_systems/agent_spec"],
+    # Without the kernel's plug-in for pytest, which needs another one.
+    "amplifier": ["tests/seed_systems/amplifier", "-p", "no:amplifier_module"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],

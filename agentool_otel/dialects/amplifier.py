@@ -41,6 +41,6 @@ class Amplifier:
             return onto.as_operation(span, "invoke_agent")
         if operation is None and span.rest.get("amplifier.session.type") == "fork":
             return onto.as_operation(span, "invoke_agent")  # a fork runs a child agent
-        if operation in ("chat", "execute_tool", "plan"):
+        if operation in ("chat", "execute_tool", "invoke_agent", "plan"):
             return onto.as_operation(span)
         return onto.unclassified(span)

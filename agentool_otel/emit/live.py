@@ -204,6 +204,10 @@ class LiveSpan:
 
         emit_content(self.span, self.context, attributes, end_ns, inference)
 
+    def rename(self, operation: Operation) -> None:
+        """Name the span as it would be if it began with an operation, which has no content."""
+        self.span.update_name(session.dialect.draft(operation).name)
+
     def became_handoff(self, target: str) -> None:
         """Turn a tool call that is under way into a handoff: one step, without a result."""
         self.answers = False

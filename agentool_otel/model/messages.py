@@ -127,10 +127,13 @@ def role_of(message: Message) -> Any:
 def thoughts(message: Message) -> list[Part]:
     """Return the parts of an output message that are the agent's thinking rather than its answer.
 
-    Those are its reasoning parts and, where it asks for tools, the text before the calls.
+    Those are its reasoning parts and, where it asks for tools, the text before the calls. That it
+    asks is known by the calls, or by its finish reason where the calls are not recorded with it.
     """
     parts = parts_of(message)
-    asks = any(part.get("type") == "tool_call" for part in parts)
+    asks = message.get("finish_reason") == "tool_call" or any(
+        part.get("type") == "tool_call" for part in parts
+    )
     return [
         part
         for part in parts

@@ -153,6 +153,13 @@ class StepSpan:
         if self.recording and self.live is not None:
             self.live.essentials.update(attributes)
 
+    def rename(self, **fields: Any) -> None:
+        """Set fields that the span is named by, where they have become known since it began."""
+        if self.recording and self.live is not None:
+            self.fields.update(fields)
+            with guarded(f"naming {self._what}"):
+                self.live.rename(replace(self.operation, **fields))
+
     def hand_over(self, target: str) -> None:
         """Turn a tool call into a handoff: one step, which names the agent that goes on."""
         if self.recording and self.live is not None:

@@ -16,6 +16,7 @@ from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.sources.containers import log_record, span_object
 from agentool_otel.sources.containers.container import Container
+from agentool_otel.sources.files.amplifier_log import AmplifierLog
 from agentool_otel.sources.files.damage import is_damaged, mend, mended
 from agentool_otel.sources.files.damaged_fields import (
     has_damaged_names,
@@ -34,7 +35,7 @@ EXPECTED = (
     "spans: OTLP as JSON or protobuf, or the JSON of an SDK, Jaeger, Tempo, Zipkin, Phoenix, "
     "Langfuse, LangSmith, MLflow, Braintrust, Weave, Opik, Datadog, Sentry, CloudWatch, Azure "
     "Monitor, Google Cloud Trace or a column store; tables as CSV or TSV too; OpenClaw's "
-    "telemetry; or trace documents; plain, gzip or zstd"
+    "telemetry; Amplifier's logs; or trace documents; plain, gzip or zstd"
 )
 """What can be read, for the error about anything else."""
 
@@ -70,6 +71,7 @@ class AnyJson:
         self._resource: Attributes = {}
         self._agents = {} if agents is None else agents
         self._openclaw = OpenClaw()
+        self._amplifier = AmplifierLog()
 
     def spans(
         self, value: Json, where: str, parts: Iterable[Piece] | None = None
@@ -112,7 +114,8 @@ class AnyJson:
 
     def rest(self) -> Iterator[SpanRecord]:
         """Yield the spans that were still open at the end of the file."""
-        yield from map(self._mended, self._openclaw.rest())
+        for events in (self._openclaw, self._amplifier):
+            yield from map(self._mended, events.rest())
 
     def _mended(self, span: SpanRecord) -> SpanRecord:
         """Return a span without marks of damage, one object for as many resources as possible."""
@@ -132,6 +135,8 @@ class AnyJson:
             yield from self._logs([value], scope_name(value.get("scope")), resource, where)
         elif what == "openclaw event":
             yield from self._openclaw.spans(value)
+        elif what == "amplifier event":
+            yield from self._amplifier.spans(value)
         elif isinstance(what, Container):
             self.loses.update(dict.fromkeys(what.loses))
             yield from what.spans(value, lambda message: self._report(where, message))

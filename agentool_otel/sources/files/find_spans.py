@@ -14,8 +14,8 @@ from agentool_otel.model.atif import is_trajectory
 from agentool_otel.sources.containers import attribute_map, cloudwatch, go_stdout, log_record
 from agentool_otel.sources.containers.container import Container, Object
 from agentool_otel.sources.containers.known import recognise as recognise_container
+from agentool_otel.sources.files import amplifier_log, openclaw
 from agentool_otel.sources.files.damage import with_marks
-from agentool_otel.sources.files.openclaw import is_event
 from agentool_otel.sources.files.tables import rows_of
 
 __all__ = ["TELLING", "Foreign", "Piece", "container_of", "normal", "pieces", "scope_name", "short"]
@@ -31,7 +31,7 @@ _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans",
            "instrumentation_library_spans", "ilSpans")  # fmt: skip
 
 
-Kind = Literal["otlp", "log record", "openclaw event", "trace", "trajectory"]
+Kind = Literal["otlp", "log record", "openclaw event", "amplifier event", "trace", "trajectory"]
 
 
 class Foreign(ValueError):
@@ -135,7 +135,8 @@ _KINDS: tuple[tuple[Callable[[Object], bool], Kind], ...] = (
     (is_trajectory, "trajectory"),
     (_is_trace, "trace"),
     (log_record.recognises, "log record"),
-    (is_event, "openclaw event"),
+    (openclaw.is_event, "openclaw event"),
+    (amplifier_log.is_event, "amplifier event"),
 )
 """In order of decision, before tables and containers."""
 

@@ -1,0 +1,60 @@
+"""What a translator of events needs of whoever keeps the steps.
+
+Content (messages, arguments, results) is handed over by functions, which are not called where it
+is not wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from agentool_otel.model.operations import Operation
+
+__all__ = ["Content", "Recorder", "Step"]
+
+Content = Callable[[], Mapping[str, Any]]
+"""Returns fields of an operation that are messages, arguments or results."""
+
+
+class Step(Protocol):
+    """A step under way. Nothing happens to one that has ended."""
+
+    def set(self, **fields: Any) -> None:
+        """Set fields that are no content: models, usage, finish reasons, error types."""
+
+    def add(self, content: Content) -> None:
+        """Add fields that are content."""
+
+    def mark(self, attributes: Mapping[str, Any]) -> None:
+        """Set attributes that no field of the operation stands for."""
+
+    def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
+        """Add a span event."""
+
+    def end(self, at_ns: int) -> None:
+        """End it, once."""
+
+
+S = TypeVar("S", bound=Step)
+
+
+class Recorder(Protocol[S]):
+    """Keeps steps."""
+
+    def start(
+        self, operation: Operation, parent: S | None, at_ns: int, content: Content | None = None
+    ) -> S:
+        """Start a step.
+
+        Args:
+            operation: what is known of it, without content.
+            parent: the step around it; None where no step of this recorder is.
+            at_ns: when it began, nanoseconds since the epoch.
+            content: what is known of its content.
+        """
+        ...
+
+    def wants_content(self, step: S) -> bool:
+        """Whether text that no field of the operation stands for is kept."""
+        ...

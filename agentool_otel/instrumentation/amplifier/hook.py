@@ -1,0 +1,241 @@
+"""What is registered with a session of Amplifier, and what is wrapped in it.
+
+- Handlers run in tasks of their own, in a copy of the context in which the event was sent: what
+  they make current reaches nobody. So the tools and providers that are mounted are wrapped: inside
+  their work the span of the step is current, and what is sent from there names its step.
+- Content is read late, after hooks that redact; a redacting hook runs at priority 10 by default.
+- A denied tool call has a `tool:pre` and nothing after it, and handlers behind the one that denies
+  are not asked. So of each call the first handler notes that it is about to be made, the last that
+  nobody denied it.
+- Every handler has a name of its own: the kernel keeps one way to unregister per name.
+
+Source: amplifier-core 2.0.2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import wraps
+from importlib import import_module
+from threading import RLock
+from time import time_ns
+from typing import Any
+
+from agentool_otel.content.policy import jsonable
+from agentool_otel.emit.session import guarded
+from agentool_otel.event_streams.amplifier.names import DELTAS, WATCHED
+from agentool_otel.event_streams.amplifier.payloads import Data, string
+from agentool_otel.event_streams.amplifier.session import Chat, ToolCall
+from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
+from agentool_otel.instrumentation.amplifier.live_steps import (
+    LiveRecorder,
+    LiveStep,
+    inside,
+    within,
+)
+
+__all__ = ["SessionHook"]
+
+_FIRST, _LAST = -1_000_000, 1_000_000
+_CHANNEL = "observability.events"
+"""Where modules announce events of their own."""
+
+_events: AmplifierEvents[LiveStep] = AmplifierEvents(LiveRecorder())
+_lock = RLock()
+"""One for all sessions of the process: a child's steps lie below those of its parent."""
+
+
+class SessionHook:
+    """Records one session."""
+
+    def __init__(self, coordinator: Any):
+        self._coordinator = coordinator
+        self._session_id = str(coordinator.session_id)
+        self._watched: set[str] = set()
+        self._undo: list[Callable[[], Any]] = []
+        self._about_to: dict[tuple[str, str], Data] = {}
+        """Tool calls that nobody has denied yet, nor let pass, by time and name."""
+
+    # -------------------------------------------------------------------------- registering
+
+    def register(self, names: Iterable[str] = WATCHED) -> None:
+        """Register for events, each once."""
+        for name in names:
+            if name not in self._watched and name not in DELTAS:
+                self._watched.add(name)
+                self._register(name, self._read, _LAST, "read")
+                if name == "tool:pre":
+                    self._register(name, self._foresee, _FIRST, "foresee")
+
+    def _register(
+        self, name: str, read: Callable[[str, Data], None], priority: int, what: str
+    ) -> None:
+        result = import_module("amplifier_core").HookResult
+
+        async def handle(event: str, data: dict[str, Any]) -> Any:
+            with guarded(f"recording {event} of Amplifier"), _lock:
+                read(event, data)
+            return result(action="continue")
+
+        hooks = self._coordinator.hooks
+        undo = hooks.register(name, handle, priority, f"agentool-otel {what} {name}")
+        if callable(undo):
+            self._undo.append(undo)
+
+    async def ready(self) -> None:
+        """Register for the events that modules announce, and wrap what they have mounted."""
+        with guarded("asking for the events of Amplifier's modules"):
+            for names in await self._coordinator.collect_contributions(_CHANNEL):
+                self.register(it for it in names or () if isinstance(it, str))
+        with guarded("wrapping the tools of Amplifier"):
+            for name, tool in (self._coordinator.get("tools") or {}).items():
+                self._wrap(tool, "execute", self._tool(name))
+        with guarded("wrapping the providers of Amplifier"):
+            for name, provider in (self._coordinator.get("providers") or {}).items():
+                self._wrap(provider, "complete", self._provider(name))
+
+    def _wrap(self, owner: Any, name: str, around: Callable[[Any], Any]) -> None:
+        """Put a wrapper on one object. One that takes no attributes is recorded by events alone."""
+        original = getattr(owner, name, None)
+        if not callable(original):
+            return
+        wrapper = wraps(original)(around(original))
+        with suppress(AttributeError, TypeError):
+            setattr(owner, name, wrapper)
+            self._undo.append(lambda: _unwrap(owner, name, wrapper, original))
+
+    def remove(self) -> None:
+        """Take everything back, and end what is under way."""
+        while self._undo:
+            with guarded("leaving a session of Amplifier"):
+                self._undo.pop()()
+        with guarded("leaving a session of Amplifier"), _lock:
+            data = {"session_id": self._session_id}
+            _events.read("session:end", data, time_ns())
+
+    # ------------------------------------------------------------------------------- events
+
+    def _foresee(self, event: str, data: Data) -> None:
+        self._about_to[_key(data)] = data
+
+    def _read(self, event: str, data: Data) -> None:
+        if event == "tool:pre":
+            self._about_to.pop(_key(data), None)
+        elif event in _AFTER_TOOLS:
+            self._tell_denials()
+        _events.read(event, data, time_ns(), inside())
+
+    def _tell_denials(self) -> None:
+        session = _events.session(self._session_id)
+        for data in self._about_to.values():
+            _events.deny(session, data, time_ns())
+        self._about_to.clear()
+
+    # ----------------------------------------------------------------------------- wrappers
+
+    def _tool(self, name: str) -> Callable[[Any], Any]:
+        def around(execute: Callable[..., Any]) -> Callable[..., Any]:
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                call = self._entered(name, args, kwargs)
+                if call is None:
+                    return await _result(execute(*args, **kwargs))
+                try:
+                    with within(call.step):
+                        return await _result(execute(*args, **kwargs))
+                except BaseException:
+                    call.raised = True
+                    raise
+
+            return wrapper
+
+        return around
+
+    def _entered(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> ToolCall[LiveStep] | None:
+        """Return the call that a tool has just been entered for."""
+        with guarded("finding a tool call of Amplifier"), _lock:
+            session = _events.session(self._session_id)
+            data: dict[str, Any] = {"tool_call_id": self._call_id()}
+            if data["tool_call_id"] is None and len(session.tools) > 1:
+                data["tool_input"] = jsonable(args[0] if args else kwargs.get("input"))
+            call = session.tool_of(name, data, untaken=True)
+            if call is not None:
+                call.taken = True
+            return call
+        return None
+
+    def _call_id(self) -> str | None:
+        """Return the id that loop-streaming keeps of the call that a task makes."""
+        with suppress(Exception):
+            held = self._coordinator._tool_dispatch_contexts[asyncio.current_task()]
+            members = held if isinstance(held, Mapping) else vars(held)
+            return string(members, "tool_call_id", "call_id", "id")
+        return None
+
+    def _provider(self, name: str) -> Callable[[Any], Any]:
+        def around(complete: Callable[..., Any]) -> Callable[..., Any]:
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                chat = self._begun(name)
+                if chat is None:
+                    return await _result(complete(*args, **kwargs))
+                try:
+                    with within(chat.step):
+                        response = await _result(complete(*args, **kwargs))
+                except BaseException as error:
+                    self._returned(chat, {"error": {"type": type(error).__qualname__}})
+                    raise
+                self._returned(chat, _telling(response))
+                return response
+
+            return wrapper
+
+        return around
+
+    def _begun(self, provider: str) -> Chat[LiveStep] | None:
+        with guarded("starting a model call of Amplifier"), _lock:
+            return _events.session(self._session_id).begin_chat(provider, time_ns())
+        return None
+
+    def _returned(self, chat: Chat[LiveStep], response: Data) -> None:
+        """End a model call, if no event has."""
+        with guarded("ending a model call of Amplifier"), _lock:
+            session = _events.session(self._session_id)
+            _events.end_call(session, chat, response, time_ns())
+
+
+_AFTER_TOOLS = frozenset({
+    "provider:request", "execution:end", "prompt:complete", "orchestrator:complete", "session:end",
+    "prompt:submit",
+})  # fmt: skip
+"""What is not sent while an orchestrator is still asking whether a tool may be called."""
+
+
+def _key(data: Data) -> tuple[str, str]:
+    return str(data.get("timestamp")), str(data.get("tool_name"))
+
+
+async def _result(given: Any) -> Any:
+    return await given if inspect.isawaitable(given) else given
+
+
+def _telling(response: Any) -> Data:
+    """Return what a response says of its call beside its content."""
+    usage = getattr(response, "usage", None)
+    reason = getattr(response, "finish_reason", None)
+    return {
+        "finish_reason": reason,
+        "usage": jsonable(usage) if usage is not None else None,
+    }
+
+
+def _unwrap(owner: Any, name: str, wrapper: Any, original: Any) -> None:
+    """Take a wrapper away, where nobody has put another one around it."""
+    if vars(owner).get(name) is not wrapper:
+        return
+    delattr(owner, name)
+    if getattr(owner, name, None) != original:
+        setattr(owner, name, original)

@@ -1,0 +1,66 @@
+"""Amplifier's logs: `events.jsonl`, a line for each event of a session.
+
+    {"ts", "lvl", "schema": {"name": "amplifier.log", "ver": "1.0.0"}, "event", "session_id",
+     "status"?, "duration_ms"?, "error"?, "request_id"?, "data": {...}}
+
+Some members of an event stand beside `data`, which holds the others. Each session has a file of
+its own: a child's steps are a trace of their own where its file is read without its parent's.
+
+Source: microsoft/amplifier-module-hooks-logging, schema `amplifier.log` 1.0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agentool_otel.event_streams.amplifier.names import KERNEL, MODULES
+from agentool_otel.event_streams.amplifier.payloads import event_time
+from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
+from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.sources.containers.container import Object
+
+__all__ = ["AmplifierLog", "is_event"]
+
+_SCHEMA = "amplifier.log"
+_KNOWN = frozenset((*KERNEL, *MODULES))
+_ENVELOPE = frozenset({"ts", "lvl", "schema", "event", "data"})
+
+
+def is_event(o: Object) -> bool:
+    """Whether an object is a line of such a log: by its schema, else by an event that is known."""
+    schema, event = o.get("schema"), o.get("event")
+    if not isinstance(event, str):
+        return False
+    if isinstance(schema, dict):
+        return schema.get("name") == _SCHEMA
+    return event in _KNOWN and isinstance(o.get("session_id"), str)
+
+
+class AmplifierLog:
+    """Turns the lines of one file into spans, in their order."""
+
+    def __init__(self) -> None:
+        self._done: list[SpanRecord] = []
+        recorder = SpanRecorder(self._done.append, "amplifier", {"service.name": "amplifier"})
+        self._events: AmplifierEvents[RecordedStep] = AmplifierEvents(recorder)
+
+    def spans(self, line: Object) -> Iterator[SpanRecord]:
+        """Yield the spans that a line completes."""
+        data: dict[str, Any] = {k: v for k, v in line.items() if k not in _ENVELOPE}
+        told = line.get("data")
+        if isinstance(told, dict):
+            data = {**told, **data}
+        self._events.read(str(line["event"]), data, event_time(line.get("ts")) or 0)
+        yield from self._take()
+
+    def rest(self) -> Iterator[SpanRecord]:
+        """Yield the spans that were still open at the end of the file."""
+        self._events.close()
+        yield from self._take()
+
+    def _take(self) -> Iterator[SpanRecord]:
+        done = self._done[:]
+        self._done.clear()
+        return iter(done)

@@ -1,0 +1,420 @@
+"""Checks 46 to 60: Amplifier, in real sessions of its kernel.
+
+The published orchestrators are not on PyPI: one of our own sends what either of them sends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import json
+from collections import Counter
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import agentool_otel
+from agentool_otel.event_streams.amplifier.names import DELTAS, KERNEL, MODULES, WATCHED
+from tests.seed_systems.amplifier.sessions import (
+    LOOPS,
+    call,
+    kernel,
+    plan,
+    run,
+    session,
+    spans_named,
+)
+
+pytest.importorskip("amplifier_core", reason="amplifier-core needs Python 3.11")
+
+FIVE = [call(f"call_{n}", city=city) for n, city in
+        enumerate(("Paris", "Atlantis", "Rome", "Nowhere", "Paris"))]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def configured(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The provider of the test is in force already: mounting the hook configures nothing."""
+    monkeypatch.setattr(agentool_otel, "instrument", lambda **_: None)
+
+
+def facts(span: Any) -> tuple[Any, ...]:
+    at = span.attributes
+    return (
+        at.get("gen_ai.tool.call.arguments"),
+        at.get("gen_ai.tool.call.result"),
+        at.get("error.type"),
+    )
+
+
+def parents(spans: Any) -> dict[str, str | None]:
+    """Return the name of each span's parent, by the name of the span."""
+    names = {it.context.span_id: it.name for it in spans.finished()}
+    return {
+        it.name: None if it.parent is None else names.get(it.parent.span_id)
+        for it in spans.finished()
+    }
+
+
+async def allow(event: str, data: Any) -> Any:
+    return kernel().HookResult(action="continue")
+
+
+# ------------------------------------------------------------------------------------ mounting
+
+
+def test_check_46_the_hook_is_an_entry_point_that_a_real_session_mounts(spans: Any) -> None:
+    found = importlib.metadata.entry_points(group="amplifier.modules")
+    assert "hooks-agentool-otel" in {it.name for it in found}
+    assert run(plan("Good day."), "Hello") == ["Good day."]
+    assert [it.name for it in spans.finished()] == ["chat scripted-1", "invoke_agent"]
+
+
+def test_check_46_an_option_that_is_not_known_costs_the_hook_and_not_the_session(
+    spans: Any,
+) -> None:
+    hooks = [{"module": "hooks-agentool-otel", "config": {"endpont": "http://x"}}]
+    assert run(plan("Good day.", hooks=hooks), "Hello") == ["Good day."]
+    assert spans.finished() == []
+
+
+def test_check_47_every_event_of_the_kernel_is_watched_or_left_alone_on_purpose() -> None:
+    assert set(kernel(".events").ALL_EVENTS) == set(KERNEL)
+    assert set(KERNEL) - set(WATCHED) == DELTAS
+    assert not DELTAS & set(MODULES)
+
+
+@pytest.mark.parametrize("event", sorted(set(WATCHED)))
+def test_check_47_no_event_troubles_a_session_whatever_it_holds(event: str, spans: Any) -> None:
+    async def send(it: Any) -> None:
+        for data in ({}, {"tool_name": 3, "error": [], "usage": 1, "block": None, "prompt": {}}):
+            await it.coordinator.hooks.emit(event, data)
+
+    assert run(plan("Good day."), "Hello", before=send) == ["Good day."]
+    assert spans_named(spans, "chat scripted-1")
+
+
+def test_check_48_events_that_modules_announce_are_on_the_step_they_are_about(spans: Any) -> None:
+    hooks = [{"module": "scripted-announcing"}, {"module": "hooks-agentool-otel"}]
+    run(plan("Good day.", hooks=hooks), "Hello")
+    [turn] = spans_named(spans, "invoke_agent")
+    [event] = [it for it in turn.events if it.name == "amplifier.garden.watered"]
+    assert dict(event.attributes) == {"amplifier.litres": 3}
+
+
+# ----------------------------------------------------------------------------------- tool calls
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("ids", [True, False])
+def test_check_49_parallel_calls_of_one_tool_are_paired(loop: str, ids: bool, spans: Any) -> None:
+    run(plan({"calls": FIVE}, "Sunny.", loop=loop, ids=ids), "How is it?")
+    tools = spans_named(spans, "execute_tool weather")
+    cities = [json.loads(it.attributes["gen_ai.tool.call.arguments"])["city"] for it in tools]
+    assert Counter(cities) == Counter(Paris=2, Atlantis=1, Rome=1, Nowhere=1)
+    for city, tool in zip(cities, tools, strict=True):
+        _, result, error = facts(tool)
+        assert (error is not None) == (
+            city == "Atlantis" or (city, loop) == ("Nowhere", "streaming")
+        )
+        if city in ("Paris", "Rome"):
+            assert city in result
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_check_50_a_tool_that_raises_or_fails_is_an_error(loop: str, spans: Any) -> None:
+    asked = [call("a", city="Atlantis"), call("b", tool="absent", x=1)]
+    run(plan({"calls": asked}, "Sorry.", loop=loop), "How is it?")
+    [raised] = spans_named(spans, "execute_tool weather")
+    [absent] = spans_named(spans, "execute_tool absent")
+    for span in (raised, absent):
+        assert span.status.status_code.name == "ERROR"
+    assert raised.attributes["agentool.tool.error"] == "Atlantis has sunk"
+    assert "absent" in absent.attributes["agentool.tool.error"]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_check_51_a_denied_call_is_closed_as_denied(loop: str, spans: Any) -> None:
+    async def deny(event: str, data: Any) -> Any:
+        denied = data["tool_input"]["city"] == "Rome"
+        return kernel().HookResult(action="deny" if denied else "continue", reason="not Rome")
+
+    async def before(it: Any) -> None:
+        it.coordinator.hooks.register("tool:pre", deny, 0, "deny")
+
+    run(plan({"calls": [FIVE[0], FIVE[2]]}, "Sunny.", loop=loop), "How is it?", before=before)
+    errors = [it.attributes.get("error.type") for it in spans_named(spans, "execute_tool weather")]
+    assert sorted(errors, key=str) == [None, "permission_denied"]
+
+
+def test_check_51_an_approval_that_waits_is_on_the_call_it_is_about(spans: Any) -> None:
+    async def before(it: Any) -> None:
+        async def ask(event: str, data: Any) -> Any:
+            asked = {"tool_name": "weather", "action": "look", "risk_level": "high"}
+            await it.coordinator.hooks.emit("approval:required", asked)
+            await it.coordinator.hooks.emit("approval:granted", {"tool_name": "weather"})
+            return await allow(event, data)
+
+        # Behind ours: the call is under way by then.
+        it.coordinator.hooks.register("tool:pre", ask, 2_000_000, "ask")
+
+    run(plan({"calls": FIVE[:1]}, "Sunny."), "How is it?", before=before)
+    [tool] = spans_named(spans, "execute_tool weather")
+    assert [it.name for it in tool.events] == [
+        "amplifier.approval.required",
+        "amplifier.approval.granted",
+    ]
+    assert tool.events[0].attributes["amplifier.risk_level"] == "high"
+
+
+# ---------------------------------------------------------------------------------- model calls
+
+
+def test_check_52_a_failed_call_with_two_ends_is_one_span(spans: Any) -> None:
+    with pytest.raises(RuntimeError, match="too many"):
+        run(plan({"error": "too many"}), "Hello")
+    [chat] = spans_named(spans, "chat scripted-1")
+    assert chat.attributes["error.type"] == "error"
+    assert chat.status.description == "too many"
+
+
+def test_check_52_retries_are_on_the_call_that_is_retried(spans: Any) -> None:
+    run(plan({"text": "Good day.", "retries": 2}), "Hello")
+    [chat] = spans_named(spans, "chat scripted-1")
+    assert [it.name for it in chat.events] == ["amplifier.provider.retry"] * 2
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_check_52_calls_at_the_same_time_are_paired(silent: bool, spans: Any) -> None:
+    async def main() -> None:
+        async with session(plan("a", "b", "c", provider={"silent": silent})) as it:
+            provider = it.coordinator.get("providers")["scripted"]
+            request = kernel(".message_models").ChatRequest(messages=[])
+            await asyncio.gather(*(provider.complete(request) for _ in range(3)))
+
+    asyncio.run(main())
+    chats = [it for it in spans.finished() if it.name.startswith("chat")]
+    assert len(chats) == 3
+    assert {it.attributes["gen_ai.usage.output_tokens"] for it in chats} == {7}
+
+
+def test_check_52_an_older_kernel_without_request_ids_is_paired_in_order() -> None:
+    lines: list[dict[str, Any]] = [
+        {"event": "prompt:submit", "data": {"prompt": "Hello"}},
+        *({"event": "llm:request", "data": {"model": model}} for model in ("a", "b")),
+        *({"event": "llm:response", "data": {"usage": {"input": n}}} for n in (1, 2)),
+        {"event": "orchestrator:complete", "status": "success"},
+    ]
+    chats = [it for it in recorded(lines) if it.name.startswith("chat")]
+    assert [(it.name, it.attributes["gen_ai.usage.input_tokens"]) for it in chats] == [
+        ("chat a", 1),
+        ("chat b", 2),
+    ]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_check_53_a_child_session_lies_below_the_call_that_started_it(
+    loop: str, spans: Any
+) -> None:
+    tools = [{"module": "scripted-delegate", "config": {"child": plan("A poem.", loop=loop)}}]
+    asked = {"calls": [call("call_1", tool="delegate", task="Write!")]}
+    run(plan(asked, "Done.", loop=loop, tools=tools), "A poem, please.")
+    assert parents(spans)["invoke_agent writer"] == "execute_tool delegate"
+    assert len({it.context.trace_id for it in spans.finished()}) == 1
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_check_54_the_current_span_is_that_of_the_tool_and_of_the_model_call(
+    loop: str, spans: Any
+) -> None:
+    from opentelemetry import trace
+
+    modules = import_module("amplifier_module_scripted")
+
+    seen: list[int] = []
+    modules.probed(lambda: seen.append(trace.get_current_span().get_span_context().span_id))
+    run(plan({"calls": FIVE[:1]}, "Sunny.", loop=loop), "How is it?")
+    modules.probed(lambda: None)
+    ids = {it.context.span_id: it.name for it in spans.finished()}
+    assert [ids[it] for it in seen] == [
+        "chat scripted-1",
+        "execute_tool weather",
+        "chat scripted-1",
+    ]
+
+
+# ------------------------------------------------------------------------------------- payloads
+
+
+@pytest.mark.parametrize("given", ["input", "tool_input", "arguments"])
+@pytest.mark.parametrize("gave", ["result", "tool_result"])
+def test_check_55_arguments_and_results_are_read_under_all_their_names(
+    given: str, gave: str, spans: Any
+) -> None:
+    run(plan({"calls": FIVE[2:3]}, "Sunny.", words=(given, gave)), "How is it?")
+    [tool] = spans_named(spans, "execute_tool weather")
+    arguments, result, _ = facts(tool)
+    assert json.loads(arguments) == {"city": "Rome"}
+    assert json.loads(result) == {"city": "Rome", "sky": "sunny"}
+
+
+def test_check_55_usage_in_older_words_is_read(spans: Any) -> None:
+    run(plan("Good day.", provider={"older": True}), "Hello")
+    [chat] = spans_named(spans, "chat scripted-1")
+    assert chat.attributes["gen_ai.usage.input_tokens"] == 21
+    assert chat.attributes["gen_ai.usage.cache_read.input_tokens"] == 5
+
+
+def test_check_55_usage_as_the_repr_of_a_model_is_read() -> None:
+    from agentool_otel.event_streams.amplifier.payloads import cost_of, usage_of
+
+    usage = kernel(".message_models").Usage(
+        input_tokens=21, output_tokens=7, total_tokens=28, cost_usd="0.0123"
+    )
+    for text in (str(usage), repr(usage)):
+        read = usage_of({"usage": text})
+        assert read is not None
+        assert (read.input_tokens, read.output_tokens, read.total_tokens) == (21, 7, 28)
+        assert cost_of({"usage": text}) == 0.0123
+
+
+def test_check_56_content_is_what_a_redacting_hook_has_left(spans: Any) -> None:
+    async def redact(event: str, data: Any) -> Any:
+        return kernel().HookResult(action="modify", data={**data, "prompt": "[left out]"})
+
+    async def before(it: Any) -> None:
+        for event in ("prompt:submit", "execution:start"):
+            it.coordinator.hooks.register(event, redact, 10, f"redact {event}")
+
+    run(plan("Good day."), "My secret is blue.", before=before)
+    [turn] = spans_named(spans, "invoke_agent")
+    assert "[left out]" in turn.attributes["gen_ai.input.messages"]
+    assert not any("blue" in str(it.attributes) for it in spans.finished())
+
+
+def test_check_57_our_own_fault_is_not_the_sessions(
+    spans: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentool_otel.emit.session import session as emit_session
+    from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(emit_session, "strict", False)
+    for name in ("read", "session", "deny", "end_call"):
+        monkeypatch.setattr(AmplifierEvents, name, broken)
+    asked = {"calls": FIVE[:2]}
+    assert run(plan(asked, "Sunny."), "How is it?") == ["Sunny."]
+
+
+def test_check_57_a_session_is_left_as_it_was_found(spans: Any) -> None:
+    async def main() -> None:
+        it = session(plan("Good day."))
+        await it.initialize()
+        tool = it.coordinator.get("tools")["weather"]
+        provider = it.coordinator.get("providers")["scripted"]
+        assert "execute" in vars(tool)
+        await it.execute("Hello")
+        handlers = it.coordinator.hooks.list_handlers
+        assert any(handlers().values())
+        await it.cleanup()
+        assert not any("agentool" in name for names in handlers().values() for name in names)
+        assert "execute" not in vars(tool)
+        assert "complete" not in vars(provider)
+
+    asyncio.run(main())
+
+
+def test_check_57_nothing_is_altered(spans: Any) -> None:
+    asked = [{"text": "Let me look.", "calls": FIVE}, "Sunny."]
+    hooks: list[Any] = []
+    assert run(plan(*asked), "How is it?") == run(plan(*asked, hooks=hooks), "How is it?")
+
+
+def test_check_58_costs_and_cached_tokens_are_kept(spans: Any) -> None:
+    run(plan("Good day."), "Hello")
+    [chat] = spans_named(spans, "chat scripted-1")
+    kept = {name: value for name, value in chat.attributes.items() if "usage" in name}
+    assert chat.attributes["agentool.cost.usd"] == 0.0123
+    assert kept["gen_ai.usage.cache_read.input_tokens"] == 5
+    assert kept["gen_ai.usage.reasoning.output_tokens"] == 3
+    assert 2 in kept.values()
+
+
+def test_check_60_a_plain_dict_is_a_result_and_a_schema_may_be_on_the_class(spans: Any) -> None:
+    run(plan({"calls": [call("a", city="Plain")]}, "Mild."), "How is it?")
+    [tool] = spans_named(spans, "execute_tool weather")
+    assert json.loads(tool.attributes["gen_ai.tool.call.result"]) == {"result": "mild"}
+    assert "error.type" not in tool.attributes
+
+
+# ----------------------------------------------------------------------------------------- logs
+
+
+def recorded(lines: list[dict[str, Any]], session_id: str = "s1") -> list[Any]:
+    """Return the spans of a log, in the order in which they began."""
+    from agentool_otel.sources.files.amplifier_log import AmplifierLog, is_event
+
+    log = AmplifierLog()
+    found: list[Any] = []
+    for second, line in enumerate(lines):
+        stamped = {"session_id": session_id, "ts": f"2026-11-23T10:00:{second:02}.000+00:00"}
+        full = {**stamped, "schema": {"name": "amplifier.log", "ver": "1.0.0"}, **line}
+        assert is_event(full)
+        found += log.spans(full)
+    return sorted([*found, *log.rest()], key=lambda it: it.start_ns)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_check_59_a_log_gives_the_trajectories_of_the_live_session(
+    loop: str, spans: Any, tmp_path: Path
+) -> None:
+    log = tmp_path / "events.jsonl"
+    hooks: list[dict[str, Any]] = [
+        {"module": "scripted-logging", "config": {"path": str(log)}},
+        {"module": "hooks-agentool-otel"},
+    ]
+    tools = [{"module": "scripted-delegate", "config": {
+        "child": plan("A poem.", loop=loop, hooks=hooks)}}]  # fmt: skip
+    asked = {
+        "text": "Let me look.",
+        "calls": [*FIVE, call("call_9", tool="delegate", task="Write!")],
+    }
+    run(plan(asked, "Sunny.", loop=loop, hooks=hooks, tools=tools), "How is it?")
+    from agentool_otel.sources.opening import open_source
+
+    offline = sorted(_shape(it.attributes) for it in open_source(str(log)).spans())
+    live = sorted(_shape(it.attributes) for it in spans.finished())
+    assert offline == live
+    documents = [it.to_dict() for it in agentool_otel.load(log)]
+    assert documents == [it.to_dict() for it in agentool_otel.load(log)]
+    assert {it["status"] for it in documents} == {"success"}
+
+
+_LIVE_ONLY = ("agentool.span.", "agentool.step.", "agentool.metrics.", "gen_ai.agent.name")
+"""Written live beside what a span says itself: of the agent on every span of its run."""
+
+
+def _shape(attributes: Any) -> str:
+    """Return what a span says, without its ids and its places in the run."""
+    return json.dumps(
+        {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in attributes.items()
+            if not name.startswith(_LIVE_ONLY)
+        },
+        sort_keys=True,
+        default=str,
+    )
+
+
+def test_check_59_a_log_that_breaks_off_gives_what_there_is() -> None:
+    lines = [
+        {"event": "prompt:submit", "data": {"prompt": "Hello"}},
+        {"event": "tool:pre", "data": {"tool_name": "weather", "tool_input": {"city": "Rome"}}},
+    ]
+    turn, tool = recorded(lines)
+    assert turn.attributes["agentool.status"] == "incomplete"
+    assert tool.attributes["agentool.tool.incomplete"] == "call_only"
