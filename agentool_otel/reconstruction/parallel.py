@@ -28,6 +28,7 @@ from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.span_files import span_decoder
 from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.offloaded import allow, recordings
 
 __all__ = ["rebuild_in_processes"]
 
@@ -77,7 +78,8 @@ def rebuild_in_processes(
     """
     waiting = Waiting()
     decoders: dict[Decoder, int] = {}
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _start, (finish, cost))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, _start, (finish, cost, recordings()))
     traces = _batches((_rows(spans, decoders) for spans in groups), len)
     try:
         for done in _ahead(pool, jobs, _rebuild, traces):
@@ -150,8 +152,9 @@ _finish: Callable[[Rebuilt], Any]
 _prices: Prices | None
 
 
-def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
+def _start(finish: Callable[[Rebuilt], Any], cost: bool, folders: frozenset[str]) -> None:
     global _finish, _prices
+    allow(folders)
     _finish, _prices = finish, Prices() if cost else None
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the reading process's to handle
 
