@@ -6,7 +6,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
-__all__ = ["from_ns", "parse_duration", "parse_time", "same_text", "to_ns"]
+__all__ = ["from_ns", "in_calendar", "parse_duration", "parse_time", "same_text", "to_ns"]
 
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ]"
@@ -93,6 +93,11 @@ def from_ns(ns: int) -> str:
     if fraction := digits[3:].rstrip("0"):
         return f"{_to_the_minute(minutes)}:{digits[1:3]}.{fraction}Z"
     return f"{_to_the_minute(minutes)}:{digits[1:3]}Z"
+
+
+def in_calendar(ns: int) -> bool:
+    """Whether a time lies in the years 1 to 9999, so that it has a text."""
+    return _FIRST_NS <= ns < _END_NS
 
 
 @lru_cache(maxsize=4096)

@@ -34,10 +34,11 @@ from agentool_otel.reconstruction.correlation.loose_calls import (
 from agentool_otel.reconstruction.correlation.spooled import unpacked
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
+from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.reconstruction.wrappers import leave_out_repeated, unwrapped
+from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.grouping.by_trace import copies_of
 
@@ -183,24 +184,26 @@ def _assign(
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     """Return the runs of an OTel trace and the nodes that belong to none of them."""
     leave_out_repeated(ordered)
-    bodies: dict[Node, list[Node]] = {node: [] for node in ordered if node.is_run}
+    bodies = {node: Body(_makes_step) for node in ordered if node.is_run}
     if not bodies:
         return [], [node for node in ordered if _makes_step(node)]
     roots = list(bodies)
     loose: list[Node] = []
     run_around: dict[Node, Node | None] = {}
+    nearest = Nearest(_is_run)
     for node in ordered:
-        run = run_around[node] = _run_around(node, run_around)
+        up = node.parent
+        run = run_around[node] = up if up is None or up.is_run else nearest.at(up)
         if run is not None:
-            bodies[run].append(node)
+            bodies[run].add(node)
         elif not node.is_run and _makes_step(node):
             loose.append(node)
-    roots = unwrapped(roots, bodies, run_around, _makes_step)
+    roots = unwrapped(roots, bodies, run_around)
     several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
     ids = {root: _trace_id(root, several) for root in roots}
     runs: list[RunSpans] = []
     for root in roots:
-        spans = RunSpans(ids[root], root, bodies[root])
+        spans = RunSpans(ids[root], root, bodies[root].ordered())
         above = run_around[root]
         if above is not None:
             spans.link["parent_trace_id"] = ids[above]
@@ -208,14 +211,8 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     return runs, loose
 
 
-def _run_around(node: Node, known: dict[Node, Node | None]) -> Node | None:
-    """Return the nearest run around a node, given that of earlier nodes."""
-    up = node.parent
-    while up is not None and not up.is_run:
-        if up in known:
-            return known[up]
-        up = up.parent
-    return up
+def _is_run(node: Node) -> bool:
+    return node.is_run
 
 
 def _relinked(spans: list[SpanRecord], trace_id: str) -> RunSpans:
