@@ -239,12 +239,12 @@ class _Handed:
         """Return the handoff that led to a run, by a span around it or by name, the first of the
         two, and leave it out. None is added any more."""
         if self._around is None:
-            self._around = Nearest(lambda node: self._first(self._by_node.get(node)) is not None)
+            self._around = Nearest(lambda it: it.is_run or self._first_of(it) is not None)
         around = self._around.at(run.parent)
         found = [
             handoff
             for handoff in (
-                self._first(self._by_node.get(around)) if around is not None else None,
+                self._first_of(around) if around is not None else None,
                 self._first(self._by_name.get(plain_name(name))) if name is not None else None,
             )
             if handoff is not None
@@ -254,6 +254,9 @@ class _Handed:
         first = min(found, key=lambda handoff: handoff.number)
         self._taken.add(first)
         return first
+
+    def _first_of(self, node: Node) -> _Handoff | None:
+        return self._first(self._by_node.get(node))
 
     def _first(self, handoffs: deque[_Handoff] | None) -> _Handoff | None:
         while handoffs and handoffs[0] in self._taken:

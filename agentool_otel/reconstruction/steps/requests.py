@@ -32,7 +32,7 @@ class ToolCall(msgspec.Struct, eq=False):
     """The model call that requested it."""
     node: Node | None = None
     """The tool span that executes it."""
-    repeats: tuple[ToolExecution | McpRequest, ...] = ()
+    repeats: list[ToolExecution | McpRequest] = []
     """Other spans of the same call, such as an MCP request below the tool's span."""
     message_result: Any = UNSET
     """The result sent to the model, where the span has none."""

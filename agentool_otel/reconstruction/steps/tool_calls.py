@@ -205,7 +205,7 @@ class ToolCalls(list[ToolCall]):
                         if operation.arguments is not UNSET:
                             call.arguments = operation.arguments
                         operation = other
-                call.repeats += (operation,)
+                call.repeats.append(operation)
                 self._part_of[node] = call
                 return
 
