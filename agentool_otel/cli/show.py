@@ -23,8 +23,8 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reconstruction.cost import Prices
-from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.lineage import Nearest
+from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 

@@ -121,9 +121,7 @@ def _outputs(_: Sequence[Node]) -> dict[str, FieldValue]:
 
 
 _INPUT = _Field(_input_here, _first_run, "input of the first run inside", _inputs)
-_OUTPUT = _Field(
-    _output_here, _last_run, "output of the run inside that ended last", _outputs
-)
+_OUTPUT = _Field(_output_here, _last_run, "output of the run inside that ended last", _outputs)
 
 
 def _own_input(root: Node | None) -> FieldValue | None:

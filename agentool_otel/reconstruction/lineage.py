@@ -40,7 +40,7 @@ class Nearest:
         passed: list[Node] = []
         while node is not None and (node in further or not self._holds(node)):
             passed.append(node)
-            node = further[node] if node in further else node.parent
+            node = further.get(node, node.parent)
         for one in passed:
             further[one] = node
         return node

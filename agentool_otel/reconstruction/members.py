@@ -156,9 +156,8 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
 def _names_conversation(node: Node) -> bool:
     """Whether a span names its conversation itself, rather than by the vocabulary of its SDK."""
     conversation = node.operation.conversation_id
-    return (
-        conversation is not None
-        and conversation == node.span.attributes.get(gen_ai.CONVERSATION_ID)
+    return conversation is not None and conversation == node.span.attributes.get(
+        gen_ai.CONVERSATION_ID
     )
 
 

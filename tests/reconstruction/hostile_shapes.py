@@ -127,9 +127,7 @@ def chain(*kinds: str, **attributes: Any) -> Shape:
 
     def shape(spans: int) -> list[SpanRecord]:
         turns = cycle(kinds)
-        return [
-            span(n, next(turns), n - 1 if n else None, **attributes) for n in range(spans)
-        ]
+        return [span(n, next(turns), n - 1 if n else None, **attributes) for n in range(spans)]
 
     return shape
 
@@ -227,9 +225,7 @@ def no_call_ids(spans: int) -> list[SpanRecord]:
 
 def own_attributes(spans: int) -> list[SpanRecord]:
     """A trace in which every span has an attribute of its own."""
-    return [
-        span(n, "chat", 0 if n else None, **{f"gen_ai__own_{n}": n}) for n in range(spans)
-    ]
+    return [span(n, "chat", 0 if n else None, **{f"gen_ai__own_{n}": n}) for n in range(spans)]
 
 
 SHAPES: dict[str, Shape] = {

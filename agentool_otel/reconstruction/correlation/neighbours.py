@@ -1,4 +1,4 @@
-"""Which model call a tool outside any run belongs to: the last one before it near by in the tree."""
+"""Which model call a tool outside any run belongs to: the last one before it, near in the tree."""
 
 from __future__ import annotations
 

@@ -143,7 +143,9 @@ class HandoffSteps:
         if target is not None:
             keys.append(("to" if call.id is None else "bare", plain_name(target)))
         below = self._root.lineage.count
-        return any(below(_transfer_keys, key, self._root) > self._own_transfers[key] for key in keys)
+        return any(
+            below(_transfer_keys, key, self._root) > self._own_transfers[key] for key in keys
+        )
 
     @cached_property
     def _own_transfers(self) -> Counter[tuple[str, str]]:

@@ -30,6 +30,7 @@ from agentool_otel.reconstruction.values import plain
 from agentool_otel.semconv import agentool, openinference
 
 __all__ = [
+    "BESIDE",
     "ToolCall",
     "ToolCalls",
     "call_above",
@@ -59,7 +60,7 @@ class ToolCalls(list[ToolCall]):
         """The call that each tool span executes."""
         self._part_of: dict[Node, ToolCall] = {}
         """The same, with the spans that repeat a call."""
-        self._beside: dict[str, deque[Node]] = defaultdict(partial(deque, maxlen=_BESIDE))
+        self._beside: dict[str, deque[Node]] = defaultdict(partial(deque, maxlen=BESIDE))
         """By id, the last tool spans."""
         self._nameless: dict[tuple[str | None, str], list[ToolCall]] = {}
         """By name and arguments, the calls without an id."""
@@ -283,7 +284,7 @@ def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
 _AROUND = 8
 """How many tools around a span may be of its call. A tool, the request for it, the server's span
 and that of a tracer beside are four."""
-_BESIDE = 16
+BESIDE = 16
 """How many earlier spans with its call id a span is compared with."""
 _ALIKE = 64
 """How many equal calls without an id a part of a history is compared with."""
@@ -307,7 +308,7 @@ def _agree(first: Node, second: Node) -> bool:
 
 
 def _arguments_of(node: Node, operation: ToolExecution) -> str:
-    """Return the arguments of a tool span as text, made once: many spans may be compared with it."""
+    """Return the arguments of a tool span as text, made once: many may be compared with it."""
     known = node.lineage.table(_argument_texts)
     text = known.get(node.span.span_id)
     if text is None:
