@@ -1,9 +1,9 @@
 """Texts that were stored apart from their span because they were too large for an attribute.
 
-`content.fitting` leaves the sha256, the size and the place on the span; the place is not believed,
-since a file of spans is anybody's. A text is looked for by its hash, in the folder `content` beside the
-files that are read and where `AGENTOOL_OFFLOAD` says, and nowhere else. One that is gone, or has
-changed, stays shortened as it is on the span, and the fidelity report notes it.
+`content.fitting` leaves the sha256, the size and the place on the span. The place is not believed,
+since a file of spans is anybody's: a text is looked for by its hash, in the folder `content` beside
+the files that are read and where `AGENTOOL_OFFLOAD` says, and nowhere else. One that is gone, or
+has changed, stays shortened as it is on the span, and the fidelity report notes it.
 """
 
 from __future__ import annotations

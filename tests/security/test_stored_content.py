@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -32,14 +31,14 @@ def noted(stored: object, data: bytes, **other: object) -> dict[str, Any]:
 
 
 @pytest.fixture
-def secret(tmp_path: Path) -> Iterator[bytes]:
+def secret(tmp_path: Path) -> bytes:
     """The content of a file beside the folder of a recording, which the recording knows."""
     data = os.urandom(20).hex().encode()
     (tmp_path / "secret").write_bytes(data)
     (tmp_path / "recordings" / "content").mkdir(parents=True)
     (tmp_path / "recordings" / "spans.jsonl").write_bytes(b"{}\n")
     open_source(tmp_path / "recordings")
-    yield data
+    return data
 
 
 def test_only_the_folder_of_the_recording_is_looked_into(tmp_path: Path, secret: bytes) -> None:

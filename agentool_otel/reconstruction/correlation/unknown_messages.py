@@ -88,7 +88,13 @@ def _same_runs(calls: list[Node]) -> Iterator[tuple[Node, Node]]:
         conversation = node.operation.conversation_id
         if conversation is not None:
             yield of_conversation.setdefault(conversation, node), node
-        alike = [run for run in runs if _may_share_conversation(run, node)]
+        scope = node.span.scope
+        possible = [
+            run
+            for run in runs
+            if run.waits is None or run.end_ns <= start_ns or run.last.span.scope != scope
+        ]
+        alike = [run for run in possible if _may_share_conversation(run, node)]
         twins = [run for run in alike if _overlaps(run, node)]
         before = [run for run in alike if _may_precede(run, node)]
         continued = _nearest(twins or before, node)

@@ -7,13 +7,17 @@ compared with: agents with their model calls and tools.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from itertools import cycle
+from types import FrameType
 from typing import Any
 
+from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["ORDINARY", "SHAPES", "Shape", "span"]
+__all__ = ["OTHER_SHAPES", "SHAPES", "Shape", "lines_per_span", "ordinary", "span"]
 
 Shape = Callable[[int], list[SpanRecord]]
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -100,6 +104,28 @@ _KINDS: dict[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
     ),
     "plain": lambda n: (f"step {n}", {}),
 }
+
+
+# ------------------------------------------------------------------------------------- the work
+
+
+def lines_per_span(spans: list[SpanRecord], finish: Callable[[Rebuilt], object]) -> float:
+    """Return how many lines of Python it takes to rebuild spans, per span."""
+    lines = 0
+
+    def count(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal lines
+        lines += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        for rebuilt in rebuild(spans):
+            finish(rebuilt)
+    finally:
+        sys.settrace(before)
+    return lines / len(spans)
 
 
 # ---------------------------------------------------------------------------------- the ordinary
@@ -237,6 +263,30 @@ SHAPES: dict[str, Shape] = {
     "chain of agents": chain("agent"),
     "every span an attribute of its own": own_attributes,
 }
-"""Those of the audit."""
+"""Those of the audit whose work depends on the number of spans."""
 
-ORDINARY = ordinary
+OTHER_SHAPES: dict[str, Shape] = {
+    **{f"{kinds[0]} upwards": upwards(*kinds) for kinds in (("agent", "chat", "tool"), ("chat",))},
+    "agents of one name": chain("agent", gen_ai__agent__name="a"),
+    "wrappers": chain("workflow"),
+    "workflows and agents": comb("workflow", "agent"),
+    "tools of one server": chain("tool", "mcp"),
+    "transfers": chain("transfer", "agent"),
+    "delegations": chain("delegation", "agent"),
+    "transfers side by side": fan("agent", "transfer", "agent"),
+    "delegations side by side": fan("agent", "delegation", "agent"),
+    "errors": chain("agent", "tool", error__type="ValueError"),
+    "evaluations": chain("agent", "evaluation"),
+    "plumbing and chats": comb("plain", "chat"),
+    "plumbing and tools": comb("plain", "tool", "chat"),
+    "plumbing, then agents": broom("plain", "agent"),
+    "plumbing, then tools": broom("plain", "tool", "chat"),
+    "tools, then agents": broom("tool", "agent"),
+    "chats without messages": comb("plain", "unread chat"),
+    "chats without messages, all at once": broom(
+        "plain", "unread chat", end_ns=START + 10**6 * SECOND
+    ),
+    "other call ids": other_call_ids,
+    "no call ids": no_call_ids,
+}
+"""Further ones: what the same rules forbid elsewhere."""
