@@ -17,7 +17,7 @@ from tests.hostile_traces import OTHER_SHAPES, SHAPES, ordinary
 
 __all__ = ["rows"]
 
-_MOST = 3.0
+_MOST = 4.0
 
 
 def rows(size: Size) -> Iterator[Row]:

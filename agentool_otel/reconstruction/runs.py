@@ -210,7 +210,9 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
         up = node.parent
         run = run_around[node] = up if up is None or up.is_run else nearest.at(up)
         if run is not None:
-            bodies[run].add(node)
+            bodies[run].nodes[node] = None
+            if node.is_run:
+                bodies[run].runs[node] = None
         elif not node.is_run and _makes_step(node):
             loose.append(node)
     roots = unwrapped(roots, bodies, run_around)

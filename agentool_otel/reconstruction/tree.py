@@ -12,7 +12,7 @@ from agentool_otel.dialects import classify
 from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.model.times import in_calendar
+from agentool_otel.model.times import END_NS, FIRST_NS
 from agentool_otel.reconstruction.lineage import Lineage
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.offloaded import rehydrated
@@ -75,10 +75,13 @@ class Node:
         if _START_NS in attributes or _END_NS in attributes:
             start_ns = _exact(attributes.get(_START_NS), start_ns)
             end_ns = _exact(attributes.get(_END_NS), end_ns)
-        self.start_ns = start_ns if start_ns is None or in_calendar(start_ns) else None
-        self.end_ns = end_ns if end_ns is None or in_calendar(end_ns) else None
+        if start_ns is not None and not FIRST_NS <= start_ns < END_NS:
+            start_ns = None
+        if end_ns is not None and not FIRST_NS <= end_ns < END_NS:
+            end_ns = None
+        self.start_ns, self.end_ns = start_ns, end_ns
         self.is_run = self.operation.__class__ in _RUNS
-        self.order = (self.start_ns or 0, span.span_id)
+        self.order = (start_ns or 0, span.span_id)
         self.lineage = _ALONE
         """What lies around and below it."""
         self.origin: Node | None = None

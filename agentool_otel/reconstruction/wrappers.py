@@ -39,43 +39,38 @@ class Body:
     def __init__(self, makes_step: Callable[[Node], bool]) -> None:
         self.runs: dict[Node, None] = {}
         """Those that are runs."""
-        self._nodes: dict[Node, None] = {}
+        self.nodes: dict[Node, None] = {}
+        """To be added to in order of start."""
         self._in_order = True
         self._makes_step = makes_step
         self._has_steps: bool | None = None
 
-    def add(self, node: Node) -> None:
-        """Add a node, in order of start."""
-        self._nodes[node] = None
-        if node.is_run:
-            self.runs[node] = None
-
     def ordered(self) -> list[Node]:
         """Return the nodes in order of start."""
-        nodes = list(self._nodes)
+        nodes = list(self.nodes)
         return nodes if self._in_order else sorted(nodes, key=lambda node: node.order)
 
     def has_steps(self) -> bool:
         """Whether one of them that is no run becomes a step."""
         if self._has_steps is None:
-            self._has_steps = any(not it.is_run and self._makes_step(it) for it in self._nodes)
+            self._has_steps = any(not it.is_run and self._makes_step(it) for it in self.nodes)
         return self._has_steps
 
     def replace(self, outer: Node, inner: Node) -> None:
         """Put a run in the place of its wrapper."""
         self.leave_out(outer)
-        self._nodes[inner] = self.runs[inner] = None
+        self.nodes[inner] = self.runs[inner] = None
         self._in_order = False
 
     def leave_out(self, run: Node) -> None:
-        del self._nodes[run], self.runs[run]
+        del self.nodes[run], self.runs[run]
 
     def take(self, other: Body, *wrappers: Node) -> None:
         """Take the nodes of a run that is one with this one, and spans that became plumbing. The
         fewer ones are moved: thousands of runs may be one."""
         self._has_steps = self.has_steps() or other.has_steps()
-        self._nodes = _joined(self._nodes, other._nodes)
-        self._nodes.update(dict.fromkeys(wrappers))
+        self.nodes = _joined(self.nodes, other.nodes)
+        self.nodes.update(dict.fromkeys(wrappers))
         self._in_order = False
         self.runs = _joined(self.runs, other.runs)
 

@@ -68,10 +68,13 @@ class MessageSteps:
         kinds = [text(part.get("type")) for part in parts]
         # Some tracers leave the calls out of the message, and record them as spans only.
         requests_tools = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
-        any_id = any(part.get("id") for part in parts)
+        any_id: bool | None = None
         for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
             if kind in _ARGUMENTS:
-                if not (any_id and _is_oldest_form(part)):
+                oldest = kind == "tool_call" and part.get("id") == ""
+                if oldest and any_id is None:  # LangChain's oldest form stands beside one with ids
+                    any_id = any(it.get("id") for it in parts)
+                if not (oldest and any_id):
                     self._calls.request(_requested(part, call_id_of(part, place), node))
             elif kind in _RESPONSES:  # in the output of a whole run, from the run's span
                 self._read_result(node, part)
@@ -314,11 +317,6 @@ def _response_in(part: Part) -> Any:
     if part["type"] == "server_tool_call_response":
         return part.get("server_tool_call_response")
     return part.get("response", part.get("result", UNSET))
-
-
-def _is_oldest_form(part: Part) -> bool:
-    """True for LangChain's oldest form of a call, which stands beside the same with an id."""
-    return part["type"] == "tool_call" and part.get("id") == ""
 
 
 def _sealed_members(part: Part) -> dict[str, Any]:

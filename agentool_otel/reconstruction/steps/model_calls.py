@@ -154,6 +154,8 @@ def _is_call_or_between(node: Node) -> bool:
 
 def _call_around(node: Node) -> Node | None:
     """Return the model call that a call may be a part of."""
+    if node.parent is None or node.parent.is_run:
+        return None  # nearly always
     up = node.nearest(_is_call_or_between)
     if up is None or up.is_run or isinstance(up.operation, _BETWEEN):
         return None

@@ -129,14 +129,12 @@ class Requests:
 
     def __init__(self) -> None:
         self.calls: list[ToolCall] = []
+        """In the order of the requests; to be added to."""
         self._indexed = 0
         self._all = _Known(_waits)
         self._nameless = _Known(_waits_without_id)
         self._empty = Waiting(_waits_without_id)
         self._without_id = Waiting(_has_no_id)
-
-    def add(self, call: ToolCall) -> None:
-        self.calls.append(call)
 
     def _index(self) -> None:
         """Look at the calls that have come since: most runs have ids, and need none of this."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from msgspec import UNSET
@@ -22,7 +21,6 @@ from agentool_otel.reconstruction.steps.handoff_rules import same_name, transfer
 from agentool_otel.reconstruction.steps.requests import (
     Requests,
     ToolCall,
-    Waiting,
     waits_for_span,
 )
 from agentool_otel.reconstruction.tree import Node
@@ -52,16 +50,14 @@ class ToolCalls(list[ToolCall]):
     def __init__(self) -> None:
         super().__init__()
         self.by_id: dict[str, list[ToolCall]] = defaultdict(list)
-        self._not_executed: dict[str, Waiting] = defaultdict(lambda: Waiting(waits_for_span))
-        """By id, the calls that no span executes."""
+        self._passed: dict[str, int] = {}
+        """By id, how many of its first calls a span executes, as far as that was looked for."""
         self._requested: dict[str | None, Requests] = defaultdict(Requests)
         """The calls that models requested, by tool name."""
         self._executed: dict[Node, ToolCall] = {}
         """The call that each tool span executes."""
         self._part_of: dict[Node, ToolCall] = {}
         """The same, with the spans that repeat a call."""
-        self._beside: dict[str, deque[Node]] = defaultdict(partial(deque, maxlen=BESIDE))
-        """By id, the last tool spans."""
         self._nameless: dict[tuple[str | None, str], list[ToolCall]] = {}
         """By name and arguments, the calls without an id."""
         self._only_requested: list[ToolCall] = []
@@ -72,16 +68,11 @@ class ToolCalls(list[ToolCall]):
     def add(self, call: ToolCall) -> None:
         self.append(call)
         if call.id is not None:
-            self._identify(call, call.id)
-
-    def _identify(self, call: ToolCall, call_id: str) -> None:
-        call.id = call_id
-        self.by_id[call_id].append(call)
-        self._not_executed[call_id].add(call)
+            self.by_id[call.id].append(call)
 
     def request(self, call: ToolCall) -> None:
         """Add a call that a model requested."""
-        self._requested[call.name].add(call)
+        self._requested[call.name].calls.append(call)
         self.add(call)
 
     def note_nameless(self) -> None:
@@ -112,7 +103,8 @@ class ToolCalls(list[ToolCall]):
             if call.requested_by is node or not isinstance(request, Inference):
                 continue
             if place >= len(request.input or ()):  # else it is older
-                self._identify(call, call_id)
+                call.id = call_id
+                self.by_id[call_id].append(call)
                 del alike[n]
                 return
 
@@ -127,9 +119,8 @@ class ToolCalls(list[ToolCall]):
         if _only_requests(node):
             self._only_requested.append(call)
         if call.id is None and call_id is not None:
-            self._identify(call, call_id)
-        if call.id is not None:
-            self._beside[call.id].append(node)
+            call.id = call_id
+            self.by_id[call_id].append(call)
 
     def join(self, requested: ToolCall, executed: ToolCall, rule: str) -> None:
         """Make one call of a requested one and of one that is only known by its span.
@@ -167,10 +158,21 @@ class ToolCalls(list[ToolCall]):
     def matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
         """Return the requested call that a span executes: by id, else by arguments, else the first
         of that tool."""
-        if call_id in self._not_executed and (call := self._not_executed[call_id].first()):
+        if call_id is not None and (call := self._not_executed(call_id)) is not None:
             return call
         requests = self._requested.get(name)
         return None if requests is None else requests.matching(arguments, call_id is not None)
+
+    def _not_executed(self, call_id: str) -> ToolCall | None:
+        """Return the first call with an id that no span executes."""
+        calls = self.by_id.get(call_id, ())
+        passed = self._passed.get(call_id, 0)
+        while passed < len(calls):
+            if calls[passed].node is None:
+                return calls[passed]
+            passed += 1
+            self._passed[call_id] = passed
+        return None
 
     def requested_by_span(self, name: str | None, arguments: Any) -> ToolCall | None:
         """Return the call that one span requests, below the model's, and another one executes."""
@@ -190,7 +192,8 @@ class ToolCalls(list[ToolCall]):
         """Return the earlier span of the call that a tool span repeats, if it repeats one."""
         if (above := call_above(node)) is not None or call_id is None:
             return above
-        return call_beside(node, self._beside.get(call_id, ()))
+        calls = self.by_id.get(call_id, ())[-BESIDE:]
+        return call_beside(node, (call.node for call in calls if call.node is not None))
 
     def repeat(self, above: Node, node: Node, operation: ToolExecution | McpRequest) -> None:
         """Add a span to the call of the span above it, or beside it.
@@ -219,6 +222,8 @@ def call_above(node: Node) -> Node | None:
     which is a part of its execution, and a tool around one without an id that differs in nothing,
     which another tracer has recorded.
     """
+    if node.parent is None or node.parent.is_run:
+        return None  # nearly always
     for up in tools_around(node):
         if _of_one_call(node.operation, up.operation) or _of_two_tracers(node, up):
             return up
