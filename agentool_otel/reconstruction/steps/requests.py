@@ -131,13 +131,14 @@ class Requests:
         self.calls: list[ToolCall] = []
         """In the order of the requests; to be added to."""
         self._indexed = 0
-        self._all = _Known(_waits)
-        self._nameless = _Known(_waits_without_id)
-        self._empty = Waiting(_waits_without_id)
-        self._without_id = Waiting(_has_no_id)
 
     def _index(self) -> None:
         """Look at the calls that have come since: most runs have ids, and need none of this."""
+        if not self._indexed:
+            self._all = _Known(_waits)
+            self._nameless = _Known(_waits_without_id)
+            self._empty = Waiting(_waits_without_id)
+            self._without_id = Waiting(_has_no_id)
         for number in range(self._indexed, len(self.calls)):
             call = self.calls[number]
             if call.id is None:
