@@ -1,5 +1,5 @@
-"""What the shape of a trace costs: the time of a rebuild per span, of shapes by which a careless one
-grows with the trace, against an ordinary trace of as many spans."""
+"""What the shape of a trace costs: the time of a rebuild per span, of shapes by which a careless
+one grows with the trace, against an ordinary trace of as many spans."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ SECOND = 1_000_000_000
 def span(number: int, kind: str, parent: int | None = None, **attributes: Any) -> SpanRecord:
     """Return span number so many, a second after the one before. `kind` is `agent`, `chat`, `tool`,
     `workflow`, `mcp`, `plain` or another operation of the conventions."""
-    name, own = _KINDS.get(kind, lambda n: (kind, {"gen_ai.operation.name": kind}))(number)
+    made = _KINDS.get(kind)
+    name, own = made(number) if made else (kind, {"gen_ai.operation.name": kind})
     start = START + number * SECOND
     kind_of_span = attributes.pop("span_kind", "INTERNAL")
     scope = attributes.pop("scope", "some.sdk")

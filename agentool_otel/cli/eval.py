@@ -212,10 +212,10 @@ def _judge_all(
         judge(trace)
     for rebuilt in rebuild_groups(reading.groups(contents), prices, noted):
         if contents.is_new(rebuilt.trace_id):
-            trace = None
+            whole: ReasoningTrace | None = None
             with at_own_cost(rebuilt.trace_id, noted):
-                trace = rebuilt.trace
-            if trace is not None:
+                whole = rebuilt.trace
+            if whole is not None:
                 judge(rebuilt)
     for trace in contents.documents():
         judge(trace)

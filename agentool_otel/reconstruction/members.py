@@ -137,8 +137,10 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
     """Yield the conversations that a run may be part of, the surest first: the one that its own
     span names, or one around it; that of any of its spans; that of the spans around it."""
     if run.root is not None:
-        named = run.root if _names_conversation(run.root) else run.root.nearest(_is_run_or_names)
-        if named is run.root or (named is not None and not named.is_run):
+        if _names_conversation(run.root):
+            yield run.root.operation.conversation_id or ""
+        named = run.root.nearest(_is_run_or_names)
+        if named is not None and not named.is_run:
             yield named.operation.conversation_id or ""
     nodes = run.all_nodes
     for node in nodes:

@@ -8,7 +8,7 @@ together the runs that span several OTel traces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -56,7 +56,7 @@ __all__ = [
 
 
 def rebuild_groups(
-    groups: Iterable[list[SpanRecord | UndecodedSpan]],
+    groups: Iterable[Sequence[SpanRecord | UndecodedSpan]],
     prices: Prices | None = None,
     report: Report | None = None,
 ) -> Iterator[Rebuilt]:

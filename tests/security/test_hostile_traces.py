@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from agentool_otel.cli import main
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
+from agentool_otel.reconstruction import members
 from agentool_otel.reconstruction import trace as rebuilt_traces
 from agentool_otel.reconstruction.correlation import unknown_messages
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -83,8 +84,11 @@ def test_what_lies_around_and_below_is_what_a_walk_finds(data: st.DataObject, si
         around = walked(node)
         assert node.lineage.top(node) is [node, *around][-1]
         for depth in (0, 1, 3):
-            wanted = next((up for up in around if len(walked(up)) <= depth), None)
-            assert node.lineage.lowest(node, lambda up, d=depth: len(walked(up)) <= d) is wanted
+
+            def is_outer(up: Node, most: int = depth) -> bool:
+                return len(walked(up)) <= most
+
+            assert node.lineage.lowest(node, is_outer) is next(filter(is_outer, around), None)
         for other in nodes[:8]:
             assert node.is_below(other) == (other in around)
         below = sum(node in walked(other) for other in nodes)
@@ -139,7 +143,7 @@ def test_a_time_outside_the_calendar_counts_as_unknown(field: str, time: int) ->
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A file of three traces, one of which raises."""
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)
-    document_of = rebuilt_traces.document_of
+    document_of = members.document_of
 
     def raising(run: Any, subtraces: Any) -> dict[str, Any]:
         if run.root.span.name == "invoke_agent bad":

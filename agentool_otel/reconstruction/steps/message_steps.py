@@ -159,7 +159,7 @@ class MessageSteps:
                 _mark_failed(answered.result_step.body["tool_result"])
         self._full[call_id] = full, answered
 
-    def _read_result_without_id(self, node: Node, name: str | None, part: Part) -> None:
+    def _read_result_without_id(self, node: Node, name: Any, part: Part) -> None:
         """Add a result to the first call that lacks one, of that tool if it is named."""
         if not isinstance(name, str | None):
             return
