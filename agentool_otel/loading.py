@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import rebuild_groups
@@ -13,7 +14,7 @@ from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.files.undecoded import UndecodedSpan
-from agentool_otel.sources.grouping.by_trace import by_trace
+from agentool_otel.sources.grouping.by_trace import grouped
 from agentool_otel.sources.opening import open_source
 
 __all__ = ["load", "rebuild"]
@@ -23,6 +24,7 @@ def rebuild(
     spans: Iterable[SpanRecord | UndecodedSpan],
     census: Census | None = None,
     prices: Prices | None = None,
+    report: Callable[[Problem], None] | None = None,
 ) -> Iterator[Rebuilt]:
     """Yield the rebuilt trace of every run in a collection of spans.
 
@@ -33,8 +35,10 @@ def rebuild(
         spans: the spans; those of a source best as `sources.undecoded` gives them.
         census: a source's count of them, which saves sorting a large input through the disk.
         prices: computes the cost of model calls whose spans do not say it.
+        report: takes what is wrong with a trace that cannot be rebuilt and is left out; without it
+            that is logged as a warning. The others are not affected.
     """
-    return rebuild_groups(by_trace(spans, census=census), prices)
+    return rebuild_groups(grouped(spans, census=census), prices, report)
 
 
 def load(source: str | Path | None = None) -> Iterator[ReasoningTrace]:

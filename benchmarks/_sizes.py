@@ -34,6 +34,8 @@ class Size(NamedTuple):
     """Runs of 28 spans that are held against assertions."""
     masked: int
     """Characters of the texts in which credentials are looked for."""
+    hostile: int
+    """Spans of the traces of hostile shapes."""
 
 
 FULL = Size(
@@ -50,6 +52,7 @@ FULL = Size(
     shuffled=(50_000, 200_000, 2_000_000),
     evaluated_runs=20_000,
     masked=1_000_000,
+    hostile=20_000,
 )
 
 QUICK = Size(
@@ -66,4 +69,5 @@ QUICK = Size(
     shuffled=(20_000, 50_000),
     evaluated_runs=1_000,
     masked=1_000_000,
+    hostile=5_000,
 )

@@ -36,6 +36,9 @@ _COMMANDS = {
 }
 """Command to its line in `--help`, which is shown without importing any of them."""
 
+_READING = frozenset({"show", "rebuild", "eval", "diff", "export", "validate"})
+"""Those that read files of others."""
+
 _TOKEN, _TENANT = (
     " and ".join(map(variable, ("tempo", "jaeger")))
     for variable in (environment.token_variable, environment.tenant_variable)
@@ -67,6 +70,8 @@ class _Commands(click.Group):
         command = cast("click.Command", module.command)
         if not any(option.name == "debug" for option in command.params):
             command.params.append(_debug_option())
+            if cmd_name in _READING:
+                command.params.append(_unpack_option())
         return command
 
     def resolve_command(
@@ -163,6 +168,30 @@ def _debug_option() -> click.Option:
         expose_value=False,
         callback=note,
         help="Show the traceback of an error.",
+    )
+
+
+# --------------------------------------------------------------------------------- reading
+
+
+def _unpack_option() -> click.Option:
+    def limit(ctx: click.Context, option: click.Parameter, text: str | None) -> None:
+        if text is None:
+            return
+        from agentool_otel.ground.variable_values import size
+        from agentool_otel.sources.files.compression import limited_to
+
+        try:
+            ctx.with_resource(limited_to(size(text)))
+        except ValueError as error:
+            raise click.BadParameter(f"{text} {error}", ctx, option) from error
+
+    return click.Option(
+        ["--unpack-limit"],
+        metavar="SIZE",
+        expose_value=False,
+        callback=limit,
+        help="Bytes that may come out of a compressed input, such as 20GB.",
     )
 
 

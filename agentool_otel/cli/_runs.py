@@ -15,6 +15,7 @@ from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
+from agentool_otel.reconstruction.containment import at_own_cost
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import trace_ids_of
 from agentool_otel.reconstruction.trace import Rebuilt
@@ -65,11 +66,16 @@ class Runs:
         with self._reading as reading:
             for trace in contents.leading():
                 yield Run(trace, None)
-            for rebuilt in rebuild(reading.counted(contents.spans()), prices=self._prices):
+            spans = reading.counted(contents.spans())
+            for rebuilt in rebuild(spans, None, self._prices, self._note):
                 if contents.is_new(rebuilt.trace_id):
-                    yield Run(rebuilt.trace, rebuilt)
+                    with at_own_cost(rebuilt.trace_id, self._note):
+                        yield Run(rebuilt.trace, rebuilt)
         for trace in contents.documents():
             yield Run(trace, None)
+
+    def _note(self, problem: Problem) -> None:
+        self._source.problems.append(problem)
 
     def trees(self) -> Iterator[list[Node]]:
         """Yield the spans of one OTel trace after another.

@@ -26,11 +26,12 @@ from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import EvalResult, ReasoningTrace
+from agentool_otel.model.problems import Problem
+from agentool_otel.reconstruction.containment import at_own_cost
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, files_of
 
@@ -203,12 +204,19 @@ def _judge_all(
     prices: Prices | None,
     judge: Callable[[ReasoningTrace | Rebuilt], None],
 ) -> None:
+    def noted(problem: Problem) -> None:
+        source.problems.append(problem)
+
     contents = Contents(source)
     for trace in contents.leading():
         judge(trace)
-    for rebuilt in rebuild_groups(map(whole, reading.groups(contents)), prices):
+    for rebuilt in rebuild_groups(reading.groups(contents), prices, noted):
         if contents.is_new(rebuilt.trace_id):
-            judge(rebuilt)
+            whole: ReasoningTrace | None = None
+            with at_own_cost(rebuilt.trace_id, noted):
+                whole = rebuilt.trace
+            if whole is not None:
+                judge(rebuilt)
     for trace in contents.documents():
         judge(trace)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
@@ -16,12 +16,13 @@ from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import COST_HELP, Reading, report, say
 from agentool_otel.formats import Loss, Writer, format_named, words
 from agentool_otel.ground import json_codec
+from agentool_otel.model.problems import Problem
+from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.parallel import rebuild_in_processes
 from agentool_otel.reconstruction.runs import rebuild_groups
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.contents import Contents
-from agentool_otel.sources.grouping.by_trace import whole
 from agentool_otel.sources.opening import open_spans
 from agentool_otel.sources.source import Source, files_of
 
@@ -59,6 +60,14 @@ def _finished(rebuilt: Rebuilt, format_name: str, report: bool, judged: bool) ->
         lost = [loss._asdict() for loss in losses]
         fidelity["format"] = {"name": format_name, "losses": lost}
     return _Finished(rebuilt.trace_id, value, losses, fidelity, results)
+
+
+def _each_finished(
+    runs: Iterable[Rebuilt], finish: Callable[[Rebuilt], _Finished], report: Report
+) -> Iterator[_Finished]:
+    for rebuilt in runs:
+        with at_own_cost(rebuilt.trace_id, report):
+            yield finish(rebuilt)
 
 
 @click.command()
@@ -129,10 +138,14 @@ def command(
         )
         finished: Iterator[_Finished]
         groups = reading.groups(contents)
+
+        def noted(problem: Problem) -> None:
+            source.problems.append(problem)
+
         if jobs > 1:
-            finished = rebuild_in_processes(groups, jobs, finish, cost=cost)
+            finished = rebuild_in_processes(groups, jobs, finish, noted, cost=cost)
         else:
-            finished = map(finish, rebuild_groups(map(whole, groups), prices))
+            finished = _each_finished(rebuild_groups(groups, prices, noted), finish, noted)
         for trace_id, value, losses, fidelity_report, verdicts in finished:
             if not contents.is_new(trace_id):
                 continue

@@ -22,6 +22,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reconstruction.cost import Prices
+from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
@@ -183,12 +184,8 @@ def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None
 
 def _tops(nodes: Sequence[Node], ids: set[str | None]) -> list[Node]:
     """Return the outermost of the spans of a run."""
-    return [
-        node
-        for node in nodes
-        if node.span.span_id in ids
-        and not any(above.span.span_id in ids for above in node.ancestors())
-    ]
+    among = Nearest(lambda node: node.span.span_id in ids)
+    return [node for node in nodes if node.span.span_id in ids and not among.at(node.parent)]
 
 
 def _of_run(trace_id: str, tops: list[Node]) -> bool:

@@ -9,16 +9,15 @@ stream, which ends after its span and is lost.
 from __future__ import annotations
 
 import re
-from ast import literal_eval
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
 from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
-from agentool_otel.dialects.kit.python_text import call_in
+from agentool_otel.dialects.kit.python_text import LONGEST, call_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_usage
-from agentool_otel.ground.literals import TEXT
+from agentool_otel.ground.literals import TEXT, literal
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.model.messages import tool_call as call_part
 from agentool_otel.model.operations import Operation
@@ -126,8 +125,8 @@ def _printed_answer(printed: Any) -> str | None:
     """The text in the `repr` of an agent's output, where it ends before the cut."""
     match = _PRINTED.match(printed) if isinstance(printed, str) else None
     try:
-        return str(literal_eval(match[1])) if match is not None else None
-    except (ValueError, SyntaxError):  # no text that Python printed
+        return str(literal(match[1], LONGEST)) if match is not None else None
+    except ValueError:  # no text that Python printed
         return None
 
 

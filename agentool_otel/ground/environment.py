@@ -62,6 +62,7 @@ __all__ = [
     "SAMPLER_ARGUMENT",
     "SERVICE_NAME",
     "STRICT",
+    "UNPACK_LIMIT",
     "VALUE_LENGTH_LIMITS",
     "Signal",
     "case_id",
@@ -91,6 +92,7 @@ __all__ = [
     "tenant_variable",
     "token_variable",
     "trusted_by_requests",
+    "unpack_limit",
     "usable",
     "value",
 ]
@@ -128,6 +130,10 @@ LARGEST_ATTRIBUTE: Final = "AGENTOOL_MAX_ATTRIBUTE_BYTES"
 
 LARGEST_SPAN: Final = "AGENTOOL_MAX_SPAN_BYTES"
 """Bytes of UTF-8 that all texts of a span may have together. Default: 3 MiB."""
+
+UNPACK_LIMIT: Final = "AGENTOOL_UNPACK_LIMIT"
+"""Bytes that may come out of a compressed input (gzip, zstd) that is read: `1000000000`, `20GB`,
+`512MiB`. Default: 200 times its size, or 64 MiB if that is more."""
 
 COPIES: Final = "AGENTOOL_SPAN_COPIES"
 """`on`, `true`, `1` or `yes`: spans repeat times, kind and parent as attributes wherever they go.
@@ -397,6 +403,11 @@ def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
 def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
     """Tell whether spans are to be on disk before their `end()` returns."""
     return usable(JOURNAL, values.switch, True, environ)
+
+
+def unpack_limit(environ: Mapping[str, str] | None = None) -> int | None:
+    """Return how many bytes may come out of a compressed input, None where nobody said."""
+    return usable(UNPACK_LIMIT, values.size, None, environ)
 
 
 def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:

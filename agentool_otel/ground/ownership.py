@@ -14,7 +14,15 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Identity", "NotOurs", "create_own", "identity", "open_own", "why_untrusted"]
+__all__ = [
+    "Identity",
+    "NotOurs",
+    "create_own",
+    "identity",
+    "open_own",
+    "open_regular",
+    "why_untrusted",
+]
 
 _SAFE = (
     getattr(os, "O_NOFOLLOW", 0)
@@ -71,6 +79,23 @@ def open_own(path: str | os.PathLike[str], flags: int) -> int:
     if why := _why_not_ours(status):
         raise NotOurs(path, why)
     file = os.open(path, flags | _SAFE)
+    if not os.path.samestat(status, os.fstat(file)):
+        os.close(file)
+        raise NotOurs(path, "it was replaced while it was opened")
+    return file
+
+
+def open_regular(path: str | os.PathLike[str]) -> int:
+    """Open a file of anybody's to read it and return its descriptor, without waiting for anybody.
+
+    Raises:
+        NotOurs: it is a link, a pipe, a device or a folder.
+        OSError: it is not there or cannot be opened.
+    """
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise NotOurs(path, f"it is {_kind(status.st_mode)}")
+    file = os.open(path, os.O_RDONLY | _SAFE)
     if not os.path.samestat(status, os.fstat(file)):
         os.close(file)
         raise NotOurs(path, "it was replaced while it was opened")

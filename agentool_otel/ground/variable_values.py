@@ -25,6 +25,7 @@ __all__ = [
     "positive",
     "seconds",
     "share",
+    "size",
     "switch",
     "url",
     "word",
@@ -136,6 +137,20 @@ def seconds(per_s: int = 1) -> Callable[[str], float]:
         return time
 
     return read
+
+
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,3})?)\s*([kmgt]i?)?b?", re.ASCII | re.IGNORECASE)
+
+
+def size(text: str) -> int:
+    """Read a number of bytes above 0: `1000000`, `20GB` (of 1000 MB), `512MiB` (of 1024 KiB)."""
+    match = _SIZE.fullmatch(text)
+    unit = (match[2] or "").lower() if match else ""
+    power = "kmgt".index(unit[0]) + 1 if unit else 0
+    number = int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** power) if match else 0
+    if number < 1:
+        raise ValueError("is not a number of bytes above 0: use 20GB, 512MiB or 1000000000")
+    return number
 
 
 def share(text: str) -> float:

@@ -6,7 +6,16 @@ import re
 from datetime import date
 from functools import lru_cache
 
-__all__ = ["from_ns", "parse_duration", "parse_time", "same_text", "to_ns"]
+__all__ = [
+    "END_NS",
+    "FIRST_NS",
+    "from_ns",
+    "in_calendar",
+    "parse_duration",
+    "parse_time",
+    "same_text",
+    "to_ns",
+]
 
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ]"
@@ -29,8 +38,10 @@ _UNITS_NS = {
 }
 _DIGITS = 100 * _SECOND_NS
 """Added to the nanoseconds of a minute it makes twelve digits of them: 1, two of seconds, nine."""
-_FIRST_NS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_S * _SECOND_NS
-_END_NS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_S * _SECOND_NS
+FIRST_NS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_S * _SECOND_NS
+"""The first time that has a text."""
+END_NS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_S * _SECOND_NS
+"""The first one behind them."""
 
 
 def to_ns(text: str) -> int | None:
@@ -53,7 +64,7 @@ def to_ns(text: str) -> int | None:
         offset = int(offset_hour) * 3600 + int(offset_minute or 0) * 60
         seconds += offset if sign == "-" else -offset
     ns = seconds * _SECOND_NS + (int(fraction[:9].ljust(9, "0")) if fraction else 0)
-    return ns if _FIRST_NS <= ns < _END_NS else None
+    return ns if FIRST_NS <= ns < END_NS else None
 
 
 def parse_time(text: str, now_ns: int) -> int | None:
@@ -95,10 +106,15 @@ def from_ns(ns: int) -> str:
     return f"{_to_the_minute(minutes)}:{digits[1:3]}Z"
 
 
+def in_calendar(ns: int) -> bool:
+    """Whether a time lies in the years 1 to 9999, so that it has a text."""
+    return FIRST_NS <= ns < END_NS
+
+
 @lru_cache(maxsize=4096)
 def _to_the_minute(minutes: int) -> str:
     """Cached, because the times of a file do."""
-    if not _FIRST_NS <= minutes * _MINUTE_NS < _END_NS:
+    if not FIRST_NS <= minutes * _MINUTE_NS < END_NS:
         raise ValueError(f"time outside the years 1 to 9999: {minutes * 60} s")
     hours, minute = divmod(minutes, 60)
     days, hour = divmod(hours, 24)

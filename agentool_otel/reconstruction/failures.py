@@ -9,7 +9,6 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import takewhile
 from typing import Any, NamedTuple
 
 from agentool_otel.model.operations import Unclassified
@@ -24,6 +23,8 @@ __all__ = ["Failure", "ended_well", "failure_of", "notes_on"]
 
 _STATUS = "status.message"
 _ON_SPAN = ("error.message", core.EXCEPTION_MESSAGE)
+_AROUND = 8
+"""How many spans around the one that failed may hold the text of its error."""
 _Places = Callable[[SpanRecord], Iterable[tuple[str, Any]]]
 """Gives the names and values of a span that may hold a text, the likeliest first."""
 _Error = tuple[str | None, str | None]
@@ -131,10 +132,11 @@ def _origin(node: Node) -> Node:
     """
     way: list[Node] = []
     while node.origin is None:
-        inner = _last(it for it in _failed_below(node) if _same(it, node))
+        error = _error_of(node)
+        inner = _last(it for it in _failed_below(node) if _same(_error_of(it), error))
+        way.append(node)
         if inner is None:
             break
-        way.append(node)
         node = inner
     origin = node.origin or node
     for passed in way:
@@ -162,24 +164,19 @@ def _last_failure(node: Node, nodes: list[Node]) -> Node | None:
     for other in nodes:
         if isinstance(other.operation, Unclassified) or other is failed:
             continue
-        if (other.start_ns or 0) >= failed.end_ns and not _is_below(other, failed, node):
+        if (other.start_ns or 0) >= failed.end_ns and not other.is_below(failed):
             return None
     return failed
-
-
-def _is_below(node: Node, other: Node, root: Node) -> bool:
-    """Whether a span is below another one of the same run."""
-    return any(up is other for up in takewhile(lambda up: up is not root, node.ancestors()))
 
 
 def _last(nodes: Iterable[Node]) -> Node | None:
     return max(nodes, key=lambda node: (node.end_ns or 0, node.order), default=None)
 
 
-def _same(one: Node, other: Node) -> bool:
-    """Whether two failed spans have the same error. SDKs write the class with or without its
+def _same(one: _Error, other: _Error) -> bool:
+    """Whether two spans failed with the same error. SDKs write the class with or without its
     module, and the message with or without the class."""
-    (kind, message), (other_kind, other_message) = _error_of(one), _error_of(other)
+    (kind, message), (other_kind, other_message) = one, other
     if message is None or other_message is None:
         return message is other_message and kind is not None and _same_class(kind, other_kind)
     unknown = kind is None or other_kind is None
@@ -232,10 +229,14 @@ def notes_on(failure: Failure) -> Iterator[Note]:
 def _location(value: str, node: Node, places: _Places) -> tuple[Node, str | None, bool]:
     """Return the span and the attribute that hold exactly this text, which may be a span around the
     node, since a call often has two; else the attribute of the node that it was read from."""
-    for holder in (node, *node.ancestors()):
+    holder: Node | None = node
+    for _ in range(_AROUND):
+        if holder is None:
+            break
         for name, stored in (*places(holder.span), *holder.span.attributes.items()):
             if stored == value:
                 return holder, name, True
+        holder = holder.parent
     return node, next((name for name, stored in places(node.span) if stored), None), False
 
 

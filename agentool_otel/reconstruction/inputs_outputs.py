@@ -14,7 +14,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.reconstruction.steps.delegation import answer_in, below, task_in, tool_around
+from agentool_otel.reconstruction.steps.delegation import answer_in, task_in, tool_around
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import json_or, plain
@@ -39,24 +39,89 @@ _UNKNOWN = FieldValue()
 def input_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
     """Return the run's input: that of its span, else of the first model call, else the task in the
     arguments of the tool around it, else the input of the first run inside."""
-    value = _own_input(root) or _first_question(inferences) or _task(root)
-    if value is not None:
-        return value
-    if inferences or (first := next((node for node in nodes if node.is_run), None)) is None:
-        return _UNKNOWN
-    return _inside(input_of, first, "input of the first run inside")
+    return _field(_INPUT, root, nodes, inferences)
 
 
 def output_of(root: Node | None, nodes: list[Node], inferences: list[Node]) -> FieldValue:
     """Return the run's output: that of its span, else the last model call's answer, else the result
     of the tool around it, else the output of the run inside that ended last."""
-    value = _own_output(root) or _last_answer(inferences) or _tool_result(root)
+    return _field(_OUTPUT, root, nodes, inferences)
+
+
+class _Field(NamedTuple):
+    """How a field of a run is found."""
+
+    own: Callable[[Node | None, list[Node]], FieldValue | None]
+    """Gives it by the span of the run and the model calls in it."""
+    inside: Callable[[list[Node]], Node | None]
+    """Gives the run inside, among the nodes of a run, whose field stands in for it."""
+    rule: str
+    known: Callable[[Sequence[Node]], dict[str, FieldValue]]
+    """Makes the table of what was found, by the id of the run's span, for one OTel trace."""
+
+
+def _field(field: _Field, root: Node | None, nodes: list[Node], calls: list[Node]) -> FieldValue:
+    """Return a field of a run, going from run to run inside: thousands may be nested, and what is
+    found is that of all on the way."""
+    value = field.own(root, calls)
     if value is not None:
         return value
-    if inferences or not (runs := [node for node in nodes if node.is_run]):
+    run = None if calls else field.inside(nodes)
+    if run is None:
         return _UNKNOWN
-    latest = max(reversed(runs), key=lambda node: node.end_ns or 0)
-    return _inside(output_of, latest, "output of the run inside that ended last")
+    known = run.lineage.table(field.known)
+    passed: list[str] = []
+    while (value := known.get(run.span.span_id)) is None:
+        passed.append(run.span.span_id)
+        own = _directly_in(run)
+        calls = leaf_inferences(own)
+        value = field.own(run, calls)
+        inner = None if calls or value is not None else field.inside(own)
+        if inner is None:
+            break
+        run = inner
+    found = value or _UNKNOWN
+    found = found if found.value is UNSET else found._replace(rule=field.rule)
+    known.update(dict.fromkeys(passed, found))
+    return found
+
+
+def _directly_in(run: Node) -> list[Node]:
+    """Return the nodes of a nested run down to the next runs, in order of start."""
+    nodes = list(run.children)
+    for node in nodes:  # grows
+        if not node.is_run:
+            nodes += node.children
+    return sorted(nodes, key=lambda node: node.order)
+
+
+def _input_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
+    return _own_input(root) or _first_question(inferences) or _task(root)
+
+
+def _output_here(root: Node | None, inferences: list[Node]) -> FieldValue | None:
+    return _own_output(root) or _last_answer(inferences) or _tool_result(root)
+
+
+def _first_run(nodes: list[Node]) -> Node | None:
+    return next((node for node in nodes if node.is_run), None)
+
+
+def _last_run(nodes: list[Node]) -> Node | None:
+    runs = [node for node in reversed(nodes) if node.is_run]
+    return max(runs, key=lambda node: node.end_ns or 0, default=None)
+
+
+def _inputs(_: Sequence[Node]) -> dict[str, FieldValue]:
+    return {}
+
+
+def _outputs(_: Sequence[Node]) -> dict[str, FieldValue]:
+    return {}
+
+
+_INPUT = _Field(_input_here, _first_run, "input of the first run inside", _inputs)
+_OUTPUT = _Field(_output_here, _last_run, "output of the run inside that ended last", _outputs)
 
 
 def _own_input(root: Node | None) -> FieldValue | None:
@@ -129,14 +194,6 @@ def _tool_result(root: Node | None) -> FieldValue | None:
 
 def _around(root: Node | None) -> tuple[Node, ToolExecution] | None:
     return None if root is None else tool_around(root)
-
-
-def _inside(field_of: Callable[..., FieldValue], run: Node, rule: str) -> FieldValue:
-    """Return the field of a nested run, worked out as for a run of its own."""
-    nodes = sorted(below(run), key=lambda node: node.order)
-    own = [node for node in nodes if next((u for u in node.ancestors() if u.is_run), None) is run]
-    field = field_of(run, own, leaf_inferences(own))
-    return field if field.value is UNSET else field._replace(rule=rule)
 
 
 def _question(messages: Sequence[Message]) -> Any:

@@ -15,6 +15,7 @@ import msgspec
 
 from agentool_otel.model.operations import EvaluationResult, Inference
 from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.tree import Node, grow, link
 from agentool_otel.semconv import gen_ai
 from agentool_otel.sources.containers.log_record import is_fragment
@@ -53,7 +54,7 @@ def work_of(spans: list[SpanRecord]) -> Work:
     """Separate an OTel trace from its judgements."""
     judgements: list[Judgement] = []
     nodes = grow(_without_events(spans, judgements))
-    judging = [node for node in nodes if node.operation.__class__ is EvaluationResult]
+    judging = [node for node in nodes if _is_evaluation(node)]
     if judging:
         nodes = _without_evaluations(nodes, judging, judgements)
     return Work(nodes, judgements)
@@ -107,25 +108,31 @@ def _without_evaluations(
     """Return the other nodes, linked again: without the evaluations a root may be the only one, and
     then spans without their parent go below it."""
     evaluations = set(judging)
+    above_all = Nearest(lambda it: it not in evaluations)
     for node in judging:
-        above = next((up for up in node.ancestors() if up not in evaluations), None)
+        above = above_all.at(node.parent)
         about = above.span.span_id if above is not None else node.span.parent_id
         judgements.append(Judgement(node.span, about))
-    others = [it for it in nodes if it not in evaluations and not _is_inside(it, evaluations)]
+    others = [it for it in nodes if it not in evaluations and not _is_inside(it)]
     for node in nodes:
         node.unlink()
     return link(others)
 
 
-def _is_inside(node: Node, judging: set[Node]) -> bool:
+def _is_inside(node: Node) -> bool:
     """Whether a span is part of an evaluation. An agent's run is not, unless it lies in another
     run: the evaluation around it may be an experiment, which runs the agent."""
-    run, inside = node if node.is_run else None, False
-    for up in node.ancestors():
-        if up in judging:
-            inside = True
-        elif up.is_run:
-            if inside:
-                return True
-            run = run or up
-    return inside and run is None
+    evaluation = node.nearest(_is_evaluation)
+    if evaluation is None:
+        return False
+    if evaluation.nearest(_is_run) is not None:
+        return True
+    return not node.is_run and node.nearest(_is_run) is None
+
+
+def _is_evaluation(node: Node) -> bool:
+    return node.operation.__class__ is EvaluationResult
+
+
+def _is_run(node: Node) -> bool:
+    return node.is_run

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agentool_otel.model.operations import (
@@ -22,7 +21,6 @@ from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.status import Status, status_of
 from agentool_otel.reconstruction.steps.builder import StepBuilder
 from agentool_otel.reconstruction.steps.delegation import (
-    below,
     delegate,
     may_delegate,
     tool_around,
@@ -138,14 +136,12 @@ def _delegate(root: Node, name: str | None) -> FieldValue | None:
 def _session_ids(run: RunSpans) -> Iterator[str]:
     """Yield the conversations that a run may be part of, the surest first: the one that its own
     span names, or one around it; that of any of its spans; that of the spans around it."""
-    around: list[Node] = []
     if run.root is not None:
-        around = list(takewhile(lambda up: not up.is_run, run.root.ancestors()))
-        for node in (run.root, *around):
-            conversation = node.operation.conversation_id
-            named = node.span.attributes.get(gen_ai.CONVERSATION_ID)
-            if conversation is not None and conversation == named:
-                yield conversation
+        if _names_conversation(run.root):
+            yield run.root.operation.conversation_id or ""
+        named = run.root.nearest(_is_run_or_names)
+        if named is not None and not named.is_run:
+            yield named.operation.conversation_id or ""
     nodes = run.all_nodes
     for node in nodes:
         if node.operation.conversation_id is not None:
@@ -154,10 +150,30 @@ def _session_ids(run: RunSpans) -> Iterator[str]:
         for key in (agentool.SESSION_ID, "session.id"):
             if isinstance(session := node.span.attributes.get(key), str):
                 yield session
-    for node in around:
-        session = node.operation.conversation_id or node.span.attributes.get("session.id")
-        if isinstance(session, str):
-            yield session
+    around = run.root.nearest(_is_run_or_in_session) if run.root is not None else None
+    if around is not None and not around.is_run:
+        yield _session_around(around) or ""
+
+
+def _names_conversation(node: Node) -> bool:
+    """Whether a span names its conversation itself, rather than by the vocabulary of its SDK."""
+    conversation = node.operation.conversation_id
+    return conversation is not None and conversation == node.span.attributes.get(
+        gen_ai.CONVERSATION_ID
+    )
+
+
+def _is_run_or_names(node: Node) -> bool:
+    return node.is_run or _names_conversation(node)
+
+
+def _session_around(node: Node) -> str | None:
+    session = node.operation.conversation_id or node.span.attributes.get("session.id")
+    return session if isinstance(session, str) else None
+
+
+def _is_run_or_in_session(node: Node) -> bool:
+    return node.is_run or _session_around(node) is not None
 
 
 def _times(run: RunSpans) -> tuple[int | None, int | None]:
@@ -165,11 +181,25 @@ def _times(run: RunSpans) -> tuple[int | None, int | None]:
         start_ns, end_ns = run.root.start_ns, run.root.end_ns
         if end_ns is not None and run.root.span.attributes.get(agentool.INCOMPLETE):
             # Whoever closed it did not know when it ended: not before what it did.
-            end_ns = max([end_ns, *_ends(below(run.root))])
+            end_ns = max(end_ns, run.root.lineage.table(_last_ends)[run.root.span.span_id])
         return start_ns, end_ns
     nodes = run.all_nodes  # the log record of a prompt starts the run and has no duration
     starts = [node.start_ns for node in nodes if node.start_ns is not None]
     return min(starts, default=None), max(_ends(nodes), default=None)
+
+
+def _last_ends(nodes: Sequence[Node]) -> dict[str, int]:
+    """Return when the last span at or below each one of a trace ended, by its id; 0 where that is
+    not known."""
+    ends = {node.span.span_id: node.end_ns or 0 for node in nodes}
+    waiting = [node for node in nodes if node.parent is None]
+    for node in waiting:  # grows: those around come before those inside
+        waiting += node.children
+    for node in reversed(waiting):
+        if node.parent is not None:
+            above = node.parent.span.span_id
+            ends[above] = max(ends[above], ends[node.span.span_id])
+    return ends
 
 
 def _ends(nodes: Iterable[Node]) -> list[int]:

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from agentool_otel.errors import AgentoolError
+from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import Attributes, SpanRecord
+from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.correlation.duplicate_calls import Answered
 from agentool_otel.reconstruction.correlation.linked_traces import gather
 from agentool_otel.reconstruction.correlation.loose_calls import LooseRun
@@ -28,6 +29,7 @@ from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.sources.files.span_files import span_decoder
 from agentool_otel.sources.files.undecoded import Decoder, UndecodedSpan
 from agentool_otel.sources.grouping.by_trace import whole
+from agentool_otel.sources.offloaded import allow, recordings
 
 __all__ = ["rebuild_in_processes"]
 
@@ -55,12 +57,15 @@ class _Done(Generic[T]):
     """Model calls of runs, which may have duplicates in other traces."""
     problems: list[tuple[int, str, str]] = field(default_factory=list)
     """Number of the decoder, place and description of each problem."""
+    left_out: list[Problem] = field(default_factory=list)
+    """Of the traces that could not be rebuilt."""
 
 
 def rebuild_in_processes(
     groups: Iterable[list[SpanRecord | UndecodedSpan]],
     jobs: int,
     finish: Callable[[Rebuilt], T],
+    report: Report | None = None,
     *,
     cost: bool = False,
 ) -> Iterator[T]:
@@ -70,6 +75,7 @@ def rebuild_in_processes(
         groups: the spans of one OTel trace after another, as `sources.grouping.grouped` gives them.
         jobs: how many processes to start beside this one, which reads.
         finish: called in the workers; it and what it returns are pickled.
+        report: takes what is wrong with a trace that is left out; see `at_own_cost`.
         cost: whether to compute the cost of model calls whose spans do not say it.
 
     Raises:
@@ -77,7 +83,8 @@ def rebuild_in_processes(
     """
     waiting = Waiting()
     decoders: dict[Decoder, int] = {}
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _start, (finish, cost))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, context, _start, (finish, cost, recordings()))
     traces = _batches((_rows(spans, decoders) for spans in groups), len)
     try:
         for done in _ahead(pool, jobs, _rebuild, traces):
@@ -86,16 +93,19 @@ def rebuild_in_processes(
             for call in done.answered:
                 waiting.add(call)
             for spans in done.waiting:
-                waiting.add_rest(spans)
-            yield from done.results
+                with at_own_cost(spans[0].trace_id, report):
+                    waiting.add_rest(spans)
+            yield from _results(done, report)
         for done in _ahead(pool, jobs, _rebuild_parts, _batches(waiting.parts.runs(), len)):
             for call in done.answered:
                 waiting.add(call)
             for spans in done.waiting:
-                waiting.add_rest(spans, gathered=True)
-            yield from done.results
+                with at_own_cost(spans[0].trace_id, report):
+                    waiting.add_rest(spans, gathered=True)
+            yield from _results(done, report)
         calls = _batches(waiting.loose_runs(), lambda run: len(run.calls))
-        yield from chain.from_iterable(_ahead(pool, jobs, _rebuild_loose, calls))
+        for done in _ahead(pool, jobs, _rebuild_loose, calls):
+            yield from _results(done, report)
     except BrokenProcessPool as error:
         raise AgentoolError(
             f"one of {jobs} worker processes was killed, perhaps for want of memory; "
@@ -104,6 +114,13 @@ def rebuild_in_processes(
     finally:
         pool.shutdown(cancel_futures=True)
         waiting.close()
+
+
+def _results(done: _Done[T], report: Report | None) -> list[T]:
+    for problem in done.left_out:
+        if report is not None:
+            report(problem)
+    return done.results
 
 
 def _ahead(
@@ -150,8 +167,9 @@ _finish: Callable[[Rebuilt], Any]
 _prices: Prices | None
 
 
-def _start(finish: Callable[[Rebuilt], Any], cost: bool) -> None:
+def _start(finish: Callable[[Rebuilt], Any], cost: bool, folders: frozenset[str]) -> None:
     global _finish, _prices
+    allow(folders)
     _finish, _prices = finish, Prices() if cost else None
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the reading process's to handle
 
@@ -171,16 +189,23 @@ def _rebuild(batch: list[_Trace]) -> _Done[Any]:
         return UndecodedSpan(*fields, decoders[number])
 
     for trace in batch:
-        for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _aside_to(done), _prices):
-            done.results.append(_finish(rebuilt))
+        trace_id = _trace_id(trace[0])
+        with at_own_cost(trace_id, done.left_out.append):
+            for rebuilt in rebuild_trace(whole([*map(decoded, trace)]), _aside_to(done), _prices):
+                done.results.append(_finish(rebuilt))
     return done
+
+
+def _trace_id(span: SpanRecord | _Row) -> str:
+    return span.trace_id if isinstance(span, SpanRecord) else span[0][0]
 
 
 def _rebuild_parts(batch: list[list[SpanRecord]]) -> _Done[Any]:
     done: _Done[Any] = _Done()
     for spans in batch:
-        for rebuilt in rebuild_trace(gather(spans), _aside_to(done), _prices, gathered=True):
-            done.results.append(_finish(rebuilt))
+        with at_own_cost(spans[0].trace_id, done.left_out.append):
+            for rebuilt in rebuild_trace(gather(spans), _aside_to(done), _prices, gathered=True):
+                done.results.append(_finish(rebuilt))
     return done
 
 
@@ -194,5 +219,9 @@ def _aside_to(done: _Done[Any]) -> Callable[[Remainder], None]:
     return aside
 
 
-def _rebuild_loose(batch: list[LooseRun]) -> list[Any]:
-    return [_finish(rebuild_loose(run, _prices)) for run in batch]
+def _rebuild_loose(batch: list[LooseRun]) -> _Done[Any]:
+    done: _Done[Any] = _Done()
+    for run in batch:
+        with at_own_cost(run.trace_id, done.left_out.append):
+            done.results.append(_finish(rebuild_loose(run, _prices)))
+    return done

@@ -22,7 +22,7 @@ from agentool_otel.ground.json_codec import canonical, dumps
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult
 from agentool_otel.model.operations import EvaluationResult
 from agentool_otel.model.spans import Attributes, SpanRecord
-from agentool_otel.model.times import from_ns, to_ns
+from agentool_otel.model.times import from_ns, in_calendar, to_ns
 from agentool_otel.reconstruction import residue
 from agentool_otel.reconstruction.judgements import Judgement
 from agentool_otel.reconstruction.values import json_or
@@ -303,7 +303,7 @@ def _score(judgement: _Reading) -> AssertionResult:
     score = attributes.get(gen_ai.EVALUATION_SCORE_VALUE)
     reason = attributes.get(gen_ai.EVALUATION_EXPLANATION)
     at = attributes.get(agentool.EVAL_EVALUATED_AT) or (
-        judgement.time_ns and from_ns(judgement.time_ns)
+        judgement.time_ns and in_calendar(judgement.time_ns) and from_ns(judgement.time_ns)
     )
     beside = {
         "label": attributes.get(gen_ai.EVALUATION_SCORE_LABEL),

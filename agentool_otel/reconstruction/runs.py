@@ -8,8 +8,8 @@ together the runs that span several OTel traces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from agentool_otel.model.operations import (
@@ -19,6 +19,7 @@ from agentool_otel.model.operations import (
     Unclassified,
 )
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.containment import Report, at_own_cost
 from agentool_otel.reconstruction.correlation.duplicate_calls import (
     Answered,
     AnsweredCalls,
@@ -34,12 +35,15 @@ from agentool_otel.reconstruction.correlation.loose_calls import (
 from agentool_otel.reconstruction.correlation.spooled import unpacked
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.judgements import Judgement, work_of
+from agentool_otel.reconstruction.lineage import Nearest
+from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
-from agentool_otel.reconstruction.wrappers import leave_out_repeated, unwrapped
+from agentool_otel.reconstruction.wrappers import Body, leave_out_repeated, unwrapped
 from agentool_otel.semconv import agentool
-from agentool_otel.sources.grouping.by_trace import copies_of
+from agentool_otel.sources.files.undecoded import UndecodedSpan
+from agentool_otel.sources.grouping.by_trace import copies_of, whole
 
 __all__ = [
     "Remainder",
@@ -52,22 +56,32 @@ __all__ = [
 
 
 def rebuild_groups(
-    groups: Iterable[list[SpanRecord]], prices: Prices | None = None
+    groups: Iterable[Sequence[SpanRecord | UndecodedSpan]],
+    prices: Prices | None = None,
+    report: Report | None = None,
 ) -> Iterator[Rebuilt]:
     """Yield a rebuilt trace per run, from the spans of one OTel trace after another.
 
     Runs with an agent's span come in the order of their OTel traces, then those that span several
     traces. Loose calls come last. Any later trace may be a part of the former, or continue the
     latter.
+
+    Args:
+        groups: the spans, as `sources.grouping.grouped` gives them.
+        prices: computes the cost of model calls whose spans do not say it.
+        report: takes what is wrong with a trace that is left out; see `at_own_cost`.
     """
     waiting = Waiting()
     try:
-        for spans in groups:
-            yield from rebuild_trace(spans, waiting.add, prices)
+        for group in groups:
+            with at_own_cost(group[0].trace_id, report):
+                yield from rebuild_trace(whole(group), waiting.add, prices)
         for spans in waiting.parts.runs():
-            yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
+            with at_own_cost(spans[0].trace_id, report):
+                yield from rebuild_trace(gather(spans), waiting.add, prices, gathered=True)
         for run in waiting.loose_runs():
-            yield rebuild_loose(run, prices)
+            with at_own_cost(run.trace_id, report):
+                yield rebuild_loose(run, prices)
     finally:
         waiting.close()
 
@@ -131,10 +145,11 @@ def rebuild_trace(
     if part is None:
         of_loose = _assign(judgements, runs, loose)
         ids = {run.root: run.trace_id for run in runs if run.root is not None}
+        again = _Again(spans)
         for run in runs:
             for call in answered_in(run):
                 aside(call)
-            yield Rebuilt(run, ids, partial(_relinked, spans, run.trace_id), prices, spans)
+            yield Rebuilt(run, ids, partial(again.run, run.trace_id), prices, again.may_hide)
         if loose:
             aside(LooseNodes(loose, spans, bool(runs), of_loose))
     else:
@@ -154,7 +169,8 @@ def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
     spans = [unpacked(call) for call in calls.calls]
     run = _relinked_loose(spans, calls.copies)
     run.trace_id = calls.trace_id
-    rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices, spans)
+    may_hide = _Again(spans).may_hide
+    rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices, may_hide)
     for node in run.nodes:
         node.unlink()
     return rebuilt
@@ -183,24 +199,28 @@ def _assign(
 def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     """Return the runs of an OTel trace and the nodes that belong to none of them."""
     leave_out_repeated(ordered)
-    bodies: dict[Node, list[Node]] = {node: [] for node in ordered if node.is_run}
+    bodies = {node: Body(_makes_step) for node in ordered if node.is_run}
     if not bodies:
         return [], [node for node in ordered if _makes_step(node)]
     roots = list(bodies)
     loose: list[Node] = []
     run_around: dict[Node, Node | None] = {}
+    nearest = Nearest(_is_run)
     for node in ordered:
-        run = run_around[node] = _run_around(node, run_around)
+        up = node.parent
+        run = run_around[node] = up if up is None or up.is_run else nearest.at(up)
         if run is not None:
-            bodies[run].append(node)
+            bodies[run].nodes[node] = None
+            if node.is_run:
+                bodies[run].runs[node] = None
         elif not node.is_run and _makes_step(node):
             loose.append(node)
-    roots = unwrapped(roots, bodies, run_around, _makes_step)
+    roots = unwrapped(roots, bodies, run_around)
     several = len(roots) > 1 or (len(roots) == 1 and bool(loose))
     ids = {root: _trace_id(root, several) for root in roots}
     runs: list[RunSpans] = []
     for root in roots:
-        spans = RunSpans(ids[root], root, bodies[root])
+        spans = RunSpans(ids[root], root, bodies[root].ordered())
         above = run_around[root]
         if above is not None:
             spans.link["parent_trace_id"] = ids[above]
@@ -208,22 +228,35 @@ def _split(ordered: list[Node]) -> tuple[list[RunSpans], list[Node]]:
     return runs, loose
 
 
-def _run_around(node: Node, known: dict[Node, Node | None]) -> Node | None:
-    """Return the nearest run around a node, given that of earlier nodes."""
-    up = node.parent
-    while up is not None and not up.is_run:
-        if up in known:
-            return known[up]
-        up = up.parent
-    return up
+def _is_run(node: Node) -> bool:
+    return node.is_run
 
 
-def _relinked(spans: list[SpanRecord], trace_id: str) -> RunSpans:
-    """Link the spans of an OTel trace again and return one of its runs."""
-    runs, _ = _split(work_of(spans).nodes)
-    run = next(run for run in runs if run.trace_id == trace_id)
-    run.copies = copies_of(spans)
-    return run
+class _Again:
+    """The spans of an OTel trace once more, linked for all of its runs when one asks for it."""
+
+    def __init__(self, spans: list[SpanRecord]):
+        self._spans = spans
+
+    def run(self, trace_id: str) -> RunSpans:
+        """Return one of the runs."""
+        return self._runs[trace_id]
+
+    @cached_property
+    def _runs(self) -> dict[str, RunSpans]:
+        runs: dict[str, RunSpans] = {}
+        for run in _split(work_of(self._spans).nodes)[0]:
+            run.copies = copies_of(self._spans)
+            runs.setdefault(run.trace_id, run)
+        return runs
+
+    def may_hide(self) -> bool:
+        """Whether one of the spans may hide something."""
+        return self._may_hide
+
+    @cached_property
+    def _may_hide(self) -> bool:
+        return any(map(may_hide, self._spans))
 
 
 def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -12,12 +12,10 @@ from agentool_otel.dialects import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.operations import Inference
-from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.cost import Prices, add_cost
 from agentool_otel.reconstruction.judgements import Anchor, anchor_of
 from agentool_otel.reconstruction.members import document_of
 from agentool_otel.reconstruction.report.fidelity import Fidelity
-from agentool_otel.reconstruction.report.span_notes import may_hide
 from agentool_otel.reconstruction.report.trace_report import report_on
 from agentool_otel.reconstruction.run_spans import RunSpans
 from agentool_otel.reconstruction.steps.model_calls import leaf_inferences
@@ -37,9 +35,9 @@ class Rebuilt:
         "_document",
         "_fidelity",
         "_judgements",
+        "_may_hide",
         "_relink",
         "_settled",
-        "_spans",
         "_trace",
         "anchor",
     )
@@ -50,7 +48,7 @@ class Rebuilt:
         subtraces: dict[Node, str],
         relink: Callable[[], RunSpans],
         prices: Prices | None = None,
-        spans: Sequence[SpanRecord] = (),
+        may_hide: Callable[[], bool] = bool,
     ):
         """Rebuild a run.
 
@@ -59,10 +57,10 @@ class Rebuilt:
             subtraces: the trace id of every run of the same OTel trace, by its node.
             relink: links the run's spans once more, for the fidelity report.
             prices: computes the cost that the spans do not have.
-            spans: those that `relink` links, which may be of other runs too.
+            may_hide: says whether the spans that `relink` links may hide something.
         """
         self._relink = relink
-        self._spans = spans
+        self._may_hide = may_hide
         self._fidelity: Fidelity | None = None
         self._trace: ReasoningTrace | None = None
         self._settled = False
@@ -124,7 +122,7 @@ class Rebuilt:
     def may_hide(self) -> bool:
         """Whether the fidelity report could note a masked, cut or damaged value in the spans. Takes
         a fraction of the report's time."""
-        return any(map(may_hide, self._spans))
+        return self._may_hide()
 
     def models(self) -> list[str]:
         """Return the names of the models that were called, the most often called first.

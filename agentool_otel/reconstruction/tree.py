@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable
 from operator import attrgetter
 
 import msgspec
@@ -12,6 +12,8 @@ from agentool_otel.dialects import classify
 from agentool_otel.dialects.openinference.repeated_names import without
 from agentool_otel.model.operations import AgentInvocation, Operation, WorkflowInvocation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.times import END_NS, FIRST_NS
+from agentool_otel.reconstruction.lineage import Lineage
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.offloaded import rehydrated
 
@@ -26,8 +28,12 @@ _START_NS, _END_NS, _PARENT_ID = (
 _PROMPT_IDS = ("prompt.id", "prompt_id", "turn.id")
 """Of Claude Code, Gemini CLI and Codex: the user's prompt that a log record is part of."""
 _RUNS = frozenset((AgentInvocation, WorkflowInvocation))
+_DIGITS = 18
+"""Those of a number that is read: more take long, and mean nothing."""
 _ORDER = attrgetter("order")
 _OURS = ("gen_ai.", "agentool.")
+_ALONE = Lineage(())
+"""That of a node which is part of no tree."""
 
 
 class Node:
@@ -38,6 +44,7 @@ class Node:
         "dialect",
         "end_ns",
         "is_run",
+        "lineage",
         "operation",
         "order",
         "origin",
@@ -68,9 +75,15 @@ class Node:
         if _START_NS in attributes or _END_NS in attributes:
             start_ns = _exact(attributes.get(_START_NS), start_ns)
             end_ns = _exact(attributes.get(_END_NS), end_ns)
+        if start_ns is not None and not FIRST_NS <= start_ns < END_NS:
+            start_ns = None
+        if end_ns is not None and not FIRST_NS <= end_ns < END_NS:
+            end_ns = None
         self.start_ns, self.end_ns = start_ns, end_ns
         self.is_run = self.operation.__class__ in _RUNS
         self.order = (start_ns or 0, span.span_id)
+        self.lineage = _ALONE
+        """What lies around and below it."""
         self.origin: Node | None = None
         """The span below it where its error arose; None until it has been looked up."""
 
@@ -88,12 +101,15 @@ class Node:
         leave to the garbage collector."""
         self.parent = self.origin = None
         self.children = []
+        self.lineage = _ALONE
 
-    def ancestors(self) -> Iterator[Node]:
-        node = self.parent
-        while node is not None:
-            yield node
-            node = node.parent
+    def nearest(self, kind: Callable[[Node], bool]) -> Node | None:
+        """Return the nearest span around it that is of a kind, which does not change."""
+        return None if self.parent is None else self.lineage.nearest(self, kind)
+
+    def is_below(self, other: Node) -> bool:
+        """Whether it is below another span of its trace."""
+        return self.lineage is other.lineage and self.lineage.is_below(self, other)
 
 
 def grow(spans: list[SpanRecord]) -> list[Node]:
@@ -116,7 +132,9 @@ def link(nodes: list[Node]) -> list[Node]:
     prompts = [node for node in roots if node.is_run and is_record(node)]
     if prompts:
         _put_under_prompts(ordered, prompts)
+    lineage = Lineage(ordered)
     for node in ordered:
+        node.lineage = lineage
         if node.parent is not None:
             node.parent.children.append(node)
     return ordered
@@ -181,7 +199,7 @@ def _prompt_id(node: Node) -> str | None:
 def _sequence(node: Node) -> tuple[int, int, str]:
     number = node.span.attributes.get("event.sequence")
     if isinstance(number, str) and number.isdecimal():
-        number = int(number)
+        number = int(number[:_DIGITS])
     return (node.start_ns or 0, number if isinstance(number, int) else 0, node.span.span_id)
 
 
@@ -205,7 +223,7 @@ def _break_circles(nodes: list[Node]) -> None:
 
 def _exact(attribute: object, stored: int | None) -> int | None:
     """Prefer the time we wrote as an attribute: several stores round the span's own."""
-    if isinstance(attribute, str) and attribute.isdecimal():
+    if isinstance(attribute, str) and attribute.isdecimal() and len(attribute) <= _DIGITS + 2:
         attribute = int(attribute)
     if isinstance(attribute, bool) or not isinstance(attribute, int):
         return stored

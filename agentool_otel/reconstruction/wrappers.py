@@ -24,50 +24,125 @@ from agentool_otel.model.operations import (
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["leave_out_repeated", "run_name", "unwrapped"]
+__all__ = ["Body", "leave_out_repeated", "run_name", "unwrapped"]
 
 _FILLED = ("input", "output", "conversation_id", "error_type", "error_message", "usage")
 
 
+class Body:
+    """The nodes of a run down to the next runs, those included.
+
+    Args:
+        makes_step: whether a node becomes a step.
+    """
+
+    def __init__(self, makes_step: Callable[[Node], bool]) -> None:
+        self.runs: dict[Node, None] = {}
+        """Those that are runs."""
+        self.nodes: dict[Node, None] = {}
+        """To be added to in order of start."""
+        self._in_order = True
+        self._makes_step = makes_step
+        self._has_steps: bool | None = None
+
+    def ordered(self) -> list[Node]:
+        """Return the nodes in order of start."""
+        nodes = list(self.nodes)
+        return nodes if self._in_order else sorted(nodes, key=lambda node: node.order)
+
+    def has_steps(self) -> bool:
+        """Whether one of them that is no run becomes a step."""
+        if self._has_steps is None:
+            self._has_steps = any(not it.is_run and self._makes_step(it) for it in self.nodes)
+        return self._has_steps
+
+    def replace(self, outer: Node, inner: Node) -> None:
+        """Put a run in the place of its wrapper."""
+        self.leave_out(outer)
+        self.nodes[inner] = self.runs[inner] = None
+        self._in_order = False
+
+    def leave_out(self, run: Node) -> None:
+        del self.nodes[run], self.runs[run]
+
+    def take(self, other: Body, *wrappers: Node) -> None:
+        """Take the nodes of a run that is one with this one, and spans that became plumbing. The
+        fewer ones are moved: thousands of runs may be one."""
+        self._has_steps = self.has_steps() or other.has_steps()
+        self.nodes = _joined(self.nodes, other.nodes)
+        self.nodes.update(dict.fromkeys(wrappers))
+        self._in_order = False
+        self.runs = _joined(self.runs, other.runs)
+
+
+def _joined(one: dict[Node, None], other: dict[Node, None]) -> dict[Node, None]:
+    few, many = sorted((one, other), key=len)
+    many.update(few)
+    return many
+
+
+class _Runs:
+    """Which run is around another, when runs become one."""
+
+    def __init__(self, around: dict[Node, Node | None]):
+        self.around = around
+        self._now: dict[Node, Node] = {}
+
+    def join(self, gone: Node, run: Node) -> None:
+        """Note that what was directly in one run is in another."""
+        self._now[gone] = run
+
+    def above(self, run: Node) -> Node | None:
+        """Return the run around one."""
+        passed: list[Node] = []
+        up = self.around[run]
+        while up is not None and up in self._now:
+            passed.append(up)
+            up = self._now[up]
+        for one in passed:
+            assert up is not None
+            self._now[one] = up
+        return up
+
+
 def unwrapped(
     roots: list[Node],
-    bodies: dict[Node, list[Node]],
+    bodies: dict[Node, Body],
     run_around: dict[Node, Node | None],
-    makes_step: Callable[[Node], bool],
 ) -> list[Node]:
     """Return the runs without mere wrappers, which become spans inside the runs that they wrapped.
 
     Args:
         roots: the runs of an OTel trace.
-        bodies: the nodes of each run down to the next runs, those included; updated.
-        run_around: the run that each node is in; updated.
-        makes_step: whether a node becomes a step.
+        bodies: what is in each run; updated.
+        run_around: the run that each node is in; updated for the runs that are returned.
     """
-    kept: list[Node] = []
+    kept: dict[Node, None] = {}
+    runs = _Runs(run_around)
     for outer in reversed(roots):  # inner runs mostly start later, so one pass is enough
-        if (twin := _recorded_twice(outer, bodies[outer], makes_step)) is not None:
-            kept.remove(twin)
+        body = bodies[outer]
+        if (twin := _recorded_twice(outer, body)) is not None:
+            kept.pop(twin, None)
             _fill(outer, twin)
-            inside = bodies.pop(twin)
-            bodies[outer] = sorted({*bodies[outer], *inside}, key=lambda node: node.order)
-            for node in (*inside, twin):
-                run_around[node] = outer
-        inner = _only_run(outer, bodies[outer], makes_step)
+            del body.runs[twin]
+            body.take(bodies.pop(twin))
+            runs.join(twin, outer)
+        inner = _only_run(outer, body)
         if inner is None:
-            kept.append(outer)
+            kept[outer] = None
             continue
-        above = run_around[outer]
+        above = runs.above(outer)
         _absorb(outer, inner)
-        plumbing = [node for node in bodies.pop(outer) if node is not inner]
-        bodies[inner] = sorted([*bodies[inner], *plumbing, outer], key=lambda node: node.order)
-        for node in (*plumbing, outer):
-            run_around[node] = inner
+        body.leave_out(inner)
+        del bodies[outer]
+        bodies[inner].take(body, outer)
+        runs.join(outer, inner)
         run_around[inner] = above
         if above is not None:
-            held = bodies[above]
-            held[held.index(outer)] = inner
-    kept.reverse()
-    return kept
+            bodies[above].replace(outer, inner)
+    for run in kept:
+        run_around[run] = runs.above(run)
+    return list(reversed(kept))
 
 
 def leave_out_repeated(nodes: list[Node]) -> None:
@@ -104,21 +179,16 @@ def run_name(node: Node) -> str | None:
     return operation.workflow_name if isinstance(operation, WorkflowInvocation) else None
 
 
-def _only_run(outer: Node, body: list[Node], makes_step: Callable[[Node], bool]) -> Node | None:
+def _only_run(outer: Node, body: Body) -> Node | None:
     """Return the run that `outer` is a mere wrapper of.
 
     An agent of another name is no wrapper, even if all it did was to call one: that is a handoff.
     Neither is a span of ours with a timeline or a trace id.
     """
-    inner: Node | None = None
-    for node in body:
-        if node.is_run:
-            if inner is not None:
-                return None
-            inner = node
-        elif makes_step(node):
-            return None
-    if inner is None or agentool.TRACE_ID in outer.span.attributes:
+    if len(body.runs) != 1 or body.has_steps():
+        return None
+    (inner,) = body.runs
+    if agentool.TRACE_ID in outer.span.attributes:
         return None
     if any(event.name == agentool.STEP_EVENT for event in outer.span.events):
         return None
@@ -127,35 +197,34 @@ def _only_run(outer: Node, body: list[Node], makes_step: Callable[[Node], bool])
     return inner
 
 
-def _recorded_twice(
-    outer: Node, body: list[Node], makes_step: Callable[[Node], bool]
-) -> Node | None:
+def _recorded_twice(outer: Node, body: Body) -> Node | None:
     """Return the run inside that is the same one, as another tracer has recorded it: the only one
     of the same name, which no tool has called.
 
     What is inside a span of ours with a timeline may stand there already, so it must be all.
     """
     name = run_name(outer)
-    same = [node for node in body if node.is_run and name is not None and run_name(node) == name]
+    same = [run for run in body.runs if name is not None and run_name(run) == name]
     if len(same) != 1:
         return None
     (inner,) = same
     if inner.span.scope == outer.span.scope or _has_tool_between(inner, outer):
         return None
-    if any(event.name == agentool.STEP_EVENT for event in outer.span.events) and any(
-        node.is_run or makes_step(node) for node in body if node is not inner
-    ):
+    has_timeline = any(event.name == agentool.STEP_EVENT for event in outer.span.events)
+    if has_timeline and (len(body.runs) > 1 or body.has_steps()):
         return None
     return inner
 
 
 def _has_tool_between(node: Node, around: Node) -> bool:
-    for up in node.ancestors():
-        if up is around:
-            return False
-        if isinstance(up.operation, ToolExecution):
-            return True
-    return True
+    if not node.is_below(around):
+        return True
+    tool = node.nearest(_is_tool)
+    return tool is not None and tool.is_below(around)
+
+
+def _is_tool(node: Node) -> bool:
+    return isinstance(node.operation, ToolExecution)
 
 
 def _fill(outer: Node, inner: Node) -> None:
@@ -180,6 +249,7 @@ def _absorb(outer: Node, inner: Node) -> None:
         filled["agent_name"] = run_name(outer)
     inner.operation = replace(operation, **filled)
     inner.start_ns, inner.end_ns = outer.start_ns, outer.end_ns
+    inner.order = (inner.start_ns or 0, inner.span.span_id)
     outer.operation = Unclassified(extra=around.extra)
     outer.is_run = False
 

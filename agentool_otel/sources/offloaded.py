@@ -1,7 +1,9 @@
 """Texts that were stored apart from their span because they were too large for an attribute.
 
-`emit.fitting` leaves the place and the sha256 on the span. A text that is gone, or has changed,
-stays shortened as it is on the span, and the fidelity report notes it.
+`content.fitting` leaves the sha256, the size and the place on the span. The place is not believed,
+since a file of spans is anybody's: a text is looked for by its hash, in the folder `content` beside
+the files that are read and where `AGENTOOL_OFFLOAD` says, and nowhere else. One that is gone, or
+has changed, stays shortened as it is on the span, and the fidelity report notes it.
 """
 
 from __future__ import annotations
@@ -9,23 +11,44 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import re
 import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.ground.ownership import open_regular
 from agentool_otel.semconv import agentool
 
-__all__ = ["rehydrated"]
+__all__ = ["LARGEST", "allow", "allow_beside", "recordings", "rehydrated"]
+
+LARGEST = 256 << 20
+"""Bytes of a stored text that is read."""
+_FOLDER = "content"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_recordings: set[str] = set()
+"""The folders of the files that this process reads or has read."""
+
+
+def allow_beside(files: Iterable[str | os.PathLike[str]]) -> None:
+    """Let texts be read from the folder `content` beside each of some files."""
+    allow(os.path.dirname(os.path.abspath(file)) for file in files)
+
+
+def allow(folders: Iterable[str]) -> None:
+    """Let texts be read from the folder `content` in each of some folders."""
+    _recordings.update(folders)
+
+
+def recordings() -> frozenset[str]:
+    """Return the folders that `allow` was called with, for another process."""
+    return frozenset(_recordings)
 
 
 def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return attributes with their offloaded texts in place; the same object if there are none.
-
-    A text is looked up at the place noted on the span, then in `AGENTOOL_OFFLOAD`, where a copy may
-    be. A URL is read only below the one that `AGENTOOL_OFFLOAD` names.
-    """
+    """Return attributes with their offloaded texts in place; the same object if there are none."""
     encoded = attributes.get(agentool.CONTENT_SHORTENED)
     if not isinstance(encoded, str):
         return attributes
@@ -52,36 +75,44 @@ def rehydrated(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(note: dict[str, Any]) -> str | None:
-    place, digest, size = note.get("stored"), note.get("sha256"), note.get("bytes")
-    if not (isinstance(place, str) and isinstance(digest, str) and isinstance(size, int)):
+    digest, size = note.get("sha256"), note.get("bytes")
+    if not (isinstance(note.get("stored"), str) and isinstance(digest, str)):
         return None
-    ours = environment.value(environment.OFFLOAD).rstrip("/")
-    for where in (place, f"{ours}/{Path(place).name}" if ours else ""):
-        data = None
-        if "://" not in where:
-            data = _of_file(where, size)
-        elif ours and where.startswith(f"{ours}/"):  # a span file must not make us call anywhere
-            data = _of_url(where)
-        if data is not None and hashlib.sha256(data).hexdigest() == digest:
+    if type(size) is not int or not 0 <= size <= LARGEST or not _DIGEST.fullmatch(digest):
+        return None
+    for data in _found(digest, size):
+        if hashlib.sha256(data).hexdigest() == digest:
             return data.decode("utf-8", "replace")
     return None
 
 
-def _of_file(where: str, size: int) -> bytes | None:
+def _found(digest: str, size: int) -> Iterator[bytes]:
+    """Yield what stands under a hash in each place where a text of that size may be."""
+    ours = environment.value(environment.OFFLOAD).rstrip("/")
+    if "://" in ours:
+        yield from _of_url(f"{ours}/{digest}", size)
+    elif ours and ours.lower() != "none":
+        yield from _of_file(Path(os.path.realpath(ours)), digest, size)
+    for folder in sorted(_recordings | {os.path.abspath(environment.recordings_folder())}):
+        yield from _of_file(Path(folder, _FOLDER), digest, size)
+
+
+def _of_file(folder: Path, digest: str, size: int) -> Iterator[bytes]:
     try:
-        status = os.stat(where)
-        if not stat.S_ISREG(status.st_mode) or status.st_size != size:
-            return None
-        return Path(where).read_bytes()
+        if not stat.S_ISDIR(os.lstat(folder).st_mode):  # a link may lead anywhere
+            return
+        with open(open_regular(folder / digest), "rb") as file:
+            if os.fstat(file.fileno()).st_size == size:
+                yield file.read(size)
     except (OSError, ValueError):
-        return None
+        return
 
 
-def _of_url(where: str) -> bytes | None:
+def _of_url(where: str, size: int) -> Iterator[bytes]:
     try:
         fsspec: Any = importlib.import_module("fsspec")
         with fsspec.open(where, "rb") as source:
-            data: bytes = source.read()
-            return data
+            data: bytes = source.read(size + 1)
     except Exception:  # no fsspec, no rights, no such object: a file system raises what it likes
-        return None
+        return
+    yield data

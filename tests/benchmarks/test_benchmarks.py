@@ -31,6 +31,7 @@ TINY = _sizes.Size(
     shuffled=(50, 100),
     evaluated_runs=2,
     masked=2000,
+    hostile=200,
 )
 
 

@@ -155,10 +155,10 @@ def test_an_unwritable_store_loses_the_whole_text_but_not_the_call(
     assert len(caplog.records) == 1
 
 
-def _recorded(spans: Any, store: Any, path: Path) -> Any:
+def _recorded(spans: Any, store: Any, path: Path, result: Any = LARGE) -> Any:
     @agentool_otel.tool
     def search(query: str) -> Any:
-        return LARGE
+        return result
 
     session.configure(policy=Policy(capture=True, sizes=Sizes(attribute=1000), store=store))
     with agentool_otel.run("r"):
@@ -196,8 +196,9 @@ def test_stored_text_with_another_hash_is_reported_as_truncated(
         def put(self, digest: str, data: bytes) -> str | None:
             return super().put(digest, data[::-1]) if damage == "changed" else "/nowhere"
 
-    rebuilt = _recorded(spans, Damaging(tmp_path / "content"), tmp_path / "t.jsonl")
-    assert _output(rebuilt) != LARGE
+    result = {**LARGE, "stored": damage}  # as no other test has stored it
+    rebuilt = _recorded(spans, Damaging(tmp_path / "content"), tmp_path / "t.jsonl", result)
+    assert _output(rebuilt) != result
     assert rebuilt.fidelity.summary()["truncated"] >= 1
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cache, lru_cache
 from typing import NamedTuple, Protocol, cast
 
 from agentool_otel.dialects.kit.reading import Reader
@@ -276,11 +277,9 @@ def _candidates(span: SpanRecord) -> tuple[Dialect, ...]:
     shape = (span.scope, *span.attributes)
     candidates = _by_shape.get(shape)
     if candidates is None:
-        candidates = tuple(it for it in dialects() if _marked_by_shape(it, shape))
+        candidates = _marking().by_shape(shape)
         _remember(shape, candidates)
-    if candidates:
-        return candidates
-    return tuple(it for it in dialects() if _marked_by_name_or_event(it, span))
+    return candidates or _marking().by_name_or_event(span)
 
 
 def _remember(shape: Shape, candidates: tuple[Dialect, ...]) -> None:
@@ -295,18 +294,72 @@ def _remember(shape: Shape, candidates: tuple[Dialect, ...]) -> None:
         _readers[shape] = candidates[0].name, reader
 
 
-def _marked_by_shape(dialect: Dialect, shape: Shape) -> bool:
-    markers = _markers(dialect)
-    if markers is None or shape[0].startswith(markers.scopes):
-        return True
-    return any(_is_marker(key, markers.keys) for key in shape[1:])
+class _Marking:
+    """Which dialects have to be asked, by the names of attributes, events, scopes and spans.
+
+    A name is looked up, rather than compared with every marker of every dialect: a file may have
+    other names in every span.
+    """
+
+    def __init__(self, installed: Sequence[Dialect]):
+        self._always: set[int] = set()
+        self._exact: dict[str, set[int]] = defaultdict(set)
+        self._prefixes: dict[str, set[int]] = defaultdict(set)
+        self._scopes: list[tuple[tuple[str, ...], int]] = []
+        self._names: list[tuple[tuple[str, ...], int]] = []
+        self._installed = tuple(installed)
+        for number, dialect in enumerate(installed):
+            markers = _markers(dialect)
+            if markers is None:
+                self._always.add(number)
+                continue
+            for key in markers.keys:
+                (self._prefixes if key[-1] == "." else self._exact)[key].add(number)
+            if markers.scopes:
+                self._scopes.append((markers.scopes, number))
+            if markers.names:
+                self._names.append((markers.names, number))
+        self._longest = max(map(len, self._prefixes), default=0)
+        self._of_scope = lru_cache(maxsize=1024)(self._by_scope)
+
+    def by_shape(self, shape: Shape) -> tuple[Dialect, ...]:
+        """Return the dialects that have a marker among the names of a shape, in their order."""
+        return self._chosen(self._of_scope(shape[0]) | self._by_keys(shape[1:]))
+
+    def by_name_or_event(self, span: SpanRecord) -> tuple[Dialect, ...]:
+        """Return those that have one in the name of a span, or among its events."""
+        names = {number for prefixes, number in self._names if span.name.startswith(prefixes)}
+        events = self._by_keys([event.name for event in span.events])
+        return self._chosen(names | events | self._always)
+
+    def _chosen(self, numbers: Set[int]) -> tuple[Dialect, ...]:
+        return tuple(self._installed[number] for number in sorted(numbers))
+
+    def _by_scope(self, scope: str) -> frozenset[int]:
+        marked = {number for prefixes, number in self._scopes if scope.startswith(prefixes)}
+        return frozenset(marked | self._always)
+
+    def _by_keys(self, keys: Iterable[str]) -> set[int]:
+        numbers: set[int] = set()
+        for key in keys:
+            numbers |= self._exact.get(key, _NONE)
+            dot = key.find(".", 0, self._longest)
+            while dot >= 0:
+                numbers |= self._prefixes.get(key[: dot + 1], _NONE)
+                dot = key.find(".", dot + 1, self._longest)
+        return numbers
 
 
-def _marked_by_name_or_event(dialect: Dialect, span: SpanRecord) -> bool:
-    markers = _markers(dialect)
-    if markers is None or span.name.startswith(markers.names):
-        return True
-    return any(_is_marker(event.name, markers.keys) for event in span.events)
+_NONE: frozenset[int] = frozenset()
+
+
+def _marking() -> _Marking:
+    return _marking_of(dialects())
+
+
+@cache
+def _marking_of(installed: tuple[Dialect, ...]) -> _Marking:
+    return _Marking(installed)
 
 
 def _markers(dialect: Dialect) -> Markers | None:

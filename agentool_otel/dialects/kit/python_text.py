@@ -10,9 +10,9 @@ from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.ground.literals import is_printed, literal
 
-__all__ = ["call_in", "object_in", "value_in"]
+__all__ = ["LONGEST", "call_in", "object_in", "value_in"]
 
-_LONGEST = 100_000
+LONGEST = 100_000
 """Characters of Python text that are parsed, which takes far longer than JSON."""
 
 
@@ -28,7 +28,7 @@ def object_in(value: Any) -> Any:
 def value_in(text: str) -> Any:
     """Return the value that a text is Python's literal of; any other text as it is."""
     try:
-        read = literal(text, _LONGEST)
+        read = literal(text, LONGEST)
         dumps(read)
     except (ValueError, TypeError):
         return text
@@ -37,7 +37,7 @@ def value_in(text: str) -> Any:
 
 def call_in(value: Any, name: str) -> dict[str, Any]:
     """Return the named arguments in the `repr` of an object of a class; none if it is not whole."""
-    if not isinstance(value, str) or len(value) > _LONGEST or not value.startswith(f"{name}("):
+    if not isinstance(value, str) or len(value) > LONGEST or not value.startswith(f"{name}("):
         return {}
     if not is_printed(value):
         return {}

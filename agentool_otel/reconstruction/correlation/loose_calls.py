@@ -13,14 +13,12 @@ from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.correlation.duplicate_calls import AnsweredCalls, answered
 from agentool_otel.reconstruction.correlation.keys import keys_of
+from agentool_otel.reconstruction.correlation.neighbours import Neighbours
 from agentool_otel.reconstruction.correlation.spooled import Packed, Units
 from agentool_otel.reconstruction.correlation.union_find import Joining, rank_of
-from agentool_otel.reconstruction.correlation.unknown_messages import (
-    has_messages,
-    request_of,
-    same_runs,
-)
+from agentool_otel.reconstruction.correlation.unknown_messages import has_messages, same_runs
 from agentool_otel.reconstruction.judgements import Judgement
+from agentool_otel.reconstruction.lineage import Nearest
 from agentool_otel.reconstruction.tree import Node, is_record
 from agentool_otel.sources.grouping.by_trace import copies_of
 
@@ -66,6 +64,8 @@ class LooseCalls:
         """The first unit of each trace."""
         self._has_runs = bytearray()
         """Whether each trace has runs as well."""
+        self._several = array("b")
+        """Whether each trace holds more than a part of one run, -1 where that is not known yet."""
         self._copies = array("I")
         """How many copies of spans were left out of each trace."""
 
@@ -77,6 +77,7 @@ class LooseCalls:
         """
         self._firsts.append(len(self._joining))
         self._has_runs.append(loose.has_runs)
+        self._several.append(-1)
         self._copies.append(copies_of(loose.spans))
         units = self._add_units(loose.nodes)
         for one, other in _ties(units):
@@ -90,26 +91,28 @@ class LooseCalls:
         """Add nodes and return the unit of each."""
         kept = set(nodes)
         calls = [node for node in nodes if isinstance(node.operation, Inference)]
-        units = {node: self._add_unit(node, kept) for node in calls}
-        for node in nodes:
+        around = Nearest(kept.__contains__)
+        units = {node: self._add_unit(node, around) for node in calls}
+        neighbours = Neighbours(calls)
+        for node in _outer_first(nodes, around):
             if node in units:
                 continue
-            above = _nearest(node, units)
+            above = around.at(node.parent)
             if above is not None:
-                self._units.add(above, _as_kept(node, kept))
-                units[node] = above
+                self._units.add(units[above], _as_kept(node, around))
+                units[node] = units[above]
                 continue
-            units[node] = self._add_unit(node, kept)
-            if (neighbour := _neighbour(node, calls)) is not None:
+            units[node] = self._add_unit(node, around)
+            if (neighbour := neighbours.of(node)) is not None:
                 self._joining.tie(units[node], units[neighbour])
         return units
 
-    def _add_unit(self, node: Node, kept: set[Node]) -> int:
+    def _add_unit(self, node: Node, around: Nearest) -> int:
         order = order_of(node)
         number = self._joining.add(keys_of(node), rank_of(node.start_ns, order))
         if (call := answered(node)) is not None:
             self._answered.add(call, number)
-        self._units.add(number, _as_kept(node, kept), order)
+        self._units.add(number, _as_kept(node, around), order)
         return number
 
     def close(self) -> None:
@@ -147,6 +150,11 @@ class LooseCalls:
         """Return whether a trace holds more than a part of one run."""
         if self._has_runs[trace]:
             return True
+        if self._several[trace] < 0:
+            self._several[trace] = self._holds_several(trace, duplicates)
+        return bool(self._several[trace])
+
+    def _holds_several(self, trace: int, duplicates: set[int]) -> bool:
         first = self._firsts[trace]
         after = self._firsts[trace + 1] if trace + 1 < len(self._firsts) else len(self._joining)
         group_of = self._joining.group_of
@@ -162,13 +170,14 @@ def order_of(node: Node) -> str:
 def _ties(units: dict[Node, int]) -> Iterator[tuple[int, int]]:
     """Yield pairs of units that belong together for another reason than their keys."""
     firsts: dict[object, int] = {}
+    around = Nearest(units.__contains__)
     for node, unit in units.items():
         for shared in _shared(node):
             yield firsts.setdefault(shared, unit), unit
         if isinstance(node.operation, Inference):
-            for up in node.ancestors():  # one call with two spans: an SDK's below a framework's
-                if up in units:
-                    yield units[up], unit
+            up = around.at(node.parent)
+            if up is not None:  # one call with two spans: an SDK's below a framework's
+                yield units[up], unit
     calls = [node for node in units if isinstance(node.operation, Inference)]
     for one, other in same_runs(node for node in calls if not has_messages(node)):
         yield units[one], units[other]
@@ -182,40 +191,27 @@ def _shared(node: Node) -> Iterator[object]:
         yield is_record  # a session whose prompts were not recorded
 
 
-def _nearest(node: Node, units: dict[Node, int]) -> int | None:
-    return next((units[up] for up in node.ancestors() if up in units), None)
+def _outer_first(nodes: list[Node], around: Nearest) -> list[Node]:
+    """Return nodes in their order, but none before one around it."""
+    if all(node.parent is None or node.parent.order < node.order for node in nodes):
+        return nodes
+    ordered: dict[Node, None] = {}
+    for node in nodes:
+        way: list[Node] = []
+        up: Node | None = node
+        while up is not None and up not in ordered:
+            way.append(up)
+            up = around.at(up.parent)
+        ordered.update(dict.fromkeys(reversed(way)))
+    return list(ordered)
 
 
-def _neighbour(node: Node, calls: list[Node]) -> Node | None:
-    """Return the last model call before a node below the nearest span around both, unless they
-    serve different requests."""
-    request = request_of(node)
-    for up in node.ancestors():
-        near = [
-            call
-            for call in calls
-            if any(a is up for a in call.ancestors()) and _may_serve_one(request, request_of(call))
-        ]
-        if near:
-            before = [call for call in near if call.order <= node.order]
-            return before[-1] if before else near[0]
-    return None
-
-
-def _may_serve_one(request: Node | None, other: Node | None) -> bool:
-    """Whether two requests are one, or one is made while the other is served."""
-    if request is None or other is None or request is other:
-        return True
-    return request in other.ancestors() or other in request.ancestors()
-
-
-def _as_kept(node: Node, kept: set[Node]) -> SpanRecord:
+def _as_kept(node: Node, around: Nearest) -> SpanRecord:
     """Return a span as a child of the nearest kept span around it. A parent that is in the trace
     and not kept is not to be reported as missing."""
     up = node.parent
-    if up is None or up in kept:
+    if up is None or (above := around.at(up)) is up:
         return node.span
-    above = next((it for it in up.ancestors() if it in kept), None)
     same = above is not None and above.span.trace_id == node.span.trace_id
     parent_id = above.span.span_id if above is not None and same else None
     return msgspec.structs.replace(node.span, parent_id=parent_id)

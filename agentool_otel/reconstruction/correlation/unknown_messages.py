@@ -39,6 +39,8 @@ class _Run(NamedTuple):
     end_ns: int
     waits: bool | None
     """Whether another call follows; None where that is not known."""
+    followed: Node | None = None
+    """The nearest span around the last one that a call after it is below."""
 
 
 def has_messages(node: Node) -> bool:
@@ -54,7 +56,11 @@ def waits_for_tools(node: Node) -> bool:
 
 def request_of(node: Node) -> Node | None:
     """Return the nearest span around a node that serves a request."""
-    return next((up for up in node.ancestors() if up.span.kind in _REQUESTS), None)
+    return node.nearest(_is_request)
+
+
+def _is_request(node: Node) -> bool:
+    return node.span.kind in _REQUESTS
 
 
 def same_runs(calls: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
@@ -65,9 +71,8 @@ def same_runs(calls: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
     """
     by_place: dict[Node, list[Node]] = defaultdict(list)
     for node in calls:
-        around = request_of(node) or next(reversed([*node.ancestors()]), None)
-        if around is not None:
-            by_place[around].append(node)
+        if node.parent is not None:
+            by_place[request_of(node) or node.lineage.top(node)].append(node)
     for members in by_place.values():
         yield from _same_runs(sorted(members, key=lambda node: node.order))
 
@@ -76,21 +81,44 @@ def _same_runs(calls: list[Node]) -> Iterator[tuple[Node, Node]]:
     """Yield pairs among the calls of one request, in order of start."""
     runs: list[_Run] = []
     of_conversation: dict[str, Node] = {}
-    latest = {up: node for node in calls for up in node.ancestors()}
+    latest = _latest(calls)
     for node in calls:
         start_ns = node.start_ns or 0
         runs = [run for run in runs if run.waits is not False or run.end_ns > start_ns]
         conversation = node.operation.conversation_id
         if conversation is not None:
             yield of_conversation.setdefault(conversation, node), node
-        alike = [run for run in runs if _may_share_conversation(run, node)]
+        scope = node.span.scope
+        possible = [
+            run
+            for run in runs
+            if run.waits is None or run.end_ns <= start_ns or run.last.span.scope != scope
+        ]
+        alike = [run for run in possible if _may_share_conversation(run, node)]
         twins = [run for run in alike if _overlaps(run, node)]
-        before = [run for run in alike if _may_precede(run, node, latest)]
+        before = [run for run in alike if _may_precede(run, node)]
         continued = _nearest(twins or before, node)
         for run in continued:
             yield run.first, node
         runs = [run for run in runs if run not in continued]
-        runs = [*runs[-_OPEN + 1 :], _joined(continued, node, bool(twins))]
+        run = _joined(continued, node, bool(twins))
+        runs = [*runs[-_OPEN + 1 :], run._replace(followed=_followed(run, latest))]
+
+
+def _latest(calls: list[Node]) -> dict[Node, Node]:
+    """Return the last call below each span, of calls in order of start."""
+    latest: dict[Node, Node] = {}
+    for node in reversed(calls):
+        up = node.parent
+        while up is not None and up not in latest:
+            latest[up] = node
+            up = up.parent
+    return latest
+
+
+def _followed(run: _Run, latest: dict[Node, Node]) -> Node | None:
+    """Return the nearest span around the last call of a run that a call after it is below."""
+    return run.last.lineage.lowest(run.last, lambda up: _is_after(latest[up], run))
 
 
 def _may_share_conversation(run: _Run, node: Node) -> bool:
@@ -103,28 +131,17 @@ def _overlaps(run: _Run, node: Node) -> bool:
     return run.end_ns > (node.start_ns or 0) and run.last.span.scope != node.span.scope
 
 
-def _may_precede(run: _Run, node: Node, latest: dict[Node, Node]) -> bool:
-    """Whether a call may be the next one of a run.
-
-    Args:
-        run: the run.
-        node: the call.
-        latest: the last call below each span.
-    """
+def _may_precede(run: _Run, node: Node) -> bool:
+    """Whether a call may be the next one of a run: no later one than its last is nearer to that."""
     if run.waits is None:
         return True
-    return run.waits and _is_after(node, run) and not _has_nearer(run, node, latest)
+    if not (run.waits and _is_after(node, run)):
+        return False
+    return run.followed is None or node.is_below(run.followed)
 
 
 def _is_after(node: Node, run: _Run) -> bool:
     return node.order > run.last.order and run.end_ns <= (node.start_ns or 0)
-
-
-def _has_nearer(run: _Run, node: Node, latest: dict[Node, Node]) -> bool:
-    """Whether a later call than the last one of a run is nearer to it than this one is."""
-    around = {*node.ancestors()}
-    apart = [up for up in run.last.ancestors() if up not in around]
-    return bool(apart) and _is_after(latest[apart[-1]], run)
 
 
 def _nearest(runs: list[_Run], node: Node) -> list[_Run]:
@@ -132,9 +149,8 @@ def _nearest(runs: list[_Run], node: Node) -> list[_Run]:
     that are known to wait."""
     if len(runs) < 2:
         return runs
-    above = {up: depth for depth, up in enumerate(reversed([*node.ancestors()]))}
-    depths = [max((above.get(up, -1) for up in run.last.ancestors()), default=-1) for run in runs]
-    nearest = [run for run, depth in zip(runs, depths, strict=True) if depth == max(depths)]
+    around = node.lineage.lowest(node, lambda up: any(run.last.is_below(up) for run in runs))
+    nearest = [run for run in runs if around is None or run.last.is_below(around)]
     return [run for run in nearest if run.waits] or nearest
 
 

@@ -7,14 +7,22 @@ of content, and which spans only repeat another one.
 from __future__ import annotations
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterator
+from functools import partial
 
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
+from agentool_otel.model.times import in_calendar
 from agentool_otel.reconstruction.report.fidelity import Note, Outcome, SpanReading
-from agentool_otel.reconstruction.steps.tool_calls import call_above, call_below, call_beside
+from agentool_otel.reconstruction.steps.tool_calls import (
+    BESIDE,
+    call_above,
+    call_below,
+    call_beside,
+)
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -24,6 +32,7 @@ __all__ = [
     "damaged",
     "masked_on_the_way",
     "may_hide",
+    "outside_the_calendar",
     "reading_of",
     "repeated",
     "without_ids",
@@ -155,10 +164,20 @@ def damaged(nodes: list[Node]) -> Iterator[Note]:
             yield Note(outcome, key or damage.where, None, span_id, key, rule)
 
 
+def outside_the_calendar(nodes: list[Node]) -> Iterator[Note]:
+    """Yield a note for each time of a span that no calendar has, which counts as unknown."""
+    for node in nodes:
+        span = node.span
+        for name, time_ns in (("start_ns", span.start_ns), ("end_ns", span.end_ns)):
+            if time_ns is not None and not in_calendar(time_ns):
+                rule = "it lies outside the years 1 to 9999, and counts as unknown"
+                yield Note("damaged", name, None, span.span_id, None, rule)
+
+
 def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
     """Yield a note for each span that repeats another one, which the steps are of."""
-    seen: dict[str, list[Node]] = {}
-    """By call id, the tool spans so far."""
+    seen: dict[str, deque[Node]] = defaultdict(partial(deque, maxlen=BESIDE))
+    """By call id, the last tool spans."""
     counted = {(node.span.trace_id, node.span.span_id) for node in leaves}
     for node in nodes:
         span_id = node.span.span_id
@@ -173,7 +192,7 @@ def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
             rule = f"the call of span {above.span.span_id[:8]}, seen again further down"
             yield Note("duplicate", "tool_call", None, span_id, None, rule)
         elif isinstance(node.operation, ToolExecution) and node.operation.call_id is not None:
-            others = seen.setdefault(node.operation.call_id, [])
+            others = seen[node.operation.call_id]
             if (other := call_beside(node, others)) is not None:
                 rule = f"the call of span {other.span.span_id[:8]}, seen again beside it"
                 yield Note("duplicate", "tool_call", None, span_id, None, rule)

@@ -27,6 +27,7 @@ from agentool_otel.reconstruction.report.span_notes import (
     cut_or_hidden,
     damaged,
     masked_on_the_way,
+    outside_the_calendar,
     reading_of,
     repeated,
     without_ids,
@@ -96,6 +97,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         notes.append(Note("inferred", "parent", None, _span_id(node), None, rule))
     notes += damaged(everything)
     notes += without_ids(everything)
+    notes += outside_the_calendar(everything)
     for node in everything:
         notes += shortened_on(node)
         notes += cut_or_hidden(node)

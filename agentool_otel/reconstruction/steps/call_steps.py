@@ -11,7 +11,8 @@ from agentool_otel.reconstruction.steps.delegation import may_delegate
 from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
 from agentool_otel.reconstruction.steps.order import OF_RESULT, RESULT, Drafts
-from agentool_otel.reconstruction.steps.tool_calls import ToolCall, tool_error
+from agentool_otel.reconstruction.steps.requests import ToolCall
+from agentool_otel.reconstruction.steps.tool_calls import tool_error
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import millis, put
 from agentool_otel.semconv import agentool, gen_ai

@@ -67,13 +67,20 @@ def _is_text(block: Any) -> bool:
 
 def tool_around(run: Node) -> tuple[Node, ToolExecution] | None:
     """Return the span of the tool around a run, if it is the only run that the tool started."""
-    for up in run.ancestors():
-        if up.is_run:
-            return None
-        if isinstance(up.operation, ToolExecution) and up.operation.name:
-            begun = (it for it in below(up) if it.is_run and run not in it.ancestors())
-            return (up, up.operation) if all(it is run for it in begun) else None
-    return None
+    up = run.nearest(_is_run_or_named_tool)
+    if up is None or up.is_run or not isinstance(up.operation, ToolExecution):
+        return None
+    count = run.lineage.count
+    is_only_one = count(_runs, True, below=up) == count(_runs, True, below=run) + 1
+    return (up, up.operation) if is_only_one else None
+
+
+def _is_run_or_named_tool(node: Node) -> bool:
+    return node.is_run or (isinstance(node.operation, ToolExecution) and bool(node.operation.name))
+
+
+def _runs(node: Node) -> tuple[bool, ...]:
+    return (True,) if node.is_run else ()
 
 
 def below(node: Node) -> Iterator[Node]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
 
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
-from agentool_otel.reconstruction.steps.delegation import below, delegate, may_delegate
+from agentool_otel.reconstruction.steps.delegation import delegate, may_delegate
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import json_or, plain
 from agentool_otel.reconstruction.wrappers import run_name
 
 __all__ = [
     "announced",
+    "plain_name",
     "same_name",
     "spelled",
     "transfer_target",
@@ -56,15 +57,15 @@ def transfer_target(name: str, arguments: Any = UNSET) -> str | None:
 def within_transfer(node: Node) -> bool:
     """True for a transfer inside another one: LangGraph's transfer tools return a
     `Command(goto=…)`, which has a span of its own."""
-    for up in node.ancestors():
-        operation = up.operation
-        if isinstance(operation, ToolExecution):
-            return operation.transfer_target is not None or transfers(
-                operation.name, operation.arguments
-            )
-        if up.is_run:
-            break
-    return False
+    up = node.nearest(_is_run_or_tool)
+    operation = up.operation if up is not None else None
+    return isinstance(operation, ToolExecution) and (
+        operation.transfer_target is not None or transfers(operation.name, operation.arguments)
+    )
+
+
+def _is_run_or_tool(node: Node) -> bool:
+    return node.is_run or isinstance(node.operation, ToolExecution)
 
 
 def same_name(one: str | None, other: str | None) -> bool:
@@ -72,36 +73,50 @@ def same_name(one: str | None, other: str | None) -> bool:
     `Refund Agent`."""
     if one is None or other is None:
         return False
-    return one == other or _plain(one) == _plain(other)
+    return one == other or plain_name(one) == plain_name(other)
 
 
 def spelled(target: str | None, node: Node | None) -> str | None:
     """Return an agent's name that was taken from a tool's name in the agent's own spelling."""
     if target is None or node is None:
         return target
-    *_, top = (node, *node.ancestors())
-    names = (run_name(run) for run in (top, *below(top)) if run.is_run)
-    return min((name for name in names if name and same_name(name, target)), default=target)
+    names = node.lineage.table(_spellings)
+    return names.get((node.lineage.top(node).span.span_id, plain_name(target)), target)
+
+
+def _spellings(nodes: Sequence[Node]) -> dict[tuple[str, str], str]:
+    """Return the names of the runs of a trace, the first of those that are one, by the span at the
+    top of their tree and as models spell them."""
+    spellings: dict[tuple[str, str], str] = {}
+    for node in nodes:
+        if node.is_run and (name := run_name(node)):
+            key = node.lineage.top(node).span.span_id, plain_name(name)
+            spellings[key] = min(name, spellings.get(key, name))
+    return spellings
 
 
 def announced(node: Node, earlier: Node) -> bool:
     """True if an earlier run has a handoff to this one among its own tool calls."""
     name = run_name(node)
-    for inside in below(earlier):
-        operation = inside.operation
-        if isinstance(operation, ToolExecution):
-            target = operation.transfer_target or _target(operation.name, operation.arguments)
-            if same_name(target, name):
-                return True
-        elif isinstance(operation, Inference):
-            for message in operation.output or ():
-                for part in parts_of(message):
-                    tool = part.get("name") if part.get("type") == "tool_call" else None
-                    if isinstance(tool, str) and same_name(
-                        _target(tool, part.get("arguments")), name
-                    ):
-                        return True
-    return False
+    if name is None:
+        return False
+    return node.lineage.count(_announced_by, plain_name(name), below=earlier) > 0
+
+
+def _announced_by(node: Node) -> Iterator[str]:
+    """Yield the agents that a span hands over to, as models spell them."""
+    operation = node.operation
+    if isinstance(operation, ToolExecution):
+        target = operation.transfer_target or _target(operation.name, operation.arguments)
+        if target is not None:
+            yield plain_name(target)
+    elif isinstance(operation, Inference):
+        for message in operation.output or ():
+            for part in parts_of(message):
+                tool = part.get("name") if part.get("type") == "tool_call" else None
+                target = _target(tool, part.get("arguments")) if isinstance(tool, str) else None
+                if target is not None:
+                    yield plain_name(target)
 
 
 def _target(name: str, arguments: Any) -> str | None:
@@ -110,5 +125,6 @@ def _target(name: str, arguments: Any) -> str | None:
     return transfer_target(name, json_or(arguments, None))
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return the name of an agent or a tool so that all spellings of it are equal."""
     return _APART.sub("_", name.casefold()).strip("_")

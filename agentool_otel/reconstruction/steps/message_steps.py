@@ -6,8 +6,8 @@ histories.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -17,8 +17,8 @@ from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import AgentInvocation, Inference
 from agentool_otel.reconstruction.steps.order import RESULT, Draft, Drafts
+from agentool_otel.reconstruction.steps.requests import ToolCall
 from agentool_otel.reconstruction.steps.tool_calls import (
-    ToolCall,
     ToolCalls,
     has_result,
     parsed,
@@ -50,6 +50,10 @@ class MessageSteps:
         self._calls = calls
         self._result_readers: dict[str, Node] = {}
         """The first model call that received a result, by call id."""
+        self._full: dict[str, tuple[int, ToolCall | None]] = {}
+        """By call id, how many of its calls have their result, and the first that a message
+        answered."""
+        self._unanswered: _Unanswered | None = None
 
     def read_output(self, node: Node) -> None:
         """Add the thoughts and the calls of a model's answer."""
@@ -57,15 +61,20 @@ class MessageSteps:
         if isinstance(operation, (Inference, AgentInvocation)):
             for message in operation.output or ():
                 self._read_answer(node, message)
+        self._full.clear()  # what a run's own output answers may have a span
 
     def _read_answer(self, node: Node, message: Message) -> None:
         parts = parts_of(message)
         kinds = [text(part.get("type")) for part in parts]
         # Some tracers leave the calls out of the message, and record them as spans only.
         requests_tools = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
+        any_id: bool | None = None
         for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
             if kind in _ARGUMENTS:
-                if not _is_repeated_request(part, parts):
+                oldest = kind == "tool_call" and part.get("id") == ""
+                if oldest and any_id is None:  # LangChain's oldest form stands beside one with ids
+                    any_id = any(it.get("id") for it in parts)
+                if not (oldest and any_id):
                     self._calls.request(_requested(part, call_id_of(part, place), node))
             elif kind in _RESPONSES:  # in the output of a whole run, from the run's span
                 self._read_result(node, part)
@@ -100,7 +109,7 @@ class MessageSteps:
                 kind = part.get("type")
                 if kind == "tool_call_response":
                     self._read_sent_result(node, message, part, place, is_new=n > last)
-                elif kind == "tool_call" and self._calls.nameless:
+                elif kind == "tool_call" and self._calls.has_nameless:
                     self._calls.name(node, n, part, call_id_of(part, place))
 
     def _read_sent_result(
@@ -126,27 +135,38 @@ class MessageSteps:
 
     def _read_result(self, node: Node, part: Part) -> None:
         """Add a result to the call that has its id."""
-        for call in self._calls.by_id.get(str(part.get("id")), ()):
+        call_id = str(part.get("id"))
+        calls = self._calls.by_id.get(call_id, ())
+        full, answered = self._full.get(call_id, (0, None))
+        failed = part.get("is_error") is True
+        while full < len(calls) and not (failed and answered):
+            call = calls[full]
             if call.dropped:  # a handoff, which has no result
-                return
+                break
             if call.node is not None:
                 if call.message_result is UNSET and not has_result(call.node.operation):
                     call.message_result = unpacked(_response_in(part))
-                    return
+                    break
             elif call.result_step is None:
                 self._add_result(call, node, part)
-                return
-            elif part.get("is_error") is True:  # an earlier message repeats it without the flag
-                _mark_failed(call.result_step.body["tool_result"])
-                return
+                break
+            else:
+                answered = answered or call
+            full += 1
+        else:
+            if failed and answered is not None and answered.result_step is not None:
+                # An earlier message repeats it without the flag.
+                _mark_failed(answered.result_step.body["tool_result"])
+        self._full[call_id] = full, answered
 
-    def _read_result_without_id(self, node: Node, name: str | None, part: Part) -> None:
+    def _read_result_without_id(self, node: Node, name: Any, part: Part) -> None:
         """Add a result to the first call that lacks one, of that tool if it is named."""
-        for call in self._calls:
-            waits = call.result_step is None and call.node is None and not call.dropped
-            if waits and call.requested_by is not node and (name is None or call.name == name):
-                self._add_result(call, node, part)
-                return
+        if not isinstance(name, str | None):
+            return
+        if self._unanswered is None:
+            self._unanswered = _Unanswered(self._calls)
+        if (call := self._unanswered.first(name, node)) is not None:
+            self._add_result(call, node, part)
 
     def read_unrecorded_calls(self) -> None:
         """Add the results that a run begins with: those of calls that were not recorded, and those
@@ -225,6 +245,39 @@ def _last_turn(messages: Sequence[Message]) -> int:
     return next((n for n in places if role_of(messages[n]) == "assistant"), -1)
 
 
+class _Unanswered:
+    """The calls without a result, by tool and by the model call that requested them."""
+
+    def __init__(self, calls: Iterable[ToolCall]):
+        self._of: dict[str | None, dict[Node | None, deque[ToolCall]]] = defaultdict(dict)
+        for call in calls:
+            if _lacks_result(call):
+                for name in {call.name, None}:
+                    self._of[name].setdefault(call.requested_by, deque()).append(call)
+
+    def first(self, name: str | None, reader: Node) -> ToolCall | None:
+        """Return the first call, of a tool if it is named, that another model call than the one
+        that reads the result has requested."""
+        groups = self._of.get(name, {})
+        found: ToolCall | None = None
+        done: list[Node | None] = []
+        for requested_by, calls in groups.items():
+            while calls and not _lacks_result(calls[0]):
+                calls.popleft()
+            if not calls:
+                done.append(requested_by)
+            elif requested_by is not reader:
+                found = calls[0]
+                break
+        for requested_by in done:
+            del groups[requested_by]
+        return found
+
+
+def _lacks_result(call: ToolCall) -> bool:
+    return call.result_step is None and call.node is None and not call.dropped
+
+
 class _Requests:
     """The tool calls of a message."""
 
@@ -264,13 +317,6 @@ def _response_in(part: Part) -> Any:
     if part["type"] == "server_tool_call_response":
         return part.get("server_tool_call_response")
     return part.get("response", part.get("result", UNSET))
-
-
-def _is_repeated_request(part: Part, parts: list[Part]) -> bool:
-    """True for LangChain's oldest form of a call that is also among the others."""
-    return (
-        part["type"] == "tool_call" and part.get("id") == "" and any(it.get("id") for it in parts)
-    )
 
 
 def _sealed_members(part: Part) -> dict[str, Any]:

@@ -8,7 +8,8 @@ the span that has it, usage from the innermost one, and nothing is added up twic
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -27,6 +28,9 @@ __all__ = ["is_details", "leaf_inferences"]
 _BETWEEN = (ToolExecution, McpRequest, MemoryOperation)
 """What makes a model call below another one a call of its own: a tool that asks a model."""
 _CONTENT = ("system", "input", "output", "tools")
+_AT_ONCE = 16
+"""How many calls of one parent, or of one response id, that have not ended a call is compared with:
+those that began last."""
 _OWN = frozenset({"extra", "operation"})
 
 
@@ -82,33 +86,89 @@ def _nested(calls: list[Node]) -> list[Node]:
     if not inside:
         return calls
 
-    def resolved(node: Node) -> list[Node]:
-        leaves = [leaf for inner in inside.get(node, ()) for leaf in resolved(inner)]
-        return _unwrapped(node, leaves) if leaves else [node]
+    resolved: dict[Node, _Leaves] = {}
+    for node in _inner_first(calls, inside):
+        leaves = [resolved.pop(inner) for inner in inside.get(node, ())]
+        resolved[node] = _unwrapped(node, _Leaves.joined(leaves)) if leaves else _Leaves.of(node)
+    return [leaf for node in calls if node in resolved for leaf in resolved[node].nodes()]
 
+
+def _inner_first(calls: list[Node], inside: dict[Node, list[Node]]) -> list[Node]:
+    """Return calls, those inside others before them."""
     held = {node for inner in inside.values() for node in inner}
-    return [leaf for node in calls if node not in held for leaf in resolved(node)]
+    ordered = [node for node in calls if node not in held]
+    for node in ordered:  # grows
+        ordered += inside.get(node, ())
+    return ordered[::-1]
+
+
+class _Leaf:
+    """A call that counts; what is around it may complete it."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node):
+        self.node = node
+
+
+class _Leaves(NamedTuple):
+    """What counts of a call and those inside it, in order: in parts, since thousands of calls may
+    be nested, each of which would copy them."""
+
+    first: _Leaf
+    parts: tuple[_Leaf | _Leaves, ...]
+    several: bool
+    answered: tuple[_Leaf, ...]
+    """The first two that had not failed; what is around one may know that it did."""
+
+    @classmethod
+    def of(cls, node: Node) -> _Leaves:
+        leaf = _Leaf(node)
+        return cls(leaf, (leaf,), False, (leaf,))
+
+    @classmethod
+    def joined(cls, groups: list[_Leaves]) -> _Leaves:
+        if len(groups) == 1:
+            return groups[0]
+        answered = tuple(islice((it for group in groups for it in group.tries_answered()), 2))
+        return cls(groups[0].first, tuple(groups), True, answered)
+
+    def tries_answered(self) -> list[_Leaf]:
+        return [it for it in self.answered if it.node.operation.error_type is None]
+
+    def nodes(self) -> list[Node]:
+        nodes: list[Node] = []
+        waiting: list[_Leaf | _Leaves] = [self]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, _Leaf):
+                nodes.append(part.node)
+            else:
+                waiting += reversed(part.parts)
+        return nodes
+
+
+def _is_call_or_between(node: Node) -> bool:
+    return node.is_run or isinstance(node.operation, (*_BETWEEN, Inference))
 
 
 def _call_around(node: Node) -> Node | None:
     """Return the model call that a call may be a part of."""
-    for up in node.ancestors():
-        if up.is_run or isinstance(up.operation, _BETWEEN):
-            return None
-        if isinstance(up.operation, Inference):
-            return up
-    return None
+    if node.parent is None or node.parent.is_run:
+        return None  # nearly always
+    up = node.nearest(_is_call_or_between)
+    if up is None or up.is_run or isinstance(up.operation, _BETWEEN):
+        return None
+    return up
 
 
-def _unwrapped(outer: Node, leaves: list[Node]) -> list[Node]:
+def _unwrapped(outer: Node, leaves: _Leaves) -> _Leaves:
     """Return what counts of a call and those inside it."""
-    if _precedes(outer, leaves[0]):
-        return [outer, *leaves]
-    if len(leaves) == 1:
-        return [_merged(leaves[0], outer)]
-    answered = [leaf for leaf in leaves if leaf.operation.error_type is None]
-    if len(answered) == 1:  # the others are tries that failed
-        return [_merged(leaf, outer) if leaf is answered[0] else leaf for leaf in leaves]
+    if _precedes(outer, leaves.first.node):
+        return _Leaves.joined([_Leaves.of(outer), leaves])
+    chosen = leaves.tries_answered() if leaves.several else [leaves.first]
+    if len(chosen) == 1:  # the others are tries that failed
+        chosen[0].node = _merged(chosen[0].node, outer)
     return leaves
 
 
@@ -140,18 +200,28 @@ def _beside(calls: list[Node]) -> list[Node]:
     if len({node.span.scope for node in calls}) == 1 and not _ids_repeat(calls):
         return calls
     kept: list[Node] = []
-    running: list[int] = []
-    """Places in `kept` of what has not ended yet; mostly one or none."""
+    running: dict[object, list[int]] = defaultdict(list)
+    """Places in `kept` of what has not ended yet, mostly one or none, by response id and parent."""
+    gone: set[int] = set()
     for node in sorted(calls, key=_span_of_time):
         start_ns, _ = _span_of_time(node)
-        running = [n for n in running if -_span_of_time(kept[n])[1] >= start_ns]
-        twin = next((n for n in running if _same_call(kept[n], node)), None)
+        response_id = _response_id(node)
+        keys: list[object] = [node.parent, *([] if response_id is None else [response_id])]
+        for key in keys:
+            running[key] = [
+                n
+                for n in running[key][-_AT_ONCE:]
+                if n not in gone and -_span_of_time(kept[n])[1] >= start_ns
+            ]
+        places = sorted({n for key in keys for n in running[key]})
+        twin = next((n for n in places if _same_call(kept[n], node)), None)
         if twin is None:
-            running.append(len(kept))
+            for key in keys:
+                running[key].append(len(kept))
             kept.append(node)
         else:
             kept[twin] = _merged(node, kept[twin])
-            running.remove(twin)
+            gone.add(twin)
     return kept if len(kept) < len(calls) else calls
 
 

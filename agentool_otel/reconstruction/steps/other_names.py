@@ -18,8 +18,8 @@ from agentool_otel.ground.json_codec import canonical
 from agentool_otel.ground.literals import literal
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.reconstruction.steps.delegation import may_delegate
+from agentool_otel.reconstruction.steps.requests import ToolCall
 from agentool_otel.reconstruction.steps.tool_calls import (
-    ToolCall,
     ToolCalls,
     has_result,
     is_transfer,
@@ -50,11 +50,14 @@ def join_other_names(calls: ToolCalls, inferences: Sequence[Node]) -> None:
         return
     known = _names_known(calls, inferences)
     results = results_in_messages(inferences)
+    joined: set[ToolCall] = set()
     for requested, executed in pairs:
         sent = plain(results.get(requested.id or ""))
         if executed.name not in known and not _contradicts(executed, sent):
             rule = f"a span of {executed.name!r} in the same turn, with the same arguments"
             calls.join(requested, executed, rule)
+            joined.add(executed)
+    calls.leave_out(joined)
 
 
 def _alike(calls: ToolCalls, inferences: Sequence[Node]) -> list[_Candidates]:
@@ -95,8 +98,11 @@ def _is_alone(call: ToolCall, node: Node) -> bool:
         return False
     if call.name is None or may_delegate(call.name):
         return False
-    tools = (up for up in node.ancestors() if isinstance(up.operation, (ToolExecution, McpRequest)))
-    return next(tools, None) is None
+    return node.nearest(_is_tool) is None
+
+
+def _is_tool(node: Node) -> bool:
+    return isinstance(node.operation, (ToolExecution, McpRequest))
 
 
 def _is_unambiguous(candidates: _Candidates) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections import defaultdict
+from functools import cached_property
 
 from msgspec import UNSET
 
@@ -17,19 +18,18 @@ from agentool_otel.reconstruction.steps.delegation import may_delegate
 from agentool_otel.reconstruction.steps.handoff_rules import transfers
 from agentool_otel.reconstruction.steps.handoff_steps import HandoffSteps
 from agentool_otel.reconstruction.steps.order import Drafts
+from agentool_otel.reconstruction.steps.requests import ToolCall, is_only_value
 from agentool_otel.reconstruction.steps.tool_calls import (
-    ToolCall,
     ToolCalls,
     call_above,
     call_below,
-    is_only_value,
     reranks,
 )
 from agentool_otel.reconstruction.steps.tool_matching import (
     Match,
+    Results,
     has_only_name,
     matches,
-    results_in_messages,
 )
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import index, put, set_known
@@ -50,12 +50,12 @@ class SpanSteps:
         handoffs: HandoffSteps,
     ):
         self._nodes = nodes
-        self._inferences = inferences
         self._drafts = drafts
         self._calls = calls
         self._handoffs = handoffs
         self._matches: dict[Node, Match] = {}
         """The calls that tool spans with only a tool's name execute."""
+        self._results = Results(inferences)
         self._matched: set[str | None] = set()
         """The tools whose spans of this kind have been matched."""
 
@@ -123,18 +123,32 @@ class SpanSteps:
 
     def _matched_call(self, node: Node, name: str | None) -> ToolCall | None:
         """Return the call that a tool span with only its tool's name executes."""
-        if name not in self._matched and len(waiting := self._calls.waiting(name)) > 1:
+        if name not in self._matched and self._calls.several_wait(name):
             self._matched.add(name)
-            spans = [it for it in self._nodes if has_only_name(it, name)]
-            executed = {getattr(it.operation, "call_id", None) for it in self._nodes}
-            waiting = [it for it in waiting if it.id is None or it.id not in executed]
-            results = partial(results_in_messages, self._inferences)
-            self._matches.update(matches(spans, waiting, results))
+            waiting = [
+                it
+                for it in self._calls.waiting(name)
+                if it.id is None or it.id not in self._executed_ids
+            ]
+            self._matches.update(matches(self._with_only_name[name], waiting, self._results))
         call, rule = self._matches.pop(node, (None, None))
         if call is None or call.node is not None:
             return None
         call.match_rule = rule
         return call
+
+    @cached_property
+    def _executed_ids(self) -> set[str | None]:
+        return {getattr(it.operation, "call_id", None) for it in self._nodes}
+
+    @cached_property
+    def _with_only_name(self) -> dict[str | None, list[Node]]:
+        spans: dict[str | None, list[Node]] = defaultdict(list)
+        for node in self._nodes:
+            if has_only_name(node):
+                assert isinstance(node.operation, ToolExecution)
+                spans[node.operation.name].append(node)
+        return spans
 
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:
         if (above := call_above(node)) is not None:

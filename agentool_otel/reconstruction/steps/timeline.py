@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentool_otel.model.times import in_calendar
 from agentool_otel.reconstruction.steps.order import Draft
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import json_or, number, set_known, text
@@ -31,11 +32,15 @@ def steps_without_spans(
                 continue
             attributes = event.attributes
             place = attributes.get(agentool.STEP_INDEX)
-            place = int(place) if isinstance(place, (int, str)) else None
+            place = number(place)
+            place = place if isinstance(place, int) else None
             if place is not None and place in known:
                 continue
             body = {"step_id": None, "type": str(attributes.get(agentool.STEP_TYPE, "unknown"))}
-            draft = Draft(body, event.time_ns, 1, node)
+            time_ns = event.time_ns
+            if time_ns is not None and not in_calendar(time_ns):
+                time_ns = None
+            draft = Draft(body, time_ns, 1, node)
             draft.index = place
             draft.id = text(attributes.get(agentool.STEP_ID))
             _fill(draft, attributes)

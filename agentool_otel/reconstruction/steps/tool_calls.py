@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import UNSET
 
 from agentool_otel.ground.json_codec import canonical, loads
@@ -19,55 +18,30 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.reconstruction.steps.handoff_rules import same_name, transfers
-from agentool_otel.reconstruction.steps.order import Draft
+from agentool_otel.reconstruction.steps.requests import (
+    Requests,
+    ToolCall,
+    waits_for_span,
+)
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import plain
 from agentool_otel.semconv import agentool, openinference
 
 __all__ = [
+    "BESIDE",
     "ToolCall",
     "ToolCalls",
     "call_above",
     "call_below",
     "call_beside",
     "has_result",
-    "is_only_value",
     "is_transfer",
     "parsed",
     "reranks",
     "tool_error",
+    "tools_around",
     "unpacked",
 ]
-
-
-class ToolCall(msgspec.Struct, eq=False):
-    """One tool call, from all spans and messages read so far."""
-
-    name: str | None
-    id: str | None
-    arguments: Any
-    requested_by: Node | None = None
-    """The model call that requested it."""
-    node: Node | None = None
-    """The tool span that executes it."""
-    repeats: tuple[ToolExecution | McpRequest, ...] = ()
-    """Other spans of the same call, such as an MCP request below the tool's span."""
-    message_result: Any = UNSET
-    """The result sent to the model, where the span has none."""
-    match_rule: str | None = None
-    """The rule that matched the span to this call, where another call was possible."""
-    dropped: bool = False
-    """Whether it turned out to be a transfer."""
-    call_step: Draft | None = None
-    result_step: Draft | None = None
-
-    def first_known(self, value: Any, member: str) -> Any:
-        """Return a value of the call's own span, or where it has none the member of the first
-        repeat that has one."""
-        if value is not UNSET or not self.repeats:
-            return value
-        values = (getattr(it, member) for it in self.repeats)
-        return next((it for it in values if it is not UNSET), UNSET)
 
 
 class ToolCalls(list[ToolCall]):
@@ -76,14 +50,20 @@ class ToolCalls(list[ToolCall]):
     def __init__(self) -> None:
         super().__init__()
         self.by_id: dict[str, list[ToolCall]] = defaultdict(list)
-        self._requested: dict[str | None, list[ToolCall]] = defaultdict(list)
+        self._passed: dict[str, int] = {}
+        """By id, how many of its first calls a span executes, as far as that was looked for."""
+        self._requested: dict[str | None, Requests] = defaultdict(Requests)
         """The calls that models requested, by tool name."""
         self._executed: dict[Node, ToolCall] = {}
         """The call that each tool span executes."""
-        self.nameless: list[ToolCall] = []
-        """The calls without an id, from the model that requested them or from their span."""
+        self._part_of: dict[Node, ToolCall] = {}
+        """The same, with the spans that repeat a call."""
+        self._nameless: dict[tuple[str | None, str], list[ToolCall]] = {}
+        """By name and arguments, the calls without an id."""
         self._only_requested: list[ToolCall] = []
-        """The calls whose span records the request and no outcome."""
+        """The calls whose span records the request and no outcome, as they come."""
+        self._requests_of_spans: dict[tuple[str | None, str], deque[ToolCall]] = defaultdict(deque)
+        """The same, by name and arguments."""
 
     def add(self, call: ToolCall) -> None:
         self.append(call)
@@ -92,12 +72,20 @@ class ToolCalls(list[ToolCall]):
 
     def request(self, call: ToolCall) -> None:
         """Add a call that a model requested."""
-        self._requested[call.name].append(call)
+        self._requested[call.name].calls.append(call)
         self.add(call)
 
     def note_nameless(self) -> None:
         """Find the calls that have no id, now that the spans are read."""
-        self.nameless = [it for it in self if it.id is None and it.requested_by is not None]
+        for call in self:
+            if call.id is None and call.requested_by is not None and call.arguments is not UNSET:
+                key = call.name, canonical(plain(call.arguments))
+                self._nameless.setdefault(key, []).append(call)
+
+    @property
+    def has_nameless(self) -> bool:
+        """Whether there were calls without an id when they were looked for."""
+        return bool(self._nameless)
 
     def name(self, node: Node, place: int, part: dict[str, Any], call_id: str | None) -> None:
         """Set the id of a call from the history of a later model call.
@@ -106,30 +94,28 @@ class ToolCalls(list[ToolCall]):
         0.5 records them in the history alone. An equal call that precedes the request in the
         history is another one.
         """
-        if call_id is None or call_id in self.by_id:
+        name = part.get("name")
+        if call_id is None or call_id in self.by_id or not isinstance(name, str | None):
             return
-        wanted = canonical(parsed(part.get("arguments")))
-        for call in self.nameless:
+        alike = self._nameless.get((name, canonical(parsed(part.get("arguments")))), [])
+        for n, call in enumerate(alike[:_ALIKE]):
             request = call.requested_by.operation if call.requested_by is not None else None
             if call.requested_by is node or not isinstance(request, Inference):
                 continue
-            if call.name != part.get("name") or call.arguments is UNSET:
-                continue
-            new = place >= len(request.input or ())
-            if new and canonical(plain(call.arguments)) == wanted:
+            if place >= len(request.input or ()):  # else it is older
                 call.id = call_id
                 self.by_id[call_id].append(call)
-                self.nameless.remove(call)
+                del alike[n]
                 return
 
     def waits_without_id(self, name: str) -> bool:
         """Whether a model requested a call of a tool without giving the call an id."""
-        return any(call.id is None for call in self._requested.get(name, ()))
+        return name in self._requested and self._requested[name].has_nameless()
 
     def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
         """Record that a tool span executes a call, and take the span's id if the call has none."""
         call.node = node
-        self._executed[node] = call
+        self._executed[node] = self._part_of[node] = call
         if _only_requests(node):
             self._only_requested.append(call)
         if call.id is None and call_id is not None:
@@ -141,65 +127,81 @@ class ToolCalls(list[ToolCall]):
 
         Args:
             requested: the call that stays.
-            executed: the call that is left out.
+            executed: the call that is one with it, for `leave_out`.
             rule: why they are one.
         """
         assert executed.node is not None
         self.run(requested, executed.node, None)
         requested.repeats += executed.repeats
         requested.match_rule = rule
-        self.remove(executed)
+
+    def leave_out(self, joined: Collection[ToolCall]) -> None:
+        """Leave out calls that are one with others."""
+        self[:] = [call for call in self if call not in joined]
 
     def run_by(self, node: Node) -> ToolCall | None:
         """Return the call that a tool span executes."""
         return self._executed.get(node)
 
+    def several_wait(self, name: str | None) -> bool:
+        """Whether models requested several calls of a tool that no span executes yet."""
+        return name in self._requested and self._requested[name].several_wait()
+
     def waiting(self, name: str | None) -> list[ToolCall]:
-        """Return the calls of a tool that models requested and no span executes yet."""
-        return [it for it in self._requested.get(name, ()) if it.node is None and not it.dropped]
+        """Return those calls."""
+        return [it for it in self._requested[name].calls if waits_for_span(it) and not it.dropped]
+
+    def transfers(self) -> Iterator[ToolCall]:
+        """Yield the transfers that models requested."""
+        return (call for call in self if call.requested_by is not None and is_transfer(call))
 
     def matching(self, name: str | None, call_id: str | None, arguments: Any) -> ToolCall | None:
         """Return the requested call that a span executes: by id, else by arguments, else the first
         of that tool."""
-        if call_id is not None:
-            for call in self.by_id.get(call_id, ()):
-                if call.node is None:
-                    return call
-        if not self._requested.get(name):
-            return None
-        waiting = self._requested[name] = self.waiting(name)
-        if call_id is not None:  # one side has the id, the other may have lost it
-            waiting = [call for call in waiting if call.id is None]
-        if arguments is UNSET:
-            return waiting[0] if waiting else None
-        return _with_arguments(waiting, arguments, call_id)
+        if call_id is not None and (call := self._not_executed(call_id)) is not None:
+            return call
+        requests = self._requested.get(name)
+        return None if requests is None else requests.matching(arguments, call_id is not None)
+
+    def _not_executed(self, call_id: str) -> ToolCall | None:
+        """Return the first call with an id that no span executes."""
+        calls = self.by_id.get(call_id, ())
+        passed = self._passed.get(call_id, 0)
+        while passed < len(calls):
+            if calls[passed].node is None:
+                return calls[passed]
+            passed += 1
+            self._passed[call_id] = passed
+        return None
 
     def requested_by_span(self, name: str | None, arguments: Any) -> ToolCall | None:
         """Return the call that one span requests, below the model's, and another one executes."""
-        if arguments is UNSET or not self._only_requested:
+        if arguments is UNSET:
             return None
-        wanted = canonical(plain(arguments))
         for call in self._only_requested:
-            known = call.arguments
-            if call.name == name and known is not UNSET and canonical(plain(known)) == wanted:
-                self._only_requested.remove(call)
-                return call
-        return None
+            if call.arguments is not UNSET:
+                key = call.name, canonical(plain(call.arguments))
+                self._requests_of_spans[key].append(call)
+        self._only_requested.clear()
+        if not self._requests_of_spans:
+            return None
+        alike = self._requests_of_spans.get((name, canonical(plain(arguments))))
+        return alike.popleft() if alike else None
 
     def repeated_span(self, node: Node, call_id: str | None) -> Node | None:
         """Return the earlier span of the call that a tool span repeats, if it repeats one."""
         if (above := call_above(node)) is not None or call_id is None:
             return above
-        known = (call.node for call in self.by_id.get(call_id, ()) if call.node is not None)
-        return call_beside(node, known)
+        calls = self.by_id.get(call_id, ())[-BESIDE:]
+        return call_beside(node, (call.node for call in calls if call.node is not None))
 
     def repeat(self, above: Node, node: Node, operation: ToolExecution | McpRequest) -> None:
         """Add a span to the call of the span above it, or beside it.
 
         The span that has a place on the run's timeline is the call's own, whichever was read first.
         """
-        for up in (above, *above.ancestors()):
-            if (call := self.run_by(up)) is not None:
+        for up in (above, *tools_around(above)):
+            if (call := self._part_of.get(up)) is not None:
                 if call.node is not None and _is_placed(node) and not _is_placed(call.node):
                     other = call.node.operation
                     if isinstance(operation, ToolExecution) and isinstance(other, ToolExecution):
@@ -207,24 +209,9 @@ class ToolCalls(list[ToolCall]):
                         if operation.arguments is not UNSET:
                             call.arguments = operation.arguments
                         operation = other
-                call.repeats += (operation,)
+                call.repeats.append(operation)
+                self._part_of[node] = call
                 return
-
-
-def _with_arguments(
-    waiting: list[ToolCall], arguments: Any, call_id: str | None
-) -> ToolCall | None:
-    if not waiting:
-        return None
-    wanted = canonical(plain(arguments))
-    for call in waiting:
-        if call.arguments is not UNSET and canonical(call.arguments) == wanted:
-            return call
-        if is_only_value(arguments, call.arguments):
-            return call
-    # LlamaIndex records a streamed call before its arguments have arrived.
-    empty = [call for call in waiting if call.id is None and plain(call.arguments) == {}]
-    return empty[0] if call_id is None and len(empty) == 1 else None
 
 
 def call_above(node: Node) -> Node | None:
@@ -235,12 +222,26 @@ def call_above(node: Node) -> Node | None:
     which is a part of its execution, and a tool around one without an id that differs in nothing,
     which another tracer has recorded.
     """
-    up = node.parent
-    while up is not None and not up.is_run:
+    if node.parent is None or node.parent.is_run:
+        return None  # nearly always
+    for up in tools_around(node):
         if _of_one_call(node.operation, up.operation) or _of_two_tracers(node, up):
             return up
-        up = up.parent
     return None
+
+
+def tools_around(node: Node) -> Iterator[Node]:
+    """Yield the nearest tool spans and MCP requests around a span, within its run."""
+    for _ in range(_AROUND):
+        up = node.nearest(_is_run_or_tool)
+        if up is None or up.is_run:
+            return
+        yield up
+        node = up
+
+
+def _is_run_or_tool(node: Node) -> bool:
+    return node.is_run or isinstance(node.operation, (ToolExecution, McpRequest))
 
 
 def call_below(node: Node) -> Node | None:
@@ -285,6 +286,15 @@ def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     return next((other for other in others if _overlap(other, node) and _agree(other, node)), None)
 
 
+_AROUND = 8
+"""How many tools around a span may be of its call. A tool, the request for it, the server's span
+and that of a tracer beside are four."""
+BESIDE = 16
+"""How many earlier spans with its call id a span is compared with."""
+_ALIKE = 64
+"""How many equal calls without an id a part of a history is compared with."""
+
+
 def _overlap(first: Node, second: Node) -> bool:
     if first.start_ns is None or first.end_ns is None or second.start_ns is None:
         return False
@@ -298,8 +308,21 @@ def _agree(first: Node, second: Node) -> bool:
     return (one.name == other.name or same_name(one.name, other.name)) and (
         one.arguments is UNSET
         or other.arguments is UNSET
-        or canonical(plain(one.arguments)) == canonical(plain(other.arguments))
+        or _arguments_of(first, one) == _arguments_of(second, other)
     )
+
+
+def _arguments_of(node: Node, operation: ToolExecution) -> str:
+    """Return the arguments of a tool span as text, made once: many may be compared with it."""
+    known = node.lineage.table(_argument_texts)
+    text = known.get(node.span.span_id)
+    if text is None:
+        text = known[node.span.span_id] = canonical(plain(operation.arguments))
+    return text
+
+
+def _argument_texts(_: Sequence[Node]) -> dict[str, str]:
+    return {}
 
 
 def _of_one_call(inner: Operation, outer: Operation) -> bool:
@@ -371,16 +394,6 @@ def _only_requests(node: Node) -> bool:
 def reranks(operation: Retrieval) -> bool:
     """True for a span that only reorders retrieved documents, which is no second retrieval."""
     return operation.extra.get(openinference.SPAN_KIND) == openinference.RERANKER
-
-
-def is_only_value(text: Any, arguments: Any) -> bool:
-    """Whether a span has only the value of a call's single argument, as LangChain's spans do."""
-    return (
-        isinstance(text, str)
-        and isinstance(arguments, Mapping)
-        and len(arguments) == 1
-        and next(iter(arguments.values())) == text
-    )
 
 
 def is_transfer(call: ToolCall) -> bool:

@@ -1,32 +1,73 @@
-"""gzip and zstd, as streams whose damage ends them instead of raising."""
+"""gzip and zstd, as streams whose damage ends them instead of raising.
+
+Two megabytes can unpack to terabytes. So there is a limit to what comes out of an input, which
+recordings stay far below, and beyond it the stream ends as a damaged one does.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, BinaryIO, cast
 
 from agentool_otel.errors import MissingDependencyError
+from agentool_otel.ground import environment
 
-__all__ = ["BUFFER", "HEAD", "ZSTD", "Feed", "unpacked", "unzstd"]
+__all__ = ["BUFFER", "HEAD", "ZSTD", "Feed", "TooLarge", "limited_to", "unpacked", "unzstd"]
 
 BUFFER = 1 << 21  # more than a line: piecing one together costs as much as reading it
 HEAD = 64
 _GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 _LAYERS = 4  # of compression inside each other; nobody writes more
+_SMALL = 64 << 20
+"""Bytes that may come out of any input, however little goes in."""
+_RATIO = 200
+"""Bytes that may come out per byte that goes in: spans stay far below it, gzip reaches 1,032."""
+
+
+class TooLarge(OSError):
+    """More comes out of a compressed input than is taken for spans."""
+
+
+_asked: list[int] = []
+"""The limit that was asked for on the command line, if one was."""
+
+
+@contextmanager
+def limited_to(size: int) -> Generator[None]:
+    """Let so many bytes come out of an input, whatever the environment says."""
+    _asked.append(size)
+    try:
+        yield
+    finally:
+        _asked.pop()
+
+
+def _limit_of(packed: int) -> int:
+    """Return how many bytes may come out of so many: what was asked for, by `limited_to` or
+    `AGENTOOL_UNPACK_LIMIT`, else 64 MiB or two hundred times as many, whichever is more."""
+    asked = _asked[-1] if _asked else environment.unpack_limit()
+    return max(_SMALL, _RATIO * packed) if asked is None else asked
 
 
 class Feed(io.RawIOBase):
-    """Counts the bytes that pass and takes a read error for the end, so that what came is used."""
+    """Counts the bytes that pass and takes a read error for the end, so that what came is used.
 
-    def __init__(self, read: Callable[[int], bytes]):
+    Args:
+        read: gives the bytes.
+        packed: gives how many bytes they have been unpacked from; None where they are as they came.
+    """
+
+    def __init__(self, read: Callable[[int], bytes], packed: Callable[[], int] | None = None):
         self.count = 0
         self.error: Exception | None = None
         self._read = read
+        self._packed = packed
 
     def readable(self) -> bool:
         return True
@@ -41,10 +82,21 @@ class Feed(io.RawIOBase):
 
     def _some(self, size: int) -> bytes:
         try:
-            return self._read(size)
+            data = self._read(size)
+            if self._packed is not None:
+                _check(self.count + len(data), self._packed())
+            return data
         except _read_errors() as error:
             self.error = error
             return b""
+
+
+def _check(count: int, packed: int) -> None:
+    if count > (limit := _limit_of(packed)):
+        raise TooLarge(
+            f"more than {limit:,} bytes come out of {packed:,}; "
+            f"hint: --unpack-limit 20GB, or {environment.UNPACK_LIMIT}, lets more be read"
+        )
 
 
 def unpacked(packed: Feed) -> tuple[list[Feed], io.BufferedReader[Feed]]:
@@ -55,12 +107,16 @@ def unpacked(packed: Feed) -> tuple[list[Feed], io.BufferedReader[Feed]]:
     """
     feeds = [packed]
     stream = io.BufferedReader(packed, BUFFER)
+
+    def count() -> int:
+        return packed.count
+
     for _ in range(_LAYERS):
         head = stream.peek(4)
         if head.startswith(_GZIP):
-            feed = Feed(gzip.GzipFile(fileobj=stream).read1)
+            feed = Feed(gzip.GzipFile(fileobj=stream).read1, count)
         elif head.startswith(ZSTD):
-            feed = Feed(unzstd(stream).read1)
+            feed = Feed(unzstd(stream).read1, count)
         else:
             break
         feeds.append(feed)

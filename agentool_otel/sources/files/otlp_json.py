@@ -209,6 +209,7 @@ class JsonReader:
                 yield list(self._values.spans(value, where))
             except Foreign as error:
                 self.report(where, str(error))
+                yield ()
         self._again = False  # where the rest lies is not known: it was read in windows
         if (rest := large.rest) is not None:
             salvage = Salvage(self._values, where)

@@ -92,7 +92,7 @@ class ProtoReader:
             number += 1
             size = int.from_bytes(header, "big")
             data = _take(stream, size)
-            yield from self._framed(data, f"message {number}", json)
+            yield from self._framed(data, f"message {number}", json) if data else ([],)
             if len(header) < 4 or len(data) < size:
                 self._report(
                     f"message {number}", f"cut short: {len(data)} of {size} bytes are there"
@@ -101,7 +101,7 @@ class ProtoReader:
     def _framed(self, data: bytes, where: str, json: JsonReader) -> Batches:
         message: BinaryIO = BytesIO(data)
         if data.startswith(ZSTD):
-            feed = Feed(unzstd(message).read1)
+            feed = Feed(unzstd(message).read1, lambda: len(data))
             message = BufferedReader(feed, _CHUNK)
             start = message.peek(1)[:1]
             if feed.error:
@@ -117,7 +117,7 @@ class ProtoReader:
             number += 1
             size = _varint(stream) or 0
             data = _take(stream, size)
-            yield from self.message(BytesIO(data), f"message {number}")
+            yield from self.message(BytesIO(data), f"message {number}") if data else ([],)
             if len(data) < size:
                 self._report(
                     f"message {number}", f"cut short: {len(data)} of {size} bytes are there"

@@ -24,13 +24,13 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal, cast, overload
 
-from agentool_otel.errors import AgentoolError, DecodeError
+from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.sources.files import csv_tables, trace_counts
 from agentool_otel.sources.files.any_json import EXPECTED, AnyJson
-from agentool_otel.sources.files.compression import BUFFER, HEAD, Feed, unpacked
+from agentool_otel.sources.files.compression import BUFFER, HEAD, Feed, TooLarge, unpacked
 from agentool_otel.sources.files.damage import readable
 from agentool_otel.sources.files.file_slices import Reread, fits_in_memory
 from agentool_otel.sources.files.otlp_json import JsonReader
@@ -40,6 +40,7 @@ from agentool_otel.sources.files.span_offsets import Layout
 from agentool_otel.sources.files.streams import SpanFile, head, name_of, opened
 from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.files.undecoded import Batches, Decoder, Report, UndecodedSpan
+from agentool_otel.sources.offloaded import allow_beside
 
 __all__ = ["SpanFiles", "holds_spans", "span_decoder"]
 
@@ -48,6 +49,9 @@ _LARGE = 32 << 20
 _FEW = 64
 """How many files are held open at most."""
 _PROBLEMS = 1000
+_BARREN = 2_000_000
+"""How many lines, values or messages of a compressed file may hold nothing in a row: a megabyte can
+unpack to hundreds of millions of them."""
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
 _MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
 _FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xfd))")
@@ -79,6 +83,7 @@ class SpanFiles:
         """What the containers read so far lose, one line each."""
         self.document: Callable[[ReasoningTrace], None] | None = None
         self.files = files
+        allow_beside(file for file in files if isinstance(file, Path))
         self._documents: deque[ReasoningTrace] = deque()
         self._agents: dict[str, str] = {}
         """Names of the agents of trajectories read so far, by the ids that others refer to."""
@@ -200,18 +205,27 @@ class SpanFiles:
                 batches = csv_tables.batches(stream, beginning, values, report)
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
+            barren = skipped = 0
             for batch in batches:
                 self.bytes_read = before + packed.count
+                is_barren = not (batch or self._documents or values.skipped > skipped)
+                barren, skipped = barren + 1 if is_barren else 0, values.skipped
+                if barren >= _BARREN and feeds != [packed]:
+                    what = f"nothing in {_BARREN:,} lines or values in a row"
+                    self._report_end(label, f"{what}: the rest is not read")
+                    break
                 yield batch
             self.bytes_read = before + packed.count
             yield list(values.rest())
         self.skipped += values.skipped + proto.skipped
         self.loses = tuple(dict.fromkeys((*self.loses, *values.loses)))
-        for feed in feeds:
-            if feed.error:
-                self._report(label, "", f"could not be read to its end: {feed.error}")
-        is_empty = not start.strip() and not any(feed.error for feed in feeds)
+        errors = [feed.error for feed in feeds if feed.error]
+        for error in errors:
+            self._report_end(label, f"could not be read to its end: {error}")
+        is_empty = not start.strip() and not errors
         if not (is_empty or json.recognised or values.recognised or proto.recognised):
+            if any(isinstance(error, TooLarge) for error in errors):
+                raise SourceError(f"{label} holds no spans as far as it was read: {errors[0]}")
             seen = _seen(start, readable(values.seen))
             raise values.refusal or DecodeError(EXPECTED, seen, where=label)
 
@@ -227,6 +241,10 @@ class SpanFiles:
             self.document(document)
         else:
             self._report(self.name, "", f"trace {document.trace_id!r} is a document, no spans")
+
+    def _report_end(self, label: str, message: str) -> None:
+        """Report that the rest of a file is not read, before whatever else is wrong with it."""
+        self.problems.insert(0, Problem(label, readable(message)))
 
     def _report(self, label: str, at: str, message: str) -> None:
         if len(self.problems) < _PROBLEMS:

@@ -7,7 +7,7 @@ by a hash of their trace id (`_spill.py`), and each bucket is then grouped by it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -155,7 +155,7 @@ def _start_of(span: _Span) -> int:
     return span.start_ns or 0
 
 
-def whole(spans: list[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
+def whole(spans: Sequence[SpanRecord | UndecodedSpan]) -> list[SpanRecord]:
     """Return the spans of a trace, decoded, each once, in order of start."""
     records = [
         span.decoder.decode(span) if isinstance(span, UndecodedSpan) else span for span in spans

@@ -1,0 +1,53 @@
+"""What goes wrong with one trace ends that one alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from agentool_otel.errors import AgentoolError
+from agentool_otel.ground import environment
+from agentool_otel.model.problems import Problem
+
+__all__ = ["Report", "at_own_cost"]
+
+Report = Callable[[Problem], None]
+"""Takes what is wrong with a trace that was left out."""
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def at_own_cost(trace_id: str, report: Report | None) -> Generator[None]:
+    """Leave the rest of a trace out where it raises, and report that: nobody can foresee all that a
+    file says, and the other traces in it are whole.
+
+    Args:
+        trace_id: the id of the trace.
+        report: takes the problem; without it, it is logged as a warning.
+
+    Raises:
+        AgentoolError: what is not the trace's fault, such as a full disk.
+        Exception: anything, in our own tests (`AGENTOOL_OTEL_STRICT`).
+    """
+    try:
+        yield
+    except AgentoolError:
+        raise
+    except Exception as error:
+        if environment.strict():
+            raise
+        words = " ".join(str(error).split())[:_LONGEST]
+        problem = Problem(
+            f"trace {trace_id}",
+            f"left out, it could not be rebuilt: {type(error).__name__}: {words}; "
+            "this is a fault of agentool_otel, please report it with the trace",
+        )
+        if report is None:
+            _log.warning("agentool_otel: %s", problem)
+        else:
+            report(problem)
+
+
+_LONGEST = 200
+"""Characters of an error's words that are shown."""

@@ -1,0 +1,100 @@
+"""Decompression has a limit that is said and can be raised."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from agentool_otel.cli import main
+from agentool_otel.errors import SourceError
+from agentool_otel.sources.files import span_files
+from agentool_otel.sources.opening import open_source
+
+SPAN = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "name": "s"}
+DOCUMENT = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]}).encode() + b"\n"
+MIB = 1 << 20
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def bomb(path: Path, begin: bytes, unit: bytes, layers: int = 1, size: int = 80 * MIB) -> Path:
+    """Write a file that unpacks to something large."""
+    data = begin + unit * (size // len(unit))
+    for _ in range(layers):
+        data = gzip.compress(data, 6)
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_what_is_read_of_a_bomb_is_bounded_and_the_limit_is_said(
+    tmp_path: Path, layers: int
+) -> None:
+    path = bomb(tmp_path / "bomb.jsonl.gz", DOCUMENT, b'{"a": "' + b"a" * MIB + b'"}\n', layers)
+    source = open_source(path)
+    assert [span.name for span in source.spans()] == ["s"]
+    [problem] = [it for it in source.problems if "come out" in it.message]
+    assert problem.where == str(path)
+    assert "more than 67,108,864 bytes" in problem.message
+    assert "--unpack-limit" in problem.message
+    assert "AGENTOOL_UNPACK_LIMIT" in problem.message
+
+
+@pytest.mark.parametrize("unit", [b"a", b"0,", b"[", b" "])
+def test_a_bomb_without_spans_is_refused_by_its_limit(
+    tmp_path: Path, unit: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "1MB")
+    path = bomb(tmp_path / "bomb.jsonl.gz", b'{"resourceSpans": "', unit, size=4 * MIB)
+    with pytest.raises(SourceError, match="more than 1,000,000 bytes come out of"):
+        list(open_source(path).spans())
+
+
+@pytest.mark.parametrize("unit", [b"{}\n", b"\n", b"words\n", b"1\n"])
+def test_lines_that_hold_nothing_end_the_reading(
+    tmp_path: Path, unit: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(span_files, "_BARREN", 1000)
+    path = bomb(tmp_path / "bomb.jsonl.gz", DOCUMENT, unit, size=MIB)
+    source = open_source(path)
+    assert len(list(source.spans())) == 1
+    assert any("1,000 lines or values in a row" in it.message for it in source.problems)
+
+
+def test_a_plain_file_is_read_however_little_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(span_files, "_BARREN", 1000)
+    (tmp_path / "log.jsonl").write_bytes(b"\n" * 5000 + DOCUMENT)
+    assert len(list(open_source(tmp_path / "log.jsonl").spans())) == 1
+
+
+def test_the_limit_can_be_raised_and_lowered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bomb(tmp_path / "bomb.jsonl.gz", b"", DOCUMENT + b" " * MIB, size=80 * MIB)
+    counts: dict[str, int] = {}
+    for limit in ("", "200MB", "2 MiB"):
+        monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", limit)
+        counts[limit] = len(list(open_source(path).spans()))
+    assert counts[""] == 64
+    assert counts["200MB"] == 79
+    assert counts["2 MiB"] == 2
+
+
+def test_an_option_of_the_commands_raises_the_limit(tmp_path: Path) -> None:
+    path = bomb(tmp_path / "bomb.jsonl.gz", b"", DOCUMENT + b" " * MIB, size=80 * MIB)
+    before = run("rebuild", str(path), "-o", str(tmp_path / "out"))
+    assert before.exit_code == 1
+    assert "more than 67,108,864 bytes come out of" in before.stderr
+    after = run("rebuild", "--unpack-limit", "1GB", str(path), "-o", str(tmp_path / "out"))
+    assert (after.exit_code, "problem:" in after.stderr) == (0, False)
+    wrong = run("rebuild", "--unpack-limit", "much", str(path))
+    assert wrong.exit_code == 2
+    assert "is not a number of bytes" in wrong.stderr

@@ -1,0 +1,127 @@
+"""Stored content is ours or it is not read.
+
+A file of spans is anybody's: it may say of a text that it was shortened, and that the whole of it
+is stored anywhere. What it says is no reason to open anything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.semconv import agentool
+from agentool_otel.sources import offloaded
+from agentool_otel.sources.offloaded import rehydrated
+from agentool_otel.sources.opening import open_source
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="pipes and links of POSIX")
+
+
+def noted(stored: object, data: bytes, **other: object) -> dict[str, Any]:
+    """Return attributes that say that a text was stored somewhere."""
+    note = {"stored": stored, "sha256": sha256(data).hexdigest(), "bytes": len(data), **other}
+    return {"a": "short", agentool.CONTENT_SHORTENED: json.dumps({"a": note})}
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> bytes:
+    """The content of a file beside the folder of a recording, which the recording knows."""
+    data = os.urandom(20).hex().encode()
+    (tmp_path / "secret").write_bytes(data)
+    (tmp_path / "recordings" / "content").mkdir(parents=True)
+    (tmp_path / "recordings" / "spans.jsonl").write_bytes(b"{}\n")
+    open_source(tmp_path / "recordings")
+    return data
+
+
+def test_only_the_folder_of_the_recording_is_looked_into(tmp_path: Path, secret: bytes) -> None:
+    content = tmp_path / "recordings" / "content"
+    for stored in (tmp_path / "secret", content / ".." / ".." / "secret", "secret", "/dev/zero"):
+        said = noted(str(stored), secret)
+        assert rehydrated(said) is said
+
+
+def test_a_text_is_found_by_its_hash_wherever_the_recording_was_moved_to(
+    tmp_path: Path, secret: bytes
+) -> None:
+    content = tmp_path / "recordings" / "content"
+    (content / sha256(secret).hexdigest()).write_bytes(secret)
+    assert rehydrated(noted("/was/there/before", secret)) == {"a": secret.decode()}
+
+
+@pytest.mark.parametrize("where", ["file://{}/off/../secret", "file://{}/off", "file://{}"])
+def test_a_url_is_read_below_the_offload_under_the_hash_alone(
+    tmp_path: Path, secret: bytes, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec")
+    (tmp_path / "off").mkdir()
+    monkeypatch.setenv("AGENTOOL_OFFLOAD", f"file://{tmp_path}/off")
+    said = noted(where.format(tmp_path), secret)
+    assert rehydrated(said) is said
+    (tmp_path / "off" / sha256(secret).hexdigest()).write_bytes(secret)
+    assert rehydrated(said) == {"a": secret.decode()}
+
+
+def test_of_a_url_no_more_is_read_than_was_stored(
+    tmp_path: Path, secret: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec")
+    monkeypatch.setenv("AGENTOOL_OFFLOAD", f"file://{tmp_path}")
+    with (tmp_path / sha256(secret).hexdigest()).open("wb") as endless:
+        endless.truncate(1 << 40)
+    said = noted("anywhere", secret)
+    assert rehydrated(said) is said
+
+
+@needs_posix
+@pytest.mark.parametrize("kind", ["link", "folder linked", "pipe", "device", "sparse"])
+def test_what_stands_under_the_hash_is_a_plain_file_of_that_size(
+    tmp_path: Path, secret: bytes, kind: str
+) -> None:
+    content = tmp_path / "recordings" / "content"
+    place = content / sha256(secret).hexdigest()
+    if kind == "link":
+        place.symlink_to(tmp_path / "secret")
+    elif kind == "folder linked":
+        content.rmdir()
+        (tmp_path / "secret").rename(tmp_path / place.name)
+        content.symlink_to(tmp_path)
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        with place.open("wb") as sparse:
+            sparse.truncate(6 << 30)
+    said = noted(str(place), secret)
+    assert rehydrated(said) is said
+
+
+def test_a_size_beyond_the_limit_is_not_read(tmp_path: Path, secret: bytes) -> None:
+    for size in (offloaded.LARGEST + 1, -1, True, 1e300, "9"):
+        place = tmp_path / "recordings" / "content" / sha256(secret).hexdigest()
+        with place.open("wb") as sparse:
+            sparse.truncate(int(size) if size == offloaded.LARGEST + 1 else 1)
+        said = noted(str(place), secret, bytes=size)
+        assert rehydrated(said) is said
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(json_values | st.fixed_dictionaries({"a": st.fixed_dictionaries(
+    {}, optional={"stored": json_values, "sha256": json_values, "bytes": json_values}
+)}))  # fmt: skip
+def test_whatever_a_span_says_nothing_is_raised_and_nothing_made_up(note: Any) -> None:
+    said = {"a": "short", agentool.CONTENT_SHORTENED: json.dumps(note)}
+    assert rehydrated(said) is said
