@@ -13,6 +13,7 @@ from functools import partial
 
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.model.times import in_calendar
@@ -99,7 +100,10 @@ def may_hide(span: SpanRecord) -> bool:
         _hides(value)
         for value in span.attributes.values()
         if type(value) is str
-        and (value[-1:] in _ODD_ENDS or (value[:1] in _JSON_STARTS and value[-1:] != "}"))
+        and (
+            value[-1:] in _ODD_ENDS
+            or (value[:1] in _JSON_STARTS and (value[-1:] != "}" or _has_open_brackets(value)))
+        )
     )
 
 
@@ -208,4 +212,20 @@ def _is_call(node: Node) -> bool:
 
 
 def _is_cut_json(text: str) -> bool:
-    return text[:2] in ('{"', "[{", '["') and text[-1:] not in ("}", "]")
+    """Whether JSON ends in the middle. One that ends in a bracket is read as a whole only where its
+    brackets do not match: strings in it may hold some."""
+    if text[:2] not in ('{"', "[{", '["'):
+        return False
+    return text[-1:] not in ("}", "]") or (_has_open_brackets(text) and not _is_json(text))
+
+
+def _has_open_brackets(text: str) -> bool:
+    return text.count("{") != text.count("}") or text.count("[") != text.count("]")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        loads(text)
+    except ValueError:
+        return False
+    return True
