@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.agent_tool import words
 from agentool_otel.model.agent_tool.common import OpenObject, TelemetryRef, Versioned
-from agentool_otel.model.documents import UNSET, Document, Json, Maybe, Number
+from agentool_otel.model.documents import UNSET, Document, Maybe, Number
 
 __all__ = [
     "Event",

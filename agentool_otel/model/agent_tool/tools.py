@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.agent_tool import words
 from agentool_otel.model.agent_tool.common import OpenObject, Versioned
-from agentool_otel.model.documents import UNSET, Json, Maybe, Number
+from agentool_otel.model.documents import UNSET, Maybe, Number
 
 __all__ = [
     "DeferredTool",
