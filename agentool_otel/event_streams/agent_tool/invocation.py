@@ -10,26 +10,21 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agentool_otel.event_streams.agent_tool.objects_on_spans import plain, put_object
-from agentool_otel.event_streams.agent_tool.outcomes import TERMINAL, error_type_of
-from agentool_otel.event_streams.agent_tool.timing import Timing, time_of, transitions_of
+from agentool_otel.event_streams.agent_tool.outcomes import TERMINAL
+from agentool_otel.event_streams.agent_tool.timing import Timing, time_of
 from agentool_otel.event_streams.agent_tool.tools import Tool
-from agentool_otel.event_streams.agent_tool.withholding import Withheld, withheld_by
+from agentool_otel.event_streams.agent_tool.withholding import withheld_by
 from agentool_otel.event_streams.recording import Step
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.semconv import agent_tool as names
-from agentool_otel.semconv import core, mcp
 
-__all__ = ["Call", "Note"]
+__all__ = ["PAYLOAD", "Call", "Note", "is_progress"]
 
 S = TypeVar("S", bound=Step)
 Object = Mapping[str, Any]
 
-_PAYLOAD = ("structured_content", "model_facing_content", "content")
+PAYLOAD = ("structured_content", "model_facing_content", "content")
 """Of a result; the first that is there is what the tool gave."""
-_OUTPUT = (*_PAYLOAD, "ui_facing_summary", "summary", "updated_output")
-_TELLING = 12
-"""Texts of a redacted payload that are as long are taken out wherever else they are repeated."""
 _NOTES = 1_000_000
 """Notes kept of one invocation where spans have room for any number."""
 
@@ -60,15 +55,22 @@ class Call(Generic[S]):
         """Why its payload is not to leave."""
         self.decided = False
         """Whether it is known what is redacted."""
+        self.earlier: list[dict[str, Any]] = []
+        """What an earlier Invocation or Result said, and a later one has replaced."""
+        self.mutated_by: list[str] = []
+        """Source type of each mutation of an input."""
         self._original_size: Any = None
-        self._mutated_by: list[str] = []
         self._links: set[tuple[str, str]] = set()
         room = _NOTES if room is None else room
-        self._room = max(room - room // 2, 1)
-        self._notes: list[Note] = []
-        self._progress: deque[Note] = deque(maxlen=max(room // 2, 1))
-        self._progress_count = 0
-        self._dropped = 0
+        self.room = max(room - room // 2, 1)
+        """How many notes there is room for, beside those of progress."""
+        self.notes: list[Note] = []
+        self.dropped = 0
+        """Notes for which there was none."""
+        self.progress: deque[Note] = deque(maxlen=max(room // 2, 1))
+        """The last notes of progress."""
+        self.progress_count = 0
+        """How many there were."""
 
     # ------------------------------------------------------------------------ what is told of it
 
@@ -91,7 +93,7 @@ class Call(Generic[S]):
 
     def take_invocation(self, members: Object, at_ns: int) -> None:
         """Note what an Invocation says; what an earlier one said, and this one does not, stays."""
-        self.invocation.update(members)
+        self._update(self.invocation, members)
         state = members.get("status")
         started = time_of(members, "started_at")
         if started is not None:
@@ -104,9 +106,19 @@ class Call(Generic[S]):
 
     def take_result(self, members: Object) -> None:
         """Note what a Result says."""
-        self.result.update(members)
+        self._update(self.result, members)
         self.decided = self.decided or isinstance(members.get("redaction_state"), str)
         self.withhold(withheld_by(members))
+
+    def _update(self, known: dict[str, Any], members: Object) -> None:
+        replaced = {
+            name: known[name]
+            for name in (*names.INPUTS, *PAYLOAD)
+            if name in known and name in members and known[name] != members[name]
+        }
+        if replaced:
+            self.earlier.append(replaced)
+        known.update(members)
 
     def take_persistence(self, members: Object) -> None:
         """Note what becomes of its result."""
@@ -126,7 +138,7 @@ class Call(Generic[S]):
     def take_mutation(self, members: Object) -> None:
         """Note that an input was changed."""
         source = members.get("source_type")
-        self._mutated_by.append(source if isinstance(source, str) else "unknown")
+        self.mutated_by.append(source if isinstance(source, str) else "unknown")
 
     def withhold(self, why: str | None) -> None:
         """Note that its payload must not leave."""
@@ -136,13 +148,13 @@ class Call(Generic[S]):
     def note(self, note: Note) -> None:
         """Keep what is told of it, as far as there is room."""
         self.last_ns = max(self.last_ns, note.at_ns)
-        if _is_progress(note):
-            self._progress_count += 1
-            self._progress.append(note)
-        elif len(self._notes) < self._room:
-            self._notes.append(note)
+        if is_progress(note):
+            self.progress_count += 1
+            self.progress.append(note)
+        elif len(self.notes) < self.room:
+            self.notes.append(note)
         else:
-            self._dropped += 1
+            self.dropped += 1
 
     def link(self, references: object) -> None:
         """Refer to the spans that references of telemetry name."""
@@ -152,7 +164,7 @@ class Call(Generic[S]):
                 self._links.add(ids)
                 self.step.link(*ids)
 
-    # ----------------------------------------------------------------------------- how it ends
+    # ------------------------------------------------------------------------- where it is told
 
     def reference(self, tool: Tool) -> dict[str, Any] | None:
         """Return where its telemetry is; None where it has none."""
@@ -166,137 +178,19 @@ class Call(Generic[S]):
             "tool_call_id": self.call_id,
             "request_id": self._request_id(tool),
             "duration_ms": self.timing.run_ms,
-            "result_size_bytes": self._size() if self.result else None,
+            "result_size_bytes": self.size_bytes() if self.result else None,
         }
         return {name: value for name, value in told.items() if value is not None}
 
-    def end(self, tool: Tool) -> None:
-        """Write what is known of it, and end its step."""
-        transitions = transitions_of(self.invocation)
-        self.timing.fill(transitions)
-        guard = self._guard(tool)
-        inputs = guard.without(self._inputs(tool))
-        error_type = error_type_of(self.result, self.state)
-        self._write_objects(guard, tool)
-        self.step.mark(self._labels(tool, inputs))
-        self._write_content(guard, inputs)
-        self.step.set(
-            name=tool.name,
-            call_id=self.call_id,
-            tool_type=tool.tool_type,
-            description=tool.description,
-            error_type=error_type,
-            duration_ms=self.timing.run_ms,
-        )
-        for note in self._in_order(transitions):
-            self.step.note(note.name, self._written(note, guard, tool), note.at_ns)
-        self.step.end(max(self.timing.ended_ns or self.last_ns, self.timing.created_ns))
-
-    def _written(self, note: Note, guard: Withheld, tool: Tool) -> dict[str, Any]:
-        """Return the attributes of a span event."""
-        if note.kind == _TRANSITION:
-            return {names.INVOCATION_STATUS: note.members["state"]}
-        content = self.withheld is None or note.kind in _ABOUT_INPUT
-        members = guard.without(note.members)
-        return put_object(note.kind, members, content=content and not tool.withheld)
-
-    def _guard(self, tool: Tool) -> Withheld:
-        guard = Withheld(tool.sensitive)
-        told = [self.invocation, self.result, *(it.members for it in self._notes)]
-        for members in (*told, *(it.members for it in self._progress)):
-            guard.learn(members)
-            if self.withheld is not None or tool.withheld:
-                for holder in (members, members.get("data")):
-                    if isinstance(holder, Mapping):
-                        guard.forbid([holder[it] for it in _OUTPUT if it in holder], _TELLING)
-        return guard
-
-    def _inputs(self, tool: Tool) -> dict[str, Any]:
-        if tool.withheld:
-            return {}
-        return {it: self.invocation[it] for it in names.INPUTS if it in self.invocation}
-
-    def _write_objects(self, guard: Withheld, tool: Tool) -> None:
-        if self.invocation:
-            members = guard.without(self.invocation)
-            self.step.mark(put_object("Invocation", members, content=not tool.withheld))
-        if self.result:
-            open_to_all = self.withheld is None and not tool.withheld
-            members = guard.without(self.result)
-            if not open_to_all:
-                members = {it: value for it, value in members.items() if it not in _OUTPUT}
-            self.step.mark(put_object("Result", members, content=open_to_all))
-
-    def _write_content(self, guard: Withheld, inputs: Object) -> None:
-        if inputs:
-            last = [it for it in names.INPUTS if it in inputs][-1]
-            self.step.add(lambda: {"arguments": inputs[last]})
-        if self.withheld is not None or not self.result:
-            return
-        payload = next((it for it in _PAYLOAD if it in self.result), None)
-        if payload is not None:
-            self.step.add(lambda: {"result": guard.without(self.result[payload])})
-        error = self.result.get("error")
-        message = error.get("message") if isinstance(error, Mapping) else None
-        if isinstance(message, str):
-            self.step.add(lambda: {"tool_error": guard.without(message)})
-
-    def _labels(self, tool: Tool, inputs: Object) -> dict[str, Any]:
-        """Return what its span is looked for by."""
-        if tool.withheld:
-            self.withheld = self.withheld or "redaction_required"
-        values = [canonical(it) for it in inputs.values()]
-        error = self.result.get("error")
-        error = error if isinstance(error, Mapping) else {}
-        labels = {
-            names.INVOCATION_ID: plain(self.id),
-            names.INVOCATION_STATUS: plain(self.state),
-            names.TOOL_NAMESPACE: plain(tool.namespace),
-            names.TOOL_KIND: plain(tool.kind),
-            names.INPUT_MUTATED: bool(self._mutated_by) or len(set(values)) > 1 or None,
-            names.INPUT_MUTATED_BY: self._mutated_by[:] or None,
-            names.QUEUE_MS: self.timing.queue_ms,
-            names.RUN_MS: self.timing.run_ms,
-            names.APPROVAL_MS: self.timing.approval_ms,
-            names.PROGRESS_COUNT: self._progress_count or None,
-            names.PROGRESS_DROPPED: self._progress_count - len(self._progress) or None,
-            names.EVENTS_DROPPED: self._dropped or None,
-            names.WITHHELD: plain(self.withheld),
-            names.RESULT_PAYLOAD: self._payload(),
-            names.RESULT_SIZE_BYTES: self._size() if self.result else None,
-            names.ERROR_CODE: plain(error.get("error_code")),
-            names.ERROR_RECOVERABILITY: plain(error.get("recoverability")),
-            **self._native(tool),
-        }
-        return {name: value for name, value in labels.items() if value is not None}
-
-    def _payload(self) -> str | None:
-        if not self.result:
-            return None
-        if self.withheld is not None:
-            return "withheld"
-        given = [self.result[it] for it in _PAYLOAD if it in self.result]
-        if not given:
-            return "missing"
-        return "present" if any(it not in (None, "", [], {}) for it in given) else "empty"
-
-    def _size(self) -> int | None:
+    def size_bytes(self) -> int | None:
+        """Return the size of its payload, as it was before anything was taken out."""
         if isinstance(self._original_size, int):
             return self._original_size
-        payload = next((self.result[it] for it in _PAYLOAD if it in self.result), None)
+        payload = next((self.result[it] for it in PAYLOAD if it in self.result), None)
         return None if payload is None else len(canonical(payload).encode("utf-8", "replace"))
 
-    def _native(self, tool: Tool) -> dict[str, Any]:
-        """Return what it is in MCP, in the words of the conventions."""
-        found: dict[str, Any] = {}
-        for mapping in self._mappings(tool):
-            for member, name in _MCP.items():
-                value = plain(mapping.get(member))
-                if value is not None:
-                    found[name] = value if isinstance(value, str) else str(value)
-        return found
-
-    def _mappings(self, tool: Tool) -> Iterator[Object]:
+    def mappings(self, tool: Tool) -> Iterator[Object]:
+        """Yield what it is in native protocols."""
         given = self.invocation.get("external_mappings")
         own = given if isinstance(given, (list, tuple)) else ()
         for mapping in (*tool.mappings, *own, self.invocation.get("external_mapping")):
@@ -304,43 +198,14 @@ class Call(Generic[S]):
                 yield mapping
 
     def _request_id(self, tool: Tool) -> Any:
-        holders = (self.invocation, *self._mappings(tool))
+        holders = (self.invocation, *self.mappings(tool))
         members = ("request_id", "jsonrpc_request_id")
         return next((it[name] for it in holders for name in members if name in it), None)
 
-    def _in_order(self, transitions: list[tuple[str, int]]) -> Iterator[Note]:
-        """Yield all notes by their times, updates of progress by their sequence."""
-        told = [*self._notes, *self._progress]
-        room = max(self._room - len(self._notes), 0)
-        told += [
-            Note("agenttool.status", _TRANSITION, {"state": plain(state)}, at_ns)
-            for state, at_ns in transitions[:room]
-        ]
-        progress = iter(sorted(self._progress, key=_sequence))
-        for note in sorted(told, key=lambda it: it.at_ns):
-            yield next(progress) if _is_progress(note) else note
 
-
-_TRANSITION = "a status transition"
-_ABOUT_INPUT = frozenset({"PermissionDecision", "InputMutation"})
-_MCP = {
-    "mcp_session_id": mcp.SESSION_ID,
-    "mcp_protocol_version": mcp.PROTOCOL_VERSION,
-    "jsonrpc_request_id": core.JSONRPC_REQUEST_ID,
-}
-
-
-def _is_progress(note: Note) -> bool:
+def is_progress(note: Note) -> bool:
+    """Whether it tells of progress."""
     return note.kind == "Progress" or note.name == "tool.invocation.progress"
-
-
-def _sequence(note: Note) -> float:
-    data = note.members.get("data")
-    data = data if isinstance(data, Mapping) else {}
-    inner = data.get("progress")
-    holders = (note.members, data, inner if isinstance(inner, Mapping) else {})
-    values = (it.get("sequence") for it in holders)
-    return next((it for it in values if isinstance(it, (int, float))), float("inf"))
 
 
 def _span_ids(reference: object) -> tuple[str, str] | None:

@@ -19,12 +19,14 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
+from agentool_otel.event_streams.agent_tool.ending import end
 from agentool_otel.event_streams.agent_tool.facts import facts_of
 from agentool_otel.event_streams.agent_tool.invocation import Call, Note
 from agentool_otel.event_streams.agent_tool.objects_on_spans import put_object
 from agentool_otel.event_streams.agent_tool.outcomes import STATE_OF_EVENT, TERMINAL
 from agentool_otel.event_streams.agent_tool.timing import latest_of, time_of
 from agentool_otel.event_streams.agent_tool.tools import Tools
+from agentool_otel.event_streams.agent_tool.withholding import Withheld
 from agentool_otel.event_streams.recording import Recorder, Step
 from agentool_otel.model.agent_tool.checking import identify
 from agentool_otel.model.operations import ToolExecution, Unclassified
@@ -49,8 +51,7 @@ class AgentToolEvents(Generic[S]):
         self._recorder = recorder
         self._tools = Tools()
         self._calls: OrderedDict[str, Call[S]] = OrderedDict()
-        self._ended: OrderedDict[str, tuple[S, dict[str, Any] | None]] = OrderedDict()
-        """Steps that have ended, and where their telemetry is."""
+        self._ended: OrderedDict[str, _Ended[S]] = OrderedDict()
 
     def read(self, members: Object, now_ns: int) -> dict[str, Any]:
         """Read one object.
@@ -225,10 +226,10 @@ class AgentToolEvents(Generic[S]):
     def _end(self, invocation_id: str) -> None:
         call = self._calls.pop(invocation_id)
         tool = self._tools.tool(call.invocation.get("tool_id"))
-        self._ended[invocation_id] = (call.step, call.reference(tool))
+        guard = end(call, tool)
+        self._ended[invocation_id] = _Ended(call.step, call.reference(tool), guard)
         if len(self._ended) > _CALLS:
             self._ended.popitem(last=False)
-        call.end(tool)
 
     # ------------------------------------------------------------------- what is apart from them
 
@@ -237,19 +238,20 @@ class AgentToolEvents(Generic[S]):
     ) -> None:
         """Tell of what belongs to no invocation under way: on the step around, else on its own.
 
-        Of an invocation that has ended nobody knows any more what is sensitive: only facts.
+        What comes after the end of an invocation is told by its facts alone.
         """
-        attributes = put_object(kind, members, content=invocation_id is None)
-        around = self._recorder.around() if invocation_id is None else None
+        ended = self._ended.get(invocation_id or "")
+        guard = Withheld(self._tools.tool(members.get("tool_id")).sensitive)
+        if ended is not None:
+            guard = ended.guard
+        guard.learn(members)
+        attributes = put_object(kind, guard.without(members), content=ended is None)
+        around = self._recorder.around() if ended is None else None
         if around is not None:
             around.note(name, attributes, at_ns)
             return
-        ended = self._ended.get(invocation_id or "")
-        step = self._recorder.start(
-            Unclassified(extra={gen_ai.OPERATION_NAME: name}),
-            None if ended is None else ended[0],
-            at_ns,
-        )
+        operation = Unclassified(extra={gen_ai.OPERATION_NAME: name})
+        step = self._recorder.start(operation, None if ended is None else ended.step, at_ns)
         step.note(name, attributes, at_ns)
         step.end(at_ns)
 
@@ -260,7 +262,7 @@ class AgentToolEvents(Generic[S]):
         if call is not None:
             return call.reference(self._tools.tool(call.invocation.get("tool_id")))
         ended = self._ended.get(invocation_id)
-        return None if ended is None else ended[1]
+        return None if ended is None else ended.reference
 
     def _referring(self, kind: str, members: Object, invocation_id: str) -> dict[str, Any]:
         """Return an object with the reference to its telemetry."""
@@ -282,6 +284,19 @@ class AgentToolEvents(Generic[S]):
                 data = told if name is None else {**data, name: told}
         written = {**event, "trace_refs": _added(event.get("trace_refs"), reference)}
         return {**written, "data": data} if "data" in event else written
+
+
+class _Ended(Generic[S]):
+    """An invocation that has ended."""
+
+    __slots__ = ("guard", "reference", "step")
+
+    def __init__(self, step: S, reference: dict[str, Any] | None, guard: Withheld):
+        self.step = step
+        self.reference = reference
+        """Where its telemetry is."""
+        self.guard = guard
+        """What must not leave of it."""
 
 
 _EVENT_NAMES = {

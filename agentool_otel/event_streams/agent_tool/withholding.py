@@ -41,6 +41,10 @@ def field_names(fields: object) -> Iterator[str]:
                 yield name
 
 
+_MOST = 1_000
+"""More texts than these would take longer to look for than a call may be held up."""
+
+
 class Withheld:
     """What must not leave of one invocation."""
 
@@ -51,6 +55,8 @@ class Withheld:
         """
         self._names = frozenset(names)
         self._texts: set[str] = set()
+        self.overfull = False
+        """Whether there is more than can be looked for, so that no content can be let out."""
 
     def learn(self, value: Any) -> None:
         """Note the values of sensitive fields, wherever they are."""
@@ -67,8 +73,12 @@ class Withheld:
         """
         for leaf in _leaves(value):
             text = leaf if isinstance(leaf, str) else _number_text(leaf)
-            if len(text) >= shortest:
-                self._texts.add(text)
+            if len(text) < shortest:
+                continue
+            if len(self._texts) >= _MOST:
+                self.overfull = True
+                return
+            self._texts.add(text)
 
     def without(self, value: Any) -> Any:
         """Return a JSON value without what must not leave; the same one if nothing was in it."""

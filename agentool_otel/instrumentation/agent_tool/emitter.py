@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from threading import RLock
@@ -10,14 +11,16 @@ from time import time_ns
 from typing import Any
 from weakref import ref
 
+from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.session import guarded
-from agentool_otel.errors import DecodeError
 from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
+from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
-from agentool_otel.model.agent_tool.checking import identify, read
+from agentool_otel.model.agent_tool.checking import identify
 
 __all__ = ["AgentToolEmitter"]
 
+_log = logging.getLogger(__name__)
 _SCOPE = "agentool_otel.instrumentation.agent_tool"
 
 
@@ -41,6 +44,7 @@ class AgentToolEmitter:
         )
         self._lock = RLock()
         self._flushed_at_exit = False
+        self._refused = False
 
     def record(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """Record an event, or any other object of Agent Tool 0.2.0.
@@ -48,24 +52,35 @@ class AgentToolEmitter:
         Args:
             told: the object as JSON: an Event, Invocation, Result, PermissionDecision, Hook,
                 InputMutation, Progress, ResultPersistence, ToolDeclaration, ToolSurface or one of
-                the others. It is not changed, nor kept once its invocation has ended.
+                the others. It is copied. What is no such object is not recorded, and named once in
+                the log; `agentool_otel.model.agent_tool.checking.findings` says what is wrong.
 
         Returns:
-            The object. Of an Invocation and a Result its `telemetry_refs` have one more, with the
-            ids of the span; so has an Event among its `trace_refs`. Where nothing is recorded it
-            is as it was.
-
-        Raises:
-            DecodeError: it is no object of Agent Tool, or a member of it is not what it must be;
-                with path, expected and found. Nothing of it is recorded.
+            A copy. Of an Invocation and a Result its `telemetry_refs` have one more, with the ids
+            of the span; so has an Event among its `trace_refs`. Where nothing is recorded it is
+            as it was.
         """
-        if not isinstance(told, Mapping):
-            raise DecodeError("an object of Agent Tool", type(told).__name__)
-        members = read(told, identify(told)).to_dict()
-        self._flush_at_exit()
-        with guarded("recording an object of Agent Tool"), self._lock:
-            return self._events.read(members, time_ns())
-        return members
+        with guarded("recording an object of Agent Tool"):
+            members = _as_json(told)
+            if members is None or identify(members) is None:
+                self._refuse(told)
+            else:
+                self._flush_at_exit()
+                with self._lock:
+                    return self._events.read(members, time_ns())
+        return dict(told)
+
+    def _refuse(self, told: object) -> None:
+        if not self._refused:
+            self._refused = True
+            members = (
+                ", ".join(map(str, told)) if isinstance(told, Mapping) else type(told).__name__
+            )
+            _log.warning(
+                "not recorded, because it is no object of Agent Tool: %.200s; hint: its kind is "
+                "told by its members, such as event_type, invocation_id and tool_id, or result_id",
+                members,
+            )
 
     @contextmanager
     def within(self, invocation_id: str) -> Iterator[None]:
@@ -90,6 +105,17 @@ class AgentToolEmitter:
             self._flushed_at_exit = True
             reference = ref(self)
             atexit.register(_flush, reference)
+
+
+def _as_json(told: Any) -> dict[str, Any] | None:
+    """Return a copy of an object as JSON; of a value that JSON has no form for, what is known."""
+    if not isinstance(told, Mapping):
+        return None
+    try:
+        members = loads(dumps(dict(told)))
+    except (TypeError, ValueError):
+        members = jsonable(dict(told))
+    return members if isinstance(members, dict) else None
 
 
 def _flush(reference: ref[AgentToolEmitter]) -> None:
