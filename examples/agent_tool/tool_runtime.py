@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timezone
 from itertools import count
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from agentool_otel.instrumentation.agent_tool import AgentToolEmitter
 
 Object = dict[str, Any]
-VERSION = {"schema_version": "0.2.0"}
+VERSION: Object = {"schema_version": "0.2.0"}
 MOST_CHARACTERS = 200
 
 
@@ -35,8 +35,13 @@ class Tool:
 
     def __init__(self, execute: Callable[[Call], Awaitable[Any]], **declaration: Any):
         self.execute = execute
-        given = {"namespace": "example", "lifecycle": "available", "tool_kind": "function"}
-        self.declaration = {**VERSION, **given, "description": execute.__doc__, **declaration}
+        given: Object = {"namespace": "example", "lifecycle": "available", "tool_kind": "function"}
+        self.declaration: Object = {
+            **VERSION,
+            **given,
+            "description": execute.__doc__,
+            **declaration,
+        }
         self.id: str = self.declaration["tool_id"]
         self.loaded = self.declaration["lifecycle"] != "deferred"
 
@@ -175,8 +180,8 @@ class Runtime:
         except asyncio.TimeoutError:
             return self._end(call, "timed_out", "timed_out", {"error": {"error_class": "timeout"}})
         except Exception as error:
-            stopped = Stopped("failed", "failed", "execution_failed", str(error))
-            return self._end(call, "failed", "failed", failed(stopped))
+            fault = Stopped("failed", "failed", "execution_failed", str(error))
+            return self._end(call, "failed", "failed", failed(fault))
         return self._end(call, "succeeded", "succeeded", payload)
 
     async def call_together(self, *calls: tuple[str, str, Object]) -> list[Object]:
@@ -193,7 +198,7 @@ class Runtime:
                 self._cancel(tasks)
         return [await task for task in tasks.values()]
 
-    def _cancel(self, siblings: dict[str, asyncio.Future[Object]]) -> None:
+    def _cancel(self, siblings: Mapping[str, asyncio.Future[Object]]) -> None:
         for invocation_id, sibling in siblings.items():
             if not sibling.done():
                 self._aborted.setdefault(invocation_id, "sibling_error")

@@ -32,8 +32,7 @@ from agentool_otel.model.spans import SpanRecord
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated, invocation
 from tests.strategies import exact, objects, values
 
-kinds = st.sampled_from(OBJECTS)
-told = kinds.flatmap(lambda cls: st.tuples(st.just(cls), generated(cls)))
+told = st.one_of([st.tuples(st.just(cls), generated(cls)) for cls in OBJECTS])
 
 
 def spans_of(objects: list[dict[str, Any]]) -> list[SpanRecord]:
@@ -73,7 +72,7 @@ def test_text_under_an_unknown_name_is_no_fact(text: str, name: str) -> None:
 
 _ABOUT = {"invocation_id": "inv_1", "tool_id": "tool_search"}
 calls = st.lists(
-    st.sampled_from([PermissionDecision, Progress, ResultPersistence, Event]).flatmap(generated)
+    st.one_of([generated(it) for it in (PermissionDecision, Progress, ResultPersistence, Event)])
     | generated(Invocation).map(lambda it: {**it, **_ABOUT})
     | generated(Result)
     | st.sampled_from([*EXAMPLES.values()]),

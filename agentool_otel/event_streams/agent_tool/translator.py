@@ -51,6 +51,8 @@ class AgentToolEvents(Generic[S]):
         self._recorder = recorder
         self._tools = Tools()
         self._calls: OrderedDict[str, Call[S]] = OrderedDict()
+        self._over: dict[str, None] = {}
+        """Those that have ended, or have a result, in the order in which they were told of last."""
         self._ended: OrderedDict[str, _Ended[S]] = OrderedDict()
 
     def read(self, members: Object, now_ns: int) -> dict[str, Any]:
@@ -207,24 +209,27 @@ class AgentToolEvents(Generic[S]):
 
     def _end_if_over(self, invocation_id: str) -> None:
         call = self._calls.get(invocation_id)
-        if call is None or not call.ended:
+        if call is None:
+            return
+        if call.state in TERMINAL or call.result:
+            self._over.pop(invocation_id, None)
+            self._over[invocation_id] = None
+        if not call.ended:
             return
         if call.decided or not self._recorder.wants_content(call.step):
             self._end(invocation_id)
 
     def _settle(self, at_ns: int) -> None:
         """End what is over for so long that nothing more is told of it."""
-        over = [
-            call.id
-            for call in self._calls.values()
-            if call.state in TERMINAL or call.result
-            if at_ns - call.last_ns >= _GRACE_NS
-        ]
-        for invocation_id in over:
+        while self._over:
+            invocation_id = next(iter(self._over))
+            if at_ns - self._calls[invocation_id].last_ns < _GRACE_NS:
+                break
             self._end(invocation_id)
 
     def _end(self, invocation_id: str) -> None:
         call = self._calls.pop(invocation_id)
+        self._over.pop(invocation_id, None)
         tool = self._tools.tool(call.invocation.get("tool_id"))
         guard = end(call, tool)
         self._ended[invocation_id] = _Ended(call.step, call.reference(tool), guard)
@@ -277,13 +282,13 @@ class AgentToolEvents(Generic[S]):
         reference = self._reference(invocation_id)
         if reference is None:
             return dict(event)
-        data: Any = event.get("data")
+        data: dict[str, Any] = dict(event["data"]) if inner else {}
         for kind, name, members in inner:
             told = self._referring(kind, members, invocation_id)
             if told != members:
                 data = told if name is None else {**data, name: told}
         written = {**event, "trace_refs": _added(event.get("trace_refs"), reference)}
-        return {**written, "data": data} if "data" in event else written
+        return {**written, "data": data} if inner else written
 
 
 class _Ended(Generic[S]):
@@ -349,7 +354,9 @@ def _objects_in(event: Object, invocation_id: object) -> Iterator[tuple[str, str
         return
     for name in _HELD:
         members = data.get(name)
-        cls = identify(members) if isinstance(members, Mapping) else None
+        if not isinstance(members, Mapping):
+            continue
+        cls = identify(members)
         if cls is not None and cls.__name__ != "Event":
             yield cls.__name__, name, {**known, **members}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from threading import RLock
 from time import time_ns
@@ -83,7 +83,7 @@ class AgentToolEmitter:
             )
 
     @contextmanager
-    def within(self, invocation_id: str) -> Iterator[None]:
+    def within(self, invocation_id: str) -> Generator[None]:
         """Make the span of an invocation under way the current one: in here its tool is executed.
 
         Args:
@@ -103,7 +103,7 @@ class AgentToolEmitter:
         first: by now the provider, which is shut down there, has been set up."""
         if not self._flushed_at_exit:
             self._flushed_at_exit = True
-            reference = ref(self)
+            reference: ref[AgentToolEmitter] = ref(self)
             atexit.register(_flush, reference)
 
 
