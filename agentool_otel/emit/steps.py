@@ -15,7 +15,7 @@ from agentool_otel.emit.spans import add_events
 from agentool_otel.ground import environment
 from agentool_otel.semconv import agentool, core, gen_ai
 
-__all__ = ["Timeline"]
+__all__ = ["Timeline", "event_room"]
 
 _RESERVED = 28
 """Places left on the agent's span for exceptions and the user's own events."""
@@ -37,7 +37,7 @@ class Timeline:
         self._tracer = tracer
         self._span: trace.Span | None = span
         self._context = context
-        self._block = max(1, _event_limit(tracer) - _RESERVED)
+        self._block = event_room(tracer)
         self._pending: list[Step] = []
         self.count = 0
         """Steps so far; the index the next one gets."""
@@ -121,6 +121,11 @@ class Timeline:
         )
         add_events(span, agentool.STEP_EVENT, pending)
         span.end(max(time for time, _ in pending))
+
+
+def event_room(tracer: trace.Tracer) -> int:
+    """Return how many events of ours fit on one span, so that there is room for those of others."""
+    return max(1, _event_limit(tracer) - _RESERVED)
 
 
 def _event_limit(tracer: trace.Tracer) -> int:

@@ -20,6 +20,11 @@ Content = Callable[[], Mapping[str, Any]]
 class Step(Protocol):
     """A step under way. Nothing happens to one that has ended."""
 
+    @property
+    def ids(self) -> tuple[str, str] | None:
+        """Trace id and span id in lower-case hex; None where nothing of it is kept."""
+        ...
+
     def set(self, **fields: Any) -> None:
         """Set fields that are no content: models, usage, finish reasons, error types."""
 
@@ -31,6 +36,9 @@ class Step(Protocol):
 
     def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
         """Add a span event."""
+
+    def link(self, trace_id: str, span_id: str) -> None:
+        """Refer to another span by its ids in lower-case hex."""
 
     def end(self, at_ns: int) -> None:
         """End it, once."""
@@ -57,4 +65,12 @@ class Recorder(Protocol[S]):
 
     def wants_content(self, step: S) -> bool:
         """Whether text that no field of the operation stands for is kept."""
+        ...
+
+    def around(self) -> S | None:
+        """Return the step of somebody else that is current, if there is one. Do not end it."""
+        ...
+
+    def room(self) -> int | None:
+        """Return how many span events a step has room for; None for any number."""
         ...

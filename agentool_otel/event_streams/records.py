@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.event_streams.recording import Content
 from agentool_otel.model.operations import Operation
-from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanRecord
+from agentool_otel.model.spans import STATUS_ERROR, Attributes, SpanEvent, SpanLink, SpanRecord
 
 __all__ = ["RecordedStep", "SpanRecorder"]
 
@@ -48,6 +48,9 @@ class RecordedStep:
 
     def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
         self._notes.append(SpanEvent(name, at_ns, dict(attributes)))
+
+    def link(self, trace_id: str, span_id: str) -> None:
+        self._span.links = [*self._span.links, SpanLink(trace_id, span_id)]
 
     def end(self, at_ns: int) -> None:
         self._span.end_ns = at_ns
@@ -108,6 +111,12 @@ class SpanRecorder:
 
     def wants_content(self, step: RecordedStep) -> bool:
         return True
+
+    def around(self) -> None:
+        return None
+
+    def room(self) -> None:
+        return None
 
 
 def _digest(text: str, size: int) -> str:

@@ -3,6 +3,7 @@
     documents     the agentool spec's JSON documents, held without loss
     codec         documents from and to JSON, and from the reference package's objects
     schema        their JSON Schemas; the files in `schemas/` are generated from the types
+    agent_tool/   the objects of Agent Tool, another specification, in the same way
     validation    which document a JSON object is, and what is wrong with it
     times         RFC 3339 text and nanoseconds
     span_ids      the ids that a document's spans have

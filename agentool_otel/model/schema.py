@@ -55,15 +55,20 @@ def shipped(cls: type[Document]) -> dict[str, Any]:
     return schema
 
 
-def generate(cls: type[Document]) -> dict[str, Any]:
-    """Return the schema of a document as its type and docstrings give it now; needs the source."""
+def generate(cls: type[Document], urn: str = f"urn:agentool:{{}}:{SPEC_VERSION}") -> dict[str, Any]:
+    """Return the schema of a document as its type and docstrings give it now; needs the source.
+
+    Args:
+        cls: the document.
+        urn: its `$id`, with a place for the document's name.
+    """
     definitions = {
         part.__name__: _object(part)
         for part in sorted(_parts(cls) - {cls}, key=lambda part: part.__name__)
     }
     schema: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:agentool:{_kebab(cls)}:{SPEC_VERSION}",
+        "$id": urn.format(_kebab(cls)),
         "title": cls.__name__,
         **_object(cls),
     }
@@ -123,9 +128,12 @@ def _reference(field: Field) -> dict[str, Any]:
 
 
 def _field_docstrings(cls: type[Document]) -> dict[str, str]:
-    """Return the docstring lines beneath the fields of a class, by field name."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    """Return the docstring lines beneath the fields of a class and its bases, by field name."""
     texts: dict[str, str] = {}
+    for base in cls.__bases__:
+        if issubclass(base, Document):
+            texts.update(_field_docstrings(base))
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     field = ""
     for statement in body.body if isinstance(body, ast.ClassDef) else []:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from agentool_otel.semconv import agentool, core, gen_ai, mcp, openai
+from agentool_otel.semconv import agent_tool, agentool, core, gen_ai, mcp, openai
 
 __all__ = [
     "ATTRIBUTES",
@@ -256,7 +256,51 @@ _OURS = {
     agentool.CONTENT_SHORTENED: Attribute("any", "ours"),
 }
 
-ATTRIBUTES: Mapping[str, Attribute] = {**_GEN_AI, **_OTHERS, **_OURS}
+_AGENT_TOOL = {
+    agent_tool.INVOCATION_ID: Attribute("s", "ours"),
+    agent_tool.INVOCATION_STATUS: Attribute("s", "ours"),
+    agent_tool.INVOCATION_FACTS: Attribute("any", "ours"),
+    agent_tool.INVOCATION_CONTENT: Attribute("any", "ours", content=True),
+    agent_tool.TOOL_ID: Attribute("s", "ours"),
+    agent_tool.TOOL_NAMESPACE: Attribute("s", "ours"),
+    agent_tool.TOOL_KIND: Attribute("s", "ours"),
+    agent_tool.SURFACE_ID: Attribute("s", "ours"),
+    agent_tool.INPUT_MODEL: Attribute("any", "ours", content=True),
+    agent_tool.INPUT_OBSERVABLE: Attribute("any", "ours", content=True),
+    agent_tool.INPUT_PERMISSION: Attribute("any", "ours", content=True),
+    agent_tool.INPUT_CALL: Attribute("any", "ours", content=True),
+    agent_tool.INPUT_MUTATED: Attribute("b", "ours"),
+    agent_tool.INPUT_MUTATED_BY: Attribute("s[]", "ours"),
+    agent_tool.QUEUE_MS: Attribute("d", "ours"),
+    agent_tool.RUN_MS: Attribute("d", "ours"),
+    agent_tool.APPROVAL_MS: Attribute("d", "ours"),
+    agent_tool.PROGRESS_COUNT: Attribute("i", "ours"),
+    agent_tool.PROGRESS_DROPPED: Attribute("i", "ours"),
+    agent_tool.EVENTS_DROPPED: Attribute("i", "ours"),
+    agent_tool.WITHHELD: Attribute("s", "ours"),
+    agent_tool.RESULT_ID: Attribute("s", "ours"),
+    agent_tool.RESULT_STATUS: Attribute("s", "ours"),
+    agent_tool.RESULT_IS_ERROR: Attribute("b", "ours"),
+    agent_tool.RESULT_REDACTION_STATE: Attribute("s", "ours"),
+    agent_tool.RESULT_PAYLOAD: Attribute("s", "ours"),
+    agent_tool.RESULT_SIZE_BYTES: Attribute("i", "ours"),
+    agent_tool.RESULT_FACTS: Attribute("any", "ours"),
+    agent_tool.RESULT_CONTENT: Attribute("any", "ours", content=True),
+    agent_tool.ERROR_CODE: Attribute("s", "ours"),
+    agent_tool.ERROR_RECOVERABILITY: Attribute("s", "ours"),
+    agent_tool.OBJECT_KIND: Attribute("s", "ours"),
+    agent_tool.OBJECT_FACTS: Attribute("any", "ours"),
+    agent_tool.OBJECT_CONTENT: Attribute("any", "ours", content=True),
+    agent_tool.PERMISSION_BEHAVIOR: Attribute("s", "ours"),
+    agent_tool.PERMISSION_SOURCE: Attribute("s", "ours"),
+    agent_tool.PERMISSION_REASON: Attribute("s", "ours"),
+    agent_tool.PROGRESS_SEQUENCE: Attribute("any", "ours"),
+    agent_tool.PROGRESS_STATUS: Attribute("s", "ours"),
+    agent_tool.PERSISTENCE_STRATEGY: Attribute("s", "ours"),
+    agent_tool.MUTATION_SOURCE: Attribute("s", "ours"),
+}
+
+ATTRIBUTES: Mapping[str, Attribute] = {**_GEN_AI, **_OTHERS, **_OURS, **_AGENT_TOOL}
 
 PREFIXES: Mapping[str, Attribute] = {
     gen_ai.PROMPT_VARIABLE_PREFIX: Attribute("s", "A", content=True),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentool_otel.semconv import agentool, core, gen_ai, mcp, openai
+from agentool_otel.semconv import agent_tool, agentool, core, gen_ai, mcp, openai
 from agentool_otel.semconv.table import (
     AT_START,
     ATTRIBUTES,
@@ -45,17 +45,20 @@ def attribute_constants(module: ModuleType) -> set[str]:
     return names - PREFIXES.keys() - {agentool.STEPS_SPAN}
 
 
-@pytest.mark.parametrize("module", [agentool, core, gen_ai, mcp, openai])
+@pytest.mark.parametrize("module", [agent_tool, agentool, core, gen_ai, mcp, openai])
 def test_every_attribute_constant_is_in_the_table(module: ModuleType) -> None:
     assert attribute_constants(module) - ATTRIBUTES.keys() == set()
 
 
 def test_every_attribute_in_the_table_is_a_constant() -> None:
-    modules = (agentool, core, gen_ai, mcp, openai)
+    modules = (agent_tool, agentool, core, gen_ai, mcp, openai)
     assert ATTRIBUTES.keys() - set().union(*map(attribute_constants, modules)) == set()
 
 
-@pytest.mark.parametrize(("module", "prefix"), [(gen_ai, "gen_ai."), (agentool, "agentool.")])
+@pytest.mark.parametrize(
+    ("module", "prefix"),
+    [(agent_tool, "agenttool."), (gen_ai, "gen_ai."), (agentool, "agentool.")],
+)
 def test_a_constant_is_called_what_its_attribute_is_called(module: ModuleType, prefix: str) -> None:
     irregular = {
         *("INTERRUPTED", "COST_USD", "MEANING", "STEP_EVENT", "STEPS_SPAN"),
@@ -73,9 +76,12 @@ def test_each_of_our_own_names_has_a_meaning() -> None:
     assert all(agentool.MEANING.values())
 
 
-def test_our_meanings_mark_exactly_the_content() -> None:
-    marked = {name for name, meaning in agentool.MEANING.items() if "(content)" in meaning}
-    assert marked == {name for name in CONTENT if name.startswith("agentool.")}
+@pytest.mark.parametrize(
+    ("module", "prefix"), [(agent_tool, "agenttool."), (agentool, "agentool.")]
+)
+def test_our_meanings_mark_exactly_the_content(module: Any, prefix: str) -> None:
+    marked = {name for name, meaning in module.MEANING.items() if "(content)" in meaning}
+    assert marked == {name for name in CONTENT if name.startswith(prefix)}
 
 
 @pytest.mark.parametrize("span_type", SPAN_TYPES, ids=lambda it: it.id)

@@ -1,7 +1,6 @@
 """Amplifier: sessions by a hook module, since handlers are registered per session.
 
-hook         what is registered with a session, and what it wraps
-live_steps   the steps of a session as OpenTelemetry spans
+hook   what is registered with a session, and what it wraps
 
 What the events mean is in `event_streams.amplifier`; the module that a mount plan names is
 `agentool_otel.amplifier_hook`.

@@ -30,7 +30,7 @@ from agentool_otel.event_streams.amplifier.names import DELTAS, WATCHED
 from agentool_otel.event_streams.amplifier.payloads import Data, string
 from agentool_otel.event_streams.amplifier.session import Chat, ToolCall
 from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
-from agentool_otel.instrumentation.amplifier.live_steps import (
+from agentool_otel.instrumentation.kit.live_steps import (
     LiveRecorder,
     LiveStep,
     inside,
@@ -43,7 +43,9 @@ _FIRST, _LAST = -1_000_000, 1_000_000
 _CHANNEL = "observability.events"
 """Where modules announce events of their own."""
 
-_events: AmplifierEvents[LiveStep] = AmplifierEvents(LiveRecorder())
+_events: AmplifierEvents[LiveStep] = AmplifierEvents(
+    LiveRecorder("Amplifier", "agentool_otel.instrumentation.amplifier", free_text=False)
+)
 _lock = RLock()
 """One for all sessions of the process: a child's steps lie below those of its parent."""
 

@@ -1,0 +1,202 @@
+"""The end of an invocation: what is known of it is written, without what must not leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from agentool_otel.event_streams.agent_tool.invocation import PAYLOAD, Call, Note, is_progress
+from agentool_otel.event_streams.agent_tool.objects_on_spans import plain, put_object
+from agentool_otel.event_streams.agent_tool.outcomes import error_type_of
+from agentool_otel.event_streams.agent_tool.timing import transitions_of
+from agentool_otel.event_streams.agent_tool.tools import Tool
+from agentool_otel.event_streams.agent_tool.withholding import Withheld
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.semconv import agent_tool as names
+from agentool_otel.semconv import core, mcp
+
+__all__ = ["end"]
+
+Object = Mapping[str, Any]
+
+_OUTPUT = (*PAYLOAD, "ui_facing_summary", "summary", "updated_output")
+"""Members that hold what a tool gave."""
+_TELLING = 12
+"""Texts of a redacted payload that are as long are taken out wherever else they are repeated."""
+_TRANSITION = "a status transition"
+_ABOUT_INPUT = frozenset({"PermissionDecision", "InputMutation"})
+"""Objects that come before there is a payload."""
+_MCP = {
+    "mcp_session_id": mcp.SESSION_ID,
+    "mcp_protocol_version": mcp.PROTOCOL_VERSION,
+    "jsonrpc_request_id": core.JSONRPC_REQUEST_ID,
+}
+
+
+def end(call: Call[Any], tool: Tool) -> Withheld:
+    """Write what is known of an invocation, end its step, and return what must not leave of it."""
+    return _Ending(call, tool).write()
+
+
+class _Ending:
+    def __init__(self, call: Call[Any], tool: Tool):
+        self._call = call
+        self._tool = tool
+        self._transitions = transitions_of(call.invocation)
+        call.timing.fill(self._transitions)
+        self._guard = _guard(call, tool)
+        self._sealed = tool.withheld or self._guard.overfull
+        """Whether no content leaves at all."""
+        if self._sealed:
+            call.withhold(call.withheld or "redaction_required")
+        inputs = {it: call.invocation[it] for it in names.INPUTS if it in call.invocation}
+        self._inputs: dict[str, Any] = {} if self._sealed else self._guard.without(inputs)
+
+    def write(self) -> Withheld:
+        call, tool, guard = self._call, self._tool, self._guard
+        self._write_objects()
+        call.step.mark(guard.without(self._labels()))
+        self._write_content()
+        call.step.set(
+            name=tool.name,
+            call_id=call.call_id,
+            tool_type=tool.tool_type,
+            description=tool.description,
+            error_type=guard.without(error_type_of(call.result, call.state)),
+            duration_ms=call.timing.run_ms,
+        )
+        for note in self._notes():
+            call.step.note(note.name, self._written(note), note.at_ns)
+        call.step.end(max(call.timing.ended_ns or call.last_ns, call.timing.created_ns))
+        return guard
+
+    # ------------------------------------------------------------------------------- its objects
+
+    def _write_objects(self) -> None:
+        call, guard = self._call, self._guard
+        if call.invocation:
+            members = guard.without(call.invocation)
+            call.step.mark(put_object("Invocation", members, content=not self._sealed))
+        if call.result:
+            members = guard.without(call.result)
+            if call.withheld is not None:
+                members = {it: value for it, value in members.items() if it not in _OUTPUT}
+            call.step.mark(put_object("Result", members, content=call.withheld is None))
+
+    def _write_content(self) -> None:
+        call, guard, inputs = self._call, self._guard, self._inputs
+        if inputs:
+            last = [it for it in names.INPUTS if it in inputs][-1]
+            call.step.add(lambda: {"arguments": inputs[last]})
+        if call.withheld is not None:
+            return
+        payload = next((it for it in PAYLOAD if it in call.result), None)
+        if payload is not None:
+            call.step.add(lambda: {"result": guard.without(call.result[payload])})
+        message = self._error().get("message")
+        if isinstance(message, str):
+            call.step.add(lambda: {"tool_error": guard.without(message)})
+
+    def _error(self) -> Object:
+        error = self._call.result.get("error")
+        return error if isinstance(error, Mapping) else {}
+
+    # -------------------------------------------------------------------------------- its events
+
+    def _notes(self) -> Iterator[Note]:
+        """Yield all notes by their times, updates of progress by their sequence."""
+        call = self._call
+        room = max(call.room - len(call.notes), 0)
+        transitions = (
+            Note("agenttool.status", _TRANSITION, {"state": state}, at_ns)
+            for state, at_ns in self._transitions[:room]
+        )
+        progress = iter(sorted(call.progress, key=_sequence))
+        told = sorted((*call.notes, *call.progress, *transitions), key=lambda it: it.at_ns)
+        for note in told:
+            yield next(progress) if is_progress(note) else note
+
+    def _written(self, note: Note) -> dict[str, Any]:
+        """Return the attributes of a span event."""
+        members = self._guard.without(note.members)
+        if note.kind == _TRANSITION:
+            return {names.INVOCATION_STATUS: members["state"]}
+        content = self._call.withheld is None or note.kind in _ABOUT_INPUT
+        return put_object(note.kind, members, content=content and not self._sealed)
+
+    # ----------------------------------------------------------------- what it is looked for by
+
+    def _labels(self) -> dict[str, Any]:
+        call, tool = self._call, self._tool
+        labels = {
+            names.INVOCATION_ID: plain(call.id),
+            names.INVOCATION_STATUS: plain(call.state),
+            names.TOOL_NAMESPACE: plain(tool.namespace),
+            names.TOOL_KIND: plain(tool.kind),
+            names.INPUT_MUTATED: self._mutated() or None,
+            names.INPUT_MUTATED_BY: call.mutated_by[:] or None,
+            names.QUEUE_MS: call.timing.queue_ms,
+            names.RUN_MS: call.timing.run_ms,
+            names.APPROVAL_MS: call.timing.approval_ms,
+            names.PROGRESS_COUNT: call.progress_count or None,
+            names.PROGRESS_DROPPED: call.progress_count - len(call.progress) or None,
+            names.EVENTS_DROPPED: call.dropped or None,
+            names.WITHHELD: plain(call.withheld),
+            names.RESULT_PAYLOAD: self._payload(),
+            names.RESULT_SIZE_BYTES: call.size_bytes() if call.result else None,
+            names.ERROR_CODE: plain(self._error().get("error_code")),
+            names.ERROR_RECOVERABILITY: plain(self._error().get("recoverability")),
+            **self._native(),
+        }
+        return {name: value for name, value in labels.items() if value is not None}
+
+    def _mutated(self) -> bool:
+        """Whether an input was changed, or not all inputs that are known agree."""
+        given = self._call.invocation
+        values = {canonical(given[it]) for it in names.INPUTS if it in given}
+        return bool(self._call.mutated_by) or len(values) > 1
+
+    def _payload(self) -> str | None:
+        result = self._call.result
+        if not result:
+            return None
+        if self._call.withheld is not None:
+            return "withheld"
+        given = [result[it] for it in PAYLOAD if it in result]
+        if not given:
+            return "missing"
+        return "present" if any(it not in (None, "", [], {}) for it in given) else "empty"
+
+    def _native(self) -> dict[str, Any]:
+        """Return what it is in MCP, in the words of the conventions."""
+        found: dict[str, Any] = {}
+        for mapping in self._call.mappings(self._tool):
+            for member, name in _MCP.items():
+                value = plain(mapping.get(member))
+                if value is not None:
+                    found[name] = value if isinstance(value, str) else str(value)
+        return found
+
+
+def _guard(call: Call[Any], tool: Tool) -> Withheld:
+    """Return what must not leave, learnt from all that was told."""
+    guard = Withheld(tool.sensitive)
+    told = [call.invocation, call.result, *call.earlier]
+    told += [dict(it.members) for it in (*call.notes, *call.progress)]
+    for members in told:
+        guard.learn(members)
+        if call.withheld is None and not tool.withheld:
+            continue
+        for holder in (members, members.get("data")):
+            if isinstance(holder, Mapping):
+                guard.forbid([holder[it] for it in _OUTPUT if it in holder], _TELLING)
+    return guard
+
+
+def _sequence(note: Note) -> float:
+    data = note.members.get("data")
+    data = data if isinstance(data, Mapping) else {}
+    inner = data.get("progress")
+    holders = (note.members, data, inner if isinstance(inner, Mapping) else {})
+    values = (it.get("sequence") for it in holders)
+    return next((it for it in values if isinstance(it, (int, float))), float("inf"))

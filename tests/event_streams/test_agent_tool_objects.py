@@ -1,0 +1,150 @@
+"""Objects of Agent Tool become spans and come back, whatever is in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.event_streams.agent_tool.facts import facts_of
+from agentool_otel.event_streams.agent_tool.objects_on_spans import (
+    object_in,
+    object_on,
+    put_object,
+)
+from agentool_otel.event_streams.agent_tool.reading import objects_in_spans
+from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
+from agentool_otel.event_streams.agent_tool.withholding import Withheld
+from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.agent_tool.objects import (
+    OBJECTS,
+    Event,
+    Invocation,
+    PermissionDecision,
+    Progress,
+    Result,
+    ResultPersistence,
+    Versioned,
+)
+from agentool_otel.model.spans import SpanRecord
+from tests.seed_systems.agent_tool_documents import EXAMPLES, generated, invocation
+from tests.strategies import exact, objects, values
+
+told = st.one_of([st.tuples(st.just(cls), generated(cls)) for cls in OBJECTS])
+
+
+def spans_of(objects: list[dict[str, Any]]) -> list[SpanRecord]:
+    """Return the spans of what a runtime tells."""
+    found: list[SpanRecord] = []
+    events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(found.append, "test", {}))
+    for n, it in enumerate(objects):
+        events.read(it, n)
+    events.close()
+    return found
+
+
+@given(data=told)
+def test_an_object_is_read_from_what_it_is_written_as(
+    data: tuple[type[Versioned], dict[str, Any]],
+) -> None:
+    cls, members = data
+    kind = cls.__name__
+    attributes = put_object(kind, members, content=True)
+    own = kind in ("Invocation", "Result")
+    found = object_on(kind, attributes) if own else object_in(attributes)
+    assert exact(found) == exact(members)
+
+
+@given(members=objects)
+def test_facts_are_a_part_of_an_object_and_need_no_permission(members: dict[str, Any]) -> None:
+    facts = facts_of(members)
+    assert facts_of(facts) == facts
+    attributes = put_object("Hook", members, content=False)
+    assert exact(object_in(attributes)) == exact(facts)
+
+
+@given(text=st.text(min_size=1), name=st.text())
+def test_text_under_an_unknown_name_is_no_fact(text: str, name: str) -> None:
+    assert facts_of({f"{name} of tomorrow": text, "data": {"note": [text]}}) == {"data": {}}
+
+
+_ABOUT = {"invocation_id": "inv_1", "tool_id": "tool_search"}
+calls = st.lists(
+    st.one_of([generated(it) for it in (PermissionDecision, Progress, ResultPersistence, Event)])
+    | generated(Invocation).map(lambda it: {**it, **_ABOUT})
+    | generated(Result)
+    | st.sampled_from([*EXAMPLES.values()]),
+    max_size=6,
+)
+
+
+@given(runtime=calls)
+def test_whatever_is_told_every_span_ends_once_and_nothing_raises(
+    runtime: list[dict[str, Any]],
+) -> None:
+    spans = spans_of(runtime)
+    assert all(it.end_ns is not None and it.start_ns is not None for it in spans)
+    assert len({it.span_id for it in spans}) == len(spans)
+    list(objects_in_spans(spans))
+
+
+@given(
+    given=generated(Invocation), result=generated(Result), decision=generated(PermissionDecision)
+)
+def test_the_objects_of_a_call_come_back_from_its_span(
+    given: dict[str, Any], result: dict[str, Any], decision: dict[str, Any]
+) -> None:
+    given = {**given, **_ABOUT}
+    result = {**result, "invocation_id": "inv_1", "redaction_state": "none", "status": "failed"}
+    decision = {**decision, "invocation_id": "inv_1"}
+    spans = spans_of([given, decision, result])
+    found = list(objects_in_spans(spans))
+    assert exact(found) == exact([given, decision, result])
+
+
+@given(secret=st.text(min_size=4), around=values, data=objects)
+def test_a_value_that_must_not_leave_is_in_no_text(secret: str, around: Any, data: Any) -> None:
+    guard = Withheld(["pin"])
+    guard.learn({"user": [{"pin": {"inner": secret}}]})
+    clean = guard.without([around, data, {"pin": around, "note": f"it is {secret}."}, [secret]])
+    texts = [*_texts(clean)]
+    assert not any(secret in it.replace("[redacted]", "") for it in texts)
+    assert guard.without({"pin": 1}) == {"pin": "[redacted]"}
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from (name, *_texts(inner))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def test_an_attribute_that_was_shortened_leaves_the_facts() -> None:
+    attributes = put_object("Hook", {"hook_id": "h", "outputs": ["x"]}, content=True)
+    attributes["agenttool.object.content"] = canonical({"outputs": ["x"]})[:7]
+    assert object_in(attributes) == {"hook_id": "h"}
+
+
+def test_a_result_alone_waits_for_its_invocation_for_ten_seconds_of_their_clock() -> None:
+    result = {**EXAMPLES["Result"], "redaction_state": "none"}
+    later = {**EXAMPLES["ToolSurface"], "created_at": "2026-11-23T10:00:13Z"}
+    found: list[SpanRecord] = []
+    events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(found.append, "test", {}))
+    events.read(result, 0)
+    events.read({**later, "created_at": "2026-11-23T10:00:12.9Z"}, 0)
+    assert [it.name for it in found] == ["tool.surface.created"]
+    events.read(later, 0)
+    assert "execute_tool unknown" in {it.name for it in found}
+
+
+def test_an_invocation_below_another_lies_below_its_span() -> None:
+    outer = invocation("outer")
+    inner = invocation("inner", parent_invocation_id="outer")
+    spans = {it.attributes["agenttool.invocation.id"]: it for it in spans_of([outer, inner])}
+    assert spans["inner"].parent_id == spans["outer"].span_id

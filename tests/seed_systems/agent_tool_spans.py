@@ -1,0 +1,106 @@
+"""What tests of Agent Tool look at: the spans of an emitter, their bytes, and the objects again."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.export.encoding.otlp_proto import encode_span
+from agentool_otel.instrumentation.agent_tool import AgentToolEmitter, objects_in_spans
+from agentool_otel.sources.files.span_files import SpanFiles
+
+__all__ = ["Call", "call_span", "exported", "objects", "records", "told"]
+
+Object = dict[str, Any]
+VERSION = {"schema_version": "0.2.0"}
+
+
+def at(seconds: float) -> str:
+    """Return a time so many seconds after ten o'clock."""
+    return f"2026-11-23T10:00:{seconds:06.3f}Z"
+
+
+class Call:
+    """What a runtime tells of one call."""
+
+    def __init__(self, emitter: AgentToolEmitter | None = None, invocation_id: str = "inv_1"):
+        self.emitter = emitter or AgentToolEmitter()
+        self.id = invocation_id
+
+    def event(self, name: str, seconds: float, **data: Any) -> Object:
+        """Tell of an event about it."""
+        event = {
+            **VERSION,
+            "event_id": f"{self.id}.{name}.{seconds}",
+            "event_type": name,
+            "source": "runtime",
+            "time": at(seconds),
+            "invocation_id": self.id,
+            "tool_id": "tool_search",
+        }
+        return self.emitter.record({**event, "data": data} if data else event)
+
+    def invocation(self, **members: Any) -> Object:
+        """Tell of it."""
+        about = {"invocation_id": self.id, "tool_id": "tool_search", "created_at": at(0)}
+        return self.emitter.record({**VERSION, "status": "planned", **about, **members})
+
+    def result(self, seconds: float = 3, **members: Any) -> Object:
+        """Tell of what came of it."""
+        about = {"result_id": f"result_of_{self.id}", "invocation_id": self.id}
+        given = {"status": "succeeded", "created_at": at(seconds), "redaction_state": "none"}
+        return self.emitter.record({**VERSION, **about, **given, **members})
+
+    def decision(self, behavior: str, seconds: float, **members: Any) -> Object:
+        """Tell of a decision about it."""
+        about = {"decision_id": f"decision_{seconds}", "invocation_id": self.id}
+        return self.emitter.record(
+            {**VERSION, **about, "behavior": behavior, "decided_at": at(seconds), **members}
+        )
+
+    def progress(self, sequence: int, seconds: float, **members: Any) -> Object:
+        """Tell of its progress."""
+        about = {"progress_id": f"progress_{sequence}", "invocation_id": self.id}
+        given = {"sequence": sequence, "status": "running", "timestamp": at(seconds)}
+        return self.emitter.record({**VERSION, **about, **given, **members})
+
+    def persistence(self, strategy: str, seconds: float = 2, **members: Any) -> Object:
+        """Tell of what becomes of its result."""
+        about = {"decision_id": "persistence_1", "invocation_id": self.id}
+        given = {"strategy": strategy, "created_at": at(seconds)}
+        return self.emitter.record({**VERSION, **about, **given, **members})
+
+    def done(self, state: str = "succeeded", /, **result: Any) -> None:
+        """Tell that it is over."""
+        self.invocation(status=state, started_at=at(1), ended_at=at(2))
+        self.result(**result)
+
+
+def call_span(spans: Any) -> Any:
+    """Return the only span of a tool's execution."""
+    [span] = [it for it in spans.finished() if it.name.startswith("execute_tool")]
+    return span
+
+
+def told(span: Any, name: str) -> Any:
+    """Return the attributes of the only span event of a name."""
+    [event] = [it for it in span.events if it.name == name]
+    return event.attributes
+
+
+def exported(spans: Any) -> bytes:
+    """Return every byte that leaves, in both encodings."""
+    finished = spans.finished()
+    return encode_spans(finished) + b"".join(map(encode_span, finished))
+
+
+def records(spans: Any) -> list[Any]:
+    """Return the spans as a file of them gives them."""
+    document = io.BufferedReader(io.BytesIO(encode_spans(spans.finished())))
+    return list(SpanFiles([document], "memory").spans())
+
+
+def objects(spans: Any) -> list[Object]:
+    """Return the objects that the spans hold."""
+    return list(objects_in_spans(records(spans)))
