@@ -1,11 +1,14 @@
-"""The graphs that LangGraph's adapter gives to the program.
+"""LangGraph's adapter: the graphs it gives to the program, and the errors it keeps to itself.
 
 Their `stream` and `astream` are generators around which the adapter opens the agent's span: what it
 makes current would stay so between two values, in the program's own code, and for ever where the
 program forgets the generator. So each step runs inside a frame that puts back what was current
 before. The `thread_id` of the call is the conversation.
 
-Source: pyagentspec adapters/langgraph/_langgraphconverter.py, agentspecloader.py at 26.3.1.
+Of a tool that raises it tells that the result is None.
+
+Source: pyagentspec adapters/langgraph/_langgraphconverter.py, agentspecloader.py,
+tracing.py at 26.3.1.
 """
 
 from __future__ import annotations
@@ -19,10 +22,11 @@ from opentelemetry.context import get_current
 
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded
+from agentool_otel.instrumentation.agent_spec.steps import raised
 from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
 from agentool_otel.providers.fields import get
 
-__all__ = ["loaded"]
+__all__ = ["loaded", "tool_failed", "tool_failed_async"]
 
 
 def loaded(
@@ -37,6 +41,27 @@ def loaded(
                 with suppress(AttributeError, TypeError, ValueError):
                     setattr(component, name, around(method))
     return component
+
+
+def tool_failed(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """`AgentSpecToolCallbackHandler.on_tool_error`."""
+    with raised(_error(args, kwargs)):
+        return wrapped(*args, **kwargs)
+
+
+async def tool_failed_async(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The same for coroutines."""
+    with raised(_error(args, kwargs)):
+        return await wrapped(*args, **kwargs)
+
+
+def _error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+    error = args[0] if args else kwargs.get("error")
+    return error if isinstance(error, BaseException) else None
 
 
 def _streamed(method: Callable[..., Any]) -> Callable[..., Any]:

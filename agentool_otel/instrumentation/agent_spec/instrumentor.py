@@ -27,11 +27,16 @@ from typing import Any
 
 from agentool_otel.instrumentation.agent_spec import graphs
 from agentool_otel.instrumentation.agent_spec.listener import listener
+from agentool_otel.instrumentation.agent_spec.steps import boundary
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
+from agentool_otel.providers.fields import string
 
 __all__ = ["AgentSpecInstrumentor"]
 
 _SPANS = "pyagentspec.tracing.spans.span"
+_TOOLS = "pyagentspec.adapters.langgraph.tracing"
+_HANDLER = "AgentSpecToolCallbackHandler"
+_WAYFLOW = "wayflowcore.conversation"
 _LANGGRAPH = "pyagentspec.adapters.langgraph.agentspecloader"
 
 
@@ -82,6 +87,21 @@ async def _end_async(
         listener.ended(span)
 
 
+def _conversation(
+    wrapped: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """WayFlow tells of no end of the flows and nodes that an exception leaves."""
+    with boundary(string(held, "conversation_id") or string(held, "id")):
+        return wrapped(*args, **kwargs)
+
+
+async def _conversation_async(
+    wrapped: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    with boundary(string(held, "conversation_id") or string(held, "id")):
+        return await wrapped(*args, **kwargs)
+
+
 class AgentSpecInstrumentor(AgentInstrumentor):
     """Open Agent Spec on LangGraph and WayFlow: agents, swarms, flows and their nodes, tools, model
     calls; the methods of pyagentspec's spans."""
@@ -96,4 +116,8 @@ class AgentSpecInstrumentor(AgentInstrumentor):
         Patch(_SPANS, "Span.end", _end),
         Patch(_SPANS, "Span.end_async", _end_async, optional=True),
         Patch(_LANGGRAPH, "AgentSpecLoader.load_component", graphs.loaded, optional=True),
+        Patch(_TOOLS, f"{_HANDLER}.on_tool_error", graphs.tool_failed, optional=True),
+        Patch(_TOOLS, f"{_HANDLER}.on_tool_error_async", graphs.tool_failed_async, optional=True),
+        Patch(_WAYFLOW, "Conversation.execute", _conversation, optional=True),
+        Patch(_WAYFLOW, "Conversation.execute_async", _conversation_async, optional=True),
     )

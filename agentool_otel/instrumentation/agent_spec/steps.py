@@ -11,7 +11,9 @@ span here, and what lies in it belongs to the step around.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter, time_ns
 from typing import Any
 
@@ -20,6 +22,7 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 from agentool_otel.capture.context import restore
 from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.emit.exceptions import str_of
+from agentool_otel.emit.identity import IDENTITY_KEY, identify, named
 from agentool_otel.emit.owners import GRAPHS, CallsBelow, apart
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, policy_in
@@ -32,11 +35,25 @@ from agentool_otel.instrumentation.kit.step_spans import (
     start_step,
 )
 from agentool_otel.instrumentation.langchain.frames import inside_of
-from agentool_otel.model.operations import AgentInvocation, ToolExecution, WorkflowInvocation
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
 from agentool_otel.providers.fields import get, integer, items, string
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 
-__all__ = ["Failure", "ModelStep", "Step", "ToolStep", "current_step"]
+__all__ = [
+    "Failure",
+    "ModelStep",
+    "Step",
+    "ToolStep",
+    "at",
+    "boundary",
+    "current_step",
+    "raised",
+]
 
 SCOPE = "agentool_otel.instrumentation.agent_spec"
 
@@ -52,6 +69,50 @@ _INTERRUPTS = {
 }
 """Exceptions that are control flow rather than failures, and what they say."""
 _HANDED_OVER = "ParentCommand"
+
+
+_boundary: ContextVar[set[Step] | None] = ContextVar("agentool-otel-agent-spec", default=None)
+
+
+@contextmanager
+def boundary(conversation_id: str | None = None) -> Generator[None]:
+    """End what begins inside it, and lies in no step, with the block, if nobody does before.
+
+    Args:
+        conversation_id: the conversation that is under way, unless it is a part of another.
+    """
+    inside: set[Step] = set()
+    before = _boundary.set(inside)
+    context = get_current()
+    known: Any = context.get(IDENTITY_KEY) or ()
+    if gen_ai.CONVERSATION_ID not in known:
+        context = identify(context, named(conversation_id))
+    token = attach(context)
+    failure = None
+    try:
+        yield
+    except BaseException as error:
+        failure = Failure.of(error)
+        raise
+    finally:
+        restore(token)
+        _boundary.reset(before)
+        with guarded("finishing what a conversation of Agent Spec has left open"):
+            for step in list(inside):
+                step.end(time_ns(), failure, finished=False)
+
+
+_raised: ContextVar[BaseException | None] = ContextVar("agentool-otel-raised", default=None)
+
+
+@contextmanager
+def raised(error: BaseException | None) -> Generator[None]:
+    """Say which exception a tool has raised whose end is told of inside the block."""
+    before = _raised.set(error)
+    try:
+        yield
+    finally:
+        _raised.reset(before)
 
 
 def _nothing() -> None:
@@ -116,6 +177,7 @@ class Step:
         """Called once when it ends."""
         self._ended = False
         self._handled = sys.exc_info()[1]
+        self._held_by: set[Step] | None = None
         self._token: Any = None
 
     @property
@@ -147,12 +209,16 @@ class Step:
         self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
 
     def _begin(self, operation: Any, content: Content | None = None) -> None:
+        names = self.around.get(IDENTITY_KEY)
+        parent = self.around
+        if isinstance(operation, Unclassified):  # GenAI attributes belong to GenAI operations
+            parent = set_value(IDENTITY_KEY, None, parent)
         span = start_step(
             operation,
             what=self.known.what,
             scope=SCOPE,
             content=content,
-            parent=self.around,
+            parent=parent,
             owner=None if isinstance(operation, ToolExecution) else _OWNS,
             start_ns=self.start_ns,
         )
@@ -160,6 +226,8 @@ class Step:
         if name is not None and span.live is not None:
             span.live.span.update_name(name)
         inside = set_value(_STEP_KEY, self, span.context)
+        if isinstance(operation, Unclassified):
+            inside = set_value(IDENTITY_KEY, names, inside)
         if isinstance(operation, ToolExecution):
             inside = apart(inside)
         else:
@@ -167,9 +235,14 @@ class Step:
             inside = self.below.inside
         span.context = inside
         self.span = span
-        if self.above is not None:
-            self.above.open.add(self)
+        self._join()
         self._token = attach(inside)
+
+    def _join(self) -> None:
+        """Let what is around end this step, if nobody does before."""
+        self._held_by = _boundary.get() if self.above is None else self.above.open
+        if self._held_by is not None:
+            self._held_by.add(self)
 
     # --------------------------------------------------------------------------- what is said
 
@@ -212,23 +285,21 @@ class Step:
         if self._ended:
             return
         self._ended = True
-        self.leave()
         self.forget()
         failure = self.failure or failure
         for step in list(self.open):
             with guarded(f"closing {step.known.what}"):
                 step.end(end_ns, failure, finished=False)
-        if self.above is not None:
-            self.above.open.discard(self)
+        self.leave()
+        if self._held_by is not None:
+            self._held_by.discard(self)
         self._close(end_ns, failure, finished)
 
     def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
         if self.span is not None:
             self._finish(self.span, end_ns, failure, finished)
 
-    def _finish(
-        self, span: StepSpan, end_ns: int, failure: Failure | None, finished: bool
-    ) -> None:
+    def _finish(self, span: StepSpan, end_ns: int, failure: Failure | None, finished: bool) -> None:
         if isinstance(span.operation, AgentInvocation):
             self._repeat_what_models_said(span)
         interrupted = None if failure is None else failure.interrupted
@@ -304,7 +375,7 @@ class ToolStep(Step):
         found = list(outputs.values()) if isinstance(outputs, dict) else [outputs]
         error = next((it for it in found if isinstance(it, BaseException)), None)
         if error is None and all(it is None for it in found):
-            error = self.leaving
+            error = _raised.get() or self.leaving
         if error is not None:
             self._failed(error)
             return
@@ -323,6 +394,8 @@ class ToolStep(Step):
             self.span.set(error_type="rejected")
 
     def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        self.requested(None)
+        self.leave()
         if self.chunks:
             self.mark({"agentspec.tool.chunks": self.chunks})
         super()._close(end_ns, failure, finished)
@@ -351,8 +424,7 @@ class ModelStep(Step):
 
     def start(self) -> None:
         self.below = CallsBelow(self.around)
-        if self.above is not None:
-            self.above.open.add(self)
+        self._join()
         self._token = attach(self.below.inside)
 
     def chunk(self) -> None:

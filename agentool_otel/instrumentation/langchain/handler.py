@@ -142,7 +142,9 @@ class Handler(BaseCallbackHandler):
         if is_owned(GRAPHS):  # it is how something is executed that has a span already
             frame.pass_by()
             if above is not None:
-                inside = above if isinstance(above, Plumbing) else Plumbing(above, run_id, None, None)
+                inside = (
+                    above if isinstance(above, Plumbing) else Plumbing(above, run_id, None, None)
+                )
                 self.runs.add(run_id, inside)
             return
         parent = _context(above)

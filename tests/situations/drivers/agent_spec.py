@@ -19,7 +19,7 @@ from tests.situations.situations import (
     search_web,
 )
 
-NEEDS = ("pyagentspec", "langgraph", "langchain_openai")
+NEEDS = ("pyagentspec", "langgraph_swarm", "langchain_openai")
 DISTRIBUTIONS = ("pyagentspec",)
 IMPOSSIBLE: dict[str, str] = {}
 NO_USAGE = {"stream": "ChatOpenAI asks a server other than OpenAI's for no usage of a stream"}
