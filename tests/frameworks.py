@@ -116,7 +116,7 @@ ENVIRONMENTS = {
     "crewai-oldest": ["openai>=2,<3", "mcp<2", "crewai==1.14.*"],
     "servers": ["gunicorn", "celery"],
     "amplifier": ["amplifier-core>=2"],
-    "agent-spec": ["pyagentspec[langgraph]>=26.3"],
+    "agent-spec": ["pyagentspec[langgraph]>=26.3", "numpy"],
     # More than a gigabyte.
     "agent-spec-runtimes": [
         "pyagentspec[langgraph,openai-agents,wayflow,autogen,agent-framework,evaluation]>=26.3"

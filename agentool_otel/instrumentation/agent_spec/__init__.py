@@ -6,5 +6,7 @@ listener      what is under way, and what lies below what
 span_types    which step each type of span is
 events        what each event says of its step
 steps         how a step begins and ends
+evaluations   what evaluators find
+graphs        LangGraph's adapter
 values        pyagentspec's objects in the terms of the conventions
 """

@@ -9,6 +9,7 @@ would make the program's own one an error ("cannot create two nested Traces").
     flow                    invoke_workflow
     node                    a span of its own, with its branch
     tool                    execute_tool, under the id the model asked for it by
+    evaluation              a span of its own, with the judgements below it
     model call              chat, unless a client of ours, or LangChain's instrumentor, has it
 
 LangGraph's and WayFlow's adapters tell of all this. Of the others' runs nothing is told: those of
@@ -26,6 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.instrumentation.agent_spec import graphs
+from agentool_otel.instrumentation.agent_spec.evaluations import evaluated
 from agentool_otel.instrumentation.agent_spec.listener import listener
 from agentool_otel.instrumentation.agent_spec.steps import boundary
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
@@ -36,6 +38,7 @@ __all__ = ["AgentSpecInstrumentor"]
 _SPANS = "pyagentspec.tracing.spans.span"
 _TOOLS = "pyagentspec.adapters.langgraph.tracing"
 _HANDLER = "AgentSpecToolCallbackHandler"
+_EVALUATOR = "pyagentspec.evaluation.evaluator.evaluator"
 _WAYFLOW = "wayflowcore.conversation"
 _LANGGRAPH = "pyagentspec.adapters.langgraph.agentspecloader"
 
@@ -118,6 +121,7 @@ class AgentSpecInstrumentor(AgentInstrumentor):
         Patch(_LANGGRAPH, "AgentSpecLoader.load_component", graphs.loaded, optional=True),
         Patch(_TOOLS, f"{_HANDLER}.on_tool_error", graphs.tool_failed, optional=True),
         Patch(_TOOLS, f"{_HANDLER}.on_tool_error_async", graphs.tool_failed_async, optional=True),
+        Patch(_EVALUATOR, "Evaluator.evaluate", evaluated, optional=True),
         Patch(_WAYFLOW, "Conversation.execute", _conversation, optional=True),
         Patch(_WAYFLOW, "Conversation.execute_async", _conversation_async, optional=True),
     )
