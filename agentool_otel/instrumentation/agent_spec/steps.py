@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from time import perf_counter, time_ns
 from typing import Any
 
+from msgspec.structs import replace
 from opentelemetry.context import Context, attach, create_key, get_current, set_value
 
 from agentool_otel.capture.context import restore
@@ -209,6 +210,9 @@ class Step:
         self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
 
     def _begin(self, operation: Any, content: Content | None = None) -> None:
+        runtime = values.runtime(self.source)
+        if runtime is not None and isinstance(operation, _RUNS):
+            operation = replace(operation, extra={**operation.extra, "agentspec.runtime": runtime})
         names = self.around.get(IDENTITY_KEY)
         parent = self.around
         if isinstance(operation, Unclassified):  # GenAI attributes belong to GenAI operations

@@ -8,6 +8,7 @@ Source: pyagentspec llms, tools, property.py, tracing/events/llmgeneration.py at
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -31,6 +32,7 @@ __all__ = [
     "definitions",
     "inference",
     "labels",
+    "runtime",
     "said",
     "tool",
     "usage",
@@ -69,6 +71,18 @@ def labels(component: Any) -> dict[str, Any]:
         "agentspec.component.id": string(component, "id"),
     }
     return {key: value for key, value in found.items() if value is not None}
+
+
+def runtime(span: Any) -> str | None:
+    """Return the runtime that a span comes from, None where that is not known.
+
+    Source: wayflowcore agentspec/tracing.py, which keeps the ids of WayFlow's spans; the names that
+    pyagentspec adapters/langgraph gives to its own, at 26.3.1.
+    """
+    current = getattr(sys.modules.get("wayflowcore.tracing.span"), "get_current_span", None)
+    if current is not None and string(current(), "span_id") == string(span, "id"):
+        return "wayflow"
+    return "langgraph" if "Execution[" in (string(span, "name") or "") else None
 
 
 # -------------------------------------------------------------------------------------- operations
