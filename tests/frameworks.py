@@ -119,6 +119,11 @@ ENVIRONMENTS = {
     "greenlets": ["gevent", "eventlet"],
     "agent-spec": ["pyagentspec>=26.3"],
     "amplifier": ["amplifier-core>=2"],
+    "agent-spec": ["pyagentspec[langgraph]>=26.3", "numpy"],
+    # More than a gigabyte.
+    "agent-spec-runtimes": [
+        "pyagentspec[langgraph,openai-agents,wayflow,autogen,agent-framework,evaluation]>=26.3"
+    ],
 }
 TESTS = ["tests/instrumentation", "tests/capture", "tests/roundtrip"]
 BESIDE = ["tests/guest/test_beside_tracers.py"]
@@ -152,6 +157,8 @@ OTHER_TESTS = {
     "agent-spec": ["tests/seed_systems/agent_spec"],
     # Without the kernel's plug-in for pytest, which needs another one.
     "amplifier": ["tests/seed_systems/amplifier", "-p", "no:amplifier_module"],
+    "agent-spec": ["tests/seed_systems/agent_spec", *SITUATIONS, "-k", "agent_spec"],
+    "agent-spec-runtimes": ["tests/seed_systems/agent_spec"],
     "beside-newest": BESIDE,
     "beside-oldest": BESIDE,
     "beside-langchain": ["tests/guest/test_beside_langchain.py", *BESIDE_FRAMEWORKS],
@@ -166,7 +173,7 @@ OTHER_TESTS = {
 NIGHTLY = frozenset(
     {
         *("anthropic-1", "anthropic-0", "agents-oldest", "pydantic-ai-oldest", "crewai-oldest"),
-        *("beside-oldest", "beside-crewai"),
+        *("beside-oldest", "beside-crewai", "agent-spec-runtimes"),
     }
 )
 

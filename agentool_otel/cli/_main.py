@@ -27,6 +27,7 @@ _COMMANDS = {
     "rebuild": "Turn spans into ReasoningTrace JSON Lines.",
     "eval": "Check recorded runs against cases.",
     "diff": "Say what differs between recorded runs.",
+    "compare": "Compare runs of the same task in several frameworks.",
     "export": "Turn ReasoningTrace documents into spans.",
     "convert": "Turn documents of other systems into each other.",
     "validate": "Check documents and recordings.",

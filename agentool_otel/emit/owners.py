@@ -9,6 +9,7 @@ from agentool_otel.emit.live import OWNER_KEY
 __all__ = [
     "BY_HAND",
     "CLIENTS",
+    "GRAPHS",
     "CallsBelow",
     "apart",
     "is_owned",
@@ -21,6 +22,9 @@ CLIENTS = frozenset({"openai", "anthropic", "google-genai", "litellm", "botocore
 
 BY_HAND = "agentool-otel"
 """Owned where a model call is recorded already that is about to be reported by hand as well."""
+
+GRAPHS = "langgraph"
+"""Owned where a graph is how a component of something above it is executed, and no agent."""
 
 _INFERENCE_KEY = "opentelemetry.genai.client.inference.context"
 """Context key under which opentelemetry-util-genai keeps the model call it is recording."""

@@ -13,6 +13,7 @@ from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.operations import Inference
 from agentool_otel.reconstruction.cost import Prices, add_cost
+from agentool_otel.reconstruction.frameworks import framework_of
 from agentool_otel.reconstruction.judgements import Anchor, anchor_of
 from agentool_otel.reconstruction.members import document_of
 from agentool_otel.reconstruction.report.fidelity import Fidelity
@@ -134,6 +135,11 @@ class Rebuilt:
         operations = [it.operation for it in calls if isinstance(it.operation, Inference)]
         names = [it.response_model or it.request_model for it in operations]
         return [name for name, _ in Counter(name for name in names if name).most_common()]
+
+    def framework(self) -> str | None:
+        """Return the framework it was made in, None where the spans do not say. Links the spans of
+        the run once more."""
+        return framework_of(self._relink().all_nodes)
 
     def to_json(self) -> str:
         """Return the trace as one line of JSON."""

@@ -92,8 +92,8 @@ NOT_INSTRUMENTED = (
     Tracing(
         "wayflowcore",
         "off",
-        "register_event_listeners([AgentSpecEventListener()]) around a run hands them to the "
-        "processors of pyagentspec",
+        "register_event_listeners([AgentSpecEventListener()]) around a run hands them to our "
+        "instrumentor of pyagentspec, and to its processors",
     ),
 )
 

@@ -22,7 +22,17 @@ from opentelemetry.context import Context, attach, get_current
 from agentool_otel.capture.generators import first_step
 from agentool_otel.instrumentation.kit.instrumentor import Wrapper
 
-__all__ = ["Frame", "Kind", "awaited", "called", "current_frame", "streamed", "streamed_async"]
+__all__ = [
+    "Frame",
+    "Kind",
+    "awaited",
+    "called",
+    "current_frame",
+    "inside_of",
+    "resumed",
+    "streamed",
+    "streamed_async",
+]
 
 Kind = Literal["graph", "model", "tool", "retriever"]
 
@@ -42,6 +52,12 @@ def current_frame(kind: Kind) -> Frame | None:
     """Return the innermost frame if it is of this kind and still waits for its run to start."""
     frame = _current.get()
     return frame if frame is not None and frame.kind == kind and frame.open else None
+
+
+def inside_of(kind: Kind) -> bool:
+    """Whether the innermost frame is of this kind: then its call is recorded from here."""
+    frame = _current.get()
+    return frame is not None and frame.kind == kind
 
 
 class Frame:
@@ -66,6 +82,10 @@ class Frame:
         self._claims.append(run)
         self.open = self.kind == "model"  # `generate` starts one run per list of messages
         attach(run.context)
+
+    def pass_by(self) -> None:
+        """Leave the run that starts here without a span."""
+        self.open = False
 
     def __enter__(self) -> None:
         self._outer, self._before = _current.get(), get_current()
@@ -170,16 +190,24 @@ async def steps_async(iterator: Any, frame: Frame) -> AsyncGenerator[Any, None]:
 
 def inside(context: Context, iterator: Any) -> Generator[Any, None, None]:
     """Run each step of an iterator with a context made current."""
-    frame = Frame("model", None)
-    frame.open, frame._inside = False, context
-    return steps(iterator, frame)
+    return steps(iterator, resumed(context, "model"))
 
 
 def inside_async(context: Context, iterator: Any) -> AsyncGenerator[Any, None]:
     """Run each step of an async iterator with a context made current."""
-    frame = Frame("model", None)
+    return steps_async(iterator, resumed(context, "model"))
+
+
+def resumed(context: Context, kind: Kind) -> Frame:
+    """Return a frame for no run, each step of which goes on in the context where the last ended.
+
+    Args:
+        context: what is current in the first step.
+        kind: what it passes for.
+    """
+    frame = Frame(kind, None)
     frame.open, frame._inside = False, context
-    return steps_async(iterator, frame)
+    return frame
 
 
 def _frame(kind: Kind, instance: Any, kwargs: dict[str, Any]) -> Frame:

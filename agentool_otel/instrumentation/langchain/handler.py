@@ -19,7 +19,7 @@ from agentool_otel.content.policy import encode, jsonable
 from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.identity import agent_of
 from agentool_otel.emit.live import LiveSpan, begin
-from agentool_otel.emit.owners import BY_HAND, CLIENTS, is_owned
+from agentool_otel.emit.owners import BY_HAND, CLIENTS, GRAPHS, is_owned
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.instrumentation.langchain import interrupts, messages, models, values
@@ -139,6 +139,14 @@ class Handler(BaseCallbackHandler):
         metadata: dict[str, Any],
         name: str | None,
     ) -> None:
+        if is_owned(GRAPHS):  # it is how something is executed that has a span already
+            frame.pass_by()
+            if above is not None:
+                inside = (
+                    above if isinstance(above, Plumbing) else Plumbing(above, run_id, None, None)
+                )
+                self.runs.add(run_id, inside)
+            return
         parent = _context(above)
         if isinstance(above, Plumbing) and above.transfer is not None:
             parent, above.transfer = above.transfer, None

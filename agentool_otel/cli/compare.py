@@ -1,0 +1,131 @@
+"""`compare`: the same questions in several frameworks, as a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from agentool_otel.cli import _text
+from agentool_otel.cli._data_files import data_files
+from agentool_otel.cli._output import report, say, view
+from agentool_otel.cli._runs import Run, Runs
+from agentool_otel.cli._selection import selecting
+from agentool_otel.evaluation.cases.files import read_cases
+from agentool_otel.evaluation.comparison import BY, Comparison, Group
+from agentool_otel.evaluation.running import Evaluation
+from agentool_otel.evaluation.selecting import Selection
+from agentool_otel.ground import json_codec
+from agentool_otel.model.documents import EvalResult
+from agentool_otel.model.problems import Problem
+
+__all__ = ["command"]
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_HEADINGS = (
+    *("runs", "correct", "median", "p95", "mean ± sd"),
+    *("tokens", "tool calls", "tool errors", "errors"),
+)
+_NONE = "-"
+
+
+@click.command()
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@click.option(
+    "--by",
+    type=click.Choice(BY),
+    default=BY[0],
+    show_default=True,
+    help="What the table tells runs apart by.",
+)
+@click.option("--cases", metavar="FILE", help="Cases that the runs are tries of.", type=_FILE)
+@click.option("-o", "--output", type=_FILE, help="File for the figures, as JSON Lines.")
+@selecting
+def command(
+    sources: tuple[str, ...],
+    by: str,
+    cases: Path | None,
+    output: Path | None,
+    selection: Selection | None,
+) -> int:
+    """Compare recorded runs of the same task: how many are correct, how long they take, their
+    tokens, tool calls and errors, for each framework. What a framework's spans do not say is named.
+
+    A run with all runs inside it counts once. Latencies are those of outermost runs; tokens and
+    tool calls are means per run, over the runs that say.
+    """
+    problems: list[Problem] = []
+    with ExitStack() as held:
+        comparison = Comparison(by)
+        evaluation = None
+        if cases is not None:
+            documents, problems = read_cases(cases)
+            evaluation = held.enter_context(closing(Evaluation(documents, 1.0, None)))
+        every = [Runs(it) for it in sources] or [Runs(None)]
+        inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
+        data = held.enter_context(data_files({"--output": output}, inputs))
+        for runs in every:
+            for run in runs.runs():
+                if selection is None or selection.holds(run.rebuilt or run.trace):
+                    comparison.add(run.trace, run.rebuilt, _results(evaluation, run))
+            problems = [*problems, *runs.problems]
+        groups = comparison.groups()
+        if (lines := data.get("--output")) is not None:
+            for group in groups:
+                lines.write(json_codec.dumps(group.to_dict(by)).encode() + b"\n")
+    _print(groups, by)
+    report(problems)
+    if not groups:
+        say("no runs to compare")
+    return 1 if problems else 0
+
+
+def _results(evaluation: Evaluation | None, run: Run) -> list[EvalResult]:
+    if evaluation is None:
+        return []
+    outcomes = evaluation.put(run.rebuilt or run.trace)
+    return [result for outcome in outcomes for result in outcome.results]
+
+
+def _print(groups: list[Group], by: str) -> None:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(by, no_wrap=True)
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group in groups:
+        table.add_row(_text.line(group.name), *_cells(group))
+    console = view()
+    if groups:
+        console.print(table, width=None if sys.stdout.isatty() else 160)
+    for line in (line for group in groups for line in _unsaid(group)):
+        console.print(Text(_text.line(line), "dim"), soft_wrap=True)
+
+
+def _unsaid(group: Group) -> Iterator[str]:
+    """Yield what is not known of a group."""
+    runs = _text.count(group.runs, "run")
+    for what, count in group.unsaid.items():
+        yield f"{group.name}: {what} not said by {count:,} of {runs}"
+    if group.not_evaluated:
+        yield f"{group.name}: {_text.count(group.not_evaluated, 'result')} not evaluated"
+
+
+def _cells(group: Group) -> list[str]:
+    latency = group.latency
+    times = [_NONE] * 3
+    if latency is not None:
+        spread = "" if latency.sd_s is None else f" ± {latency.sd_s:.3f}"
+        times = [
+            f"{latency.median_s:.3f} s",
+            f"{latency.p95_s:.3f} s",
+            f"{latency.mean_s:.3f}{spread} s",
+        ]
+    evaluated = group.passed + group.failed
+    correct = f"{group.passed}/{evaluated}" if evaluated else _NONE
+    means = [_NONE if it is None else f"{it:,.1f}" for it in (group.tokens, group.tool_calls)]
+    return [f"{group.runs:,}", correct, *times, *means, str(group.tool_errors), str(group.errors)]

@@ -1,0 +1,198 @@
+"""Runs compared by what they were made in: how many hold, how long they take, what they cost.
+
+A run with everything inside it counts once: tokens, tool calls and errors of the runs inside are
+its own. What its spans do not say is not counted as nothing, but named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
+from statistics import fmean, median, stdev
+from typing import Any, NamedTuple
+
+from agentool_otel.evaluation.facets import FACETS
+from agentool_otel.evaluation.judged import known
+from agentool_otel.model.documents import EvalResult, ReasoningTrace, TraceMetrics
+from agentool_otel.reconstruction.trace import Rebuilt
+
+__all__ = ["BY", "Comparison", "Group", "Latency"]
+
+FRAMEWORK = "framework"
+BY = (FRAMEWORK, *FACETS)
+"""What runs are grouped by."""
+_UNKNOWN = "(unknown)"
+
+
+class Latency(NamedTuple):
+    """How long runs take, in seconds."""
+
+    median_s: float
+    p95_s: float
+    """The smallest that 95 of 100 do not exceed."""
+    mean_s: float
+    sd_s: float | None
+    """Of a sample; None for a single run."""
+
+
+class Group(NamedTuple):
+    """The figures of a group. None is unknown, or no cases."""
+
+    name: str
+    runs: int
+    passed: int
+    failed: int
+    not_evaluated: int
+    """Of the results of cases: 0 of all three where none were given."""
+    latency: Latency | None
+    tokens: float | None
+    """Per run, over the runs that say."""
+    tool_calls: float | None
+    """Per run, over the runs that say."""
+    tool_errors: int
+    errors: int
+    """Runs that failed."""
+    unsaid: dict[str, int]
+    """What runs do not say, and how many do not."""
+
+    @property
+    def correct(self) -> float | None:
+        """The share of results that passed, of those that were evaluated."""
+        evaluated = self.passed + self.failed
+        return self.passed / evaluated if evaluated else None
+
+    def to_dict(self, by: str) -> dict[str, Any]:
+        """Return the figures as a JSON object, the name under what the groups are by."""
+        latency = None if self.latency is None else self.latency._asdict()
+        figures = {**self._asdict(), "latency": latency, "correct": self.correct}
+        return {by: figures.pop("name"), **figures}
+
+
+class _Run(NamedTuple):
+    """What is kept of a run."""
+
+    trace_id: str
+    parent_id: str | None
+    name: str | None
+    duration_s: float | None
+    tokens: float | None
+    tool_calls: float | None
+    tool_errors: int
+    failed: bool
+    verdicts: tuple[bool | None, ...]
+
+
+class Comparison:
+    """Adds up runs; keeps a few numbers of each."""
+
+    def __init__(self, by: str = FRAMEWORK):
+        """Compare.
+
+        Args:
+            by: one of `BY`.
+        """
+        self._by = by
+        self._runs: list[_Run] = []
+
+    def add(
+        self, trace: ReasoningTrace, rebuilt: Rebuilt | None, results: Iterable[EvalResult] = ()
+    ) -> None:
+        """Add a run, in any order.
+
+        Args:
+            trace: its document.
+            rebuilt: what that was rebuilt of; without it nothing is known of the framework.
+            results: what evaluators made of it.
+        """
+        metrics = known(trace.metrics) or TraceMetrics()
+        above = (known(trace.metadata) or {}).get("parent_trace_id")
+        duration_ms = known(metrics.total_duration_ms)
+        self._runs.append(
+            _Run(
+                trace.trace_id,
+                above if isinstance(above, str) else None,
+                self._name(trace, rebuilt),
+                None if duration_ms is None else duration_ms / 1000,
+                known(metrics.total_tokens),
+                known(metrics.tool_call_count),
+                sum(known(it.error) is not None for it in trace.tool_results()),
+                trace.status in ("error", "timeout"),
+                tuple(it.passed for it in results),
+            )
+        )
+
+    def _name(self, trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str | None:
+        if self._by == FRAMEWORK:
+            return None if rebuilt is None else rebuilt.framework()
+        values = FACETS[self._by](trace, rebuilt)
+        return next((it for it in values if isinstance(it, str) and it), None)
+
+    def groups(self) -> list[Group]:
+        """Return the figures, by name; what is not known comes last."""
+        found: dict[str, list[list[_Run]]] = {}
+        for task in self._tasks():
+            name = next((run.name for run in task if run.name is not None), _UNKNOWN)
+            found.setdefault(name, []).append(task)
+        names = sorted(found, key=lambda name: (name == _UNKNOWN, name))
+        return [_group(name, found[name]) for name in names]
+
+    def _tasks(self) -> Iterator[list[_Run]]:
+        """Yield each outermost run with those inside it, itself first."""
+        parents = {run.trace_id: run.parent_id for run in self._runs}
+        tasks: dict[str, list[_Run]] = {}
+        for run in self._runs:
+            top, passed = run.trace_id, {run.trace_id}
+            while (above := parents.get(top)) in parents and above not in passed:
+                assert above is not None
+                top = above
+                passed.add(above)
+            held = tasks.setdefault(top, [])
+            held.insert(0 if run.trace_id == top else len(held), run)
+        yield from tasks.values()
+
+
+def _group(name: str, tasks: Sequence[Sequence[_Run]]) -> Group:
+    durations = _known(task[0].duration_s for task in tasks)
+    tokens = _known(_sum(run.tokens for run in task) for task in tasks)
+    calls = _known(_sum(run.tool_calls for run in task) for task in tasks)
+    verdicts = [it for task in tasks for it in _verdicts(task)]
+    missing = {"latency": durations, "tokens": tokens, "tool calls": calls}
+    return Group(
+        name=name,
+        runs=len(tasks),
+        passed=verdicts.count(True),
+        failed=verdicts.count(False),
+        not_evaluated=verdicts.count(None),
+        latency=_latency(durations),
+        tokens=fmean(tokens) if tokens else None,
+        tool_calls=fmean(calls) if calls else None,
+        tool_errors=sum(run.tool_errors for task in tasks for run in task),
+        errors=sum(task[0].failed for task in tasks),
+        unsaid={it: n for it, said in missing.items() if (n := len(tasks) - len(said))},
+    )
+
+
+def _verdicts(task: Sequence[_Run]) -> Sequence[bool | None]:
+    """Return the verdicts on the outermost run that has some: those inside are asked the same."""
+    return next((run.verdicts for run in task if run.verdicts), ())
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [it for it in values if it is not None]
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    found = _known(values)
+    return sum(found) if found else None
+
+
+def _latency(durations: list[float]) -> Latency | None:
+    if not durations:
+        return None
+    in_order = sorted(durations)
+    return Latency(
+        median(in_order),
+        in_order[ceil(0.95 * len(in_order)) - 1],
+        fmean(in_order),
+        stdev(in_order) if len(in_order) > 1 else None,
+    )

@@ -1,0 +1,78 @@
+"""Evaluations by `pyagentspec.evaluation`: a span around each, and the judgements below it.
+
+Each value of a metric is a judgement: a truth value is 1 or 0 and passes or fails, a number is the
+score, another value the label. A metric that could not be computed has neither, and the label
+`not_evaluated`. The sample is the case. Details are content.
+
+Source: pyagentspec evaluation/evaluator, evaluation/metrics/metrics.py at 26.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import label as short
+from agentool_otel.emit.judging import Judged, judge
+from agentool_otel.emit.session import guarded
+from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
+from agentool_otel.model.operations import EvaluationResult, Unclassified
+from agentool_otel.providers.fields import get, items, record, string
+from agentool_otel.semconv import agentool
+
+__all__ = ["evaluated"]
+
+_SCOPE = "agentool_otel.instrumentation.agent_spec"
+
+
+async def evaluated(
+    wrapped: Callable[..., Any], evaluator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """`Evaluator.evaluate`."""
+    names = [name for it in items(evaluator, "metrics") if (name := string(it, "name"))]
+    step = start_step(
+        Unclassified(extra={"agentspec.evaluation.metrics": names}),
+        what="an evaluation of Agent Spec",
+        scope=_SCOPE,
+    )
+    if step.live is not None:
+        step.live.span.update_name("evaluate")
+    with step:
+        results = await wrapped(*args, **kwargs)
+        with guarded("recording the results of an evaluation"):
+            _record(step, record(get(results, "results")) or {})
+    return results
+
+
+def _record(step: StepSpan, results: Mapping[Any, Any]) -> None:
+    if step.live is None or not step.recording:
+        return
+    judged = Judged(step.live.span)
+    for (sample, metric), (value, details) in results.items():
+        judge(judged, _judgement(sample, str(metric), value, record(details) or {}))
+
+
+def _judgement(
+    sample: Hashable, metric: str, value: Any, details: dict[str, Any]
+) -> EvaluationResult:
+    said = {key: it for key, it in details.items() if not str(key).startswith("__")}
+    known: dict[str, Any] = {agentool.EVAL_CASE_ID: short(sample)}
+    score, text = None, None
+    if value is None:
+        text = "not_evaluated"
+        said = {"failed": [str(it) for it in items(details, "__failed_attempts")]}
+    elif isinstance(value, bool):
+        score, text = float(value), "pass" if value else "fail"
+        known[agentool.EVAL_PASSED] = value
+    elif isinstance(value, (int, float)):
+        score = float(value)
+    else:
+        text = short(value)
+    return EvaluationResult(
+        name=short(metric),
+        score=score,
+        label=text,
+        explanation=encode(jsonable(said)) if any(said.values()) else None,
+        extra=known,
+    )

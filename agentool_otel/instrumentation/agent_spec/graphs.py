@@ -1,0 +1,89 @@
+"""LangGraph's adapter: the graphs it gives to the program, and the errors it keeps to itself.
+
+Their `stream` and `astream` are generators around which the adapter opens the agent's span: what it
+makes current would stay so between two values, in the program's own code, and for ever where the
+program forgets the generator. So each step runs inside a frame that puts back what was current
+before. The `thread_id` of the call is the conversation.
+
+Of a tool that raises it tells that the result is None.
+
+Source: pyagentspec adapters/langgraph/_langgraphconverter.py, agentspecloader.py,
+tracing.py at 26.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import suppress
+from functools import wraps
+from typing import Any
+
+from opentelemetry.context import get_current
+
+from agentool_otel.emit.identity import identify, named
+from agentool_otel.emit.session import guarded
+from agentool_otel.instrumentation.agent_spec.steps import raised
+from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
+from agentool_otel.providers.fields import get
+
+__all__ = ["loaded", "tool_failed", "tool_failed_async"]
+
+
+def loaded(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """`AgentSpecLoader.load_component`, through which the other ways to load one go."""
+    component = wrapped(*args, **kwargs)
+    with guarded("reading a graph of Agent Spec"):
+        for name, around in (("stream", _streamed), ("astream", _streamed_async)):
+            method = vars(component).get(name) if hasattr(component, "__dict__") else None
+            if callable(method):  # the adapter's own, which opens the span
+                with suppress(AttributeError, TypeError, ValueError):
+                    setattr(component, name, around(method))
+    return component
+
+
+def tool_failed(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """`AgentSpecToolCallbackHandler.on_tool_error`."""
+    with raised(_error(args, kwargs)):
+        return wrapped(*args, **kwargs)
+
+
+async def tool_failed_async(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The same for coroutines."""
+    with raised(_error(args, kwargs)):
+        return await wrapped(*args, **kwargs)
+
+
+def _error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
+    error = args[0] if args else kwargs.get("error")
+    return error if isinstance(error, BaseException) else None
+
+
+def _streamed(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def stream(*args: Any, **kwargs: Any) -> Generator[Any, None, None]:
+        return steps(method(*args, **kwargs), _frame(args, kwargs))
+
+    return stream
+
+
+def _streamed_async(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def astream(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        return steps_async(method(*args, **kwargs), _frame(args, kwargs))
+
+    return astream
+
+
+def _frame(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:
+    context = get_current()
+    with guarded("reading the config of a graph"):
+        config = kwargs.get("config", args[1] if len(args) > 1 else None)
+        thread_id = get(get(config, "configurable"), "thread_id")
+        context = identify(context, named(thread_id))
+    return resumed(context, "graph")

@@ -1,0 +1,485 @@
+"""How the step that a span of pyagentspec stands for begins and ends.
+
+Step       agents, flows, nodes, and whatever holds others: a span from start to end
+ToolStep   begins once its call is known
+ModelStep  recorded when it is over, unless a client's instrumentor has recorded the call
+
+A step that another instrumentor records (LangChain's, of the calls that LangGraph makes) has no
+span here, and what lies in it belongs to the step around.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import perf_counter, time_ns
+from typing import Any
+
+from msgspec.structs import replace
+from opentelemetry.context import Context, attach, create_key, get_current, set_value
+
+from agentool_otel.capture.context import restore
+from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.emit.exceptions import str_of
+from agentool_otel.emit.identity import IDENTITY_KEY, identify, named
+from agentool_otel.emit.owners import GRAPHS, CallsBelow, apart
+from agentool_otel.emit.run import current_run
+from agentool_otel.emit.session import guarded, policy_in
+from agentool_otel.instrumentation.agent_spec import values
+from agentool_otel.instrumentation.agent_spec.span_types import SpanType
+from agentool_otel.instrumentation.kit.step_spans import (
+    Content,
+    StepSpan,
+    incomplete,
+    start_step,
+)
+from agentool_otel.instrumentation.langchain.frames import inside_of
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    ToolExecution,
+    Unclassified,
+    WorkflowInvocation,
+)
+from agentool_otel.providers.fields import get, integer, items, string
+from agentool_otel.semconv import agentool, gen_ai
+
+__all__ = [
+    "Failure",
+    "ModelStep",
+    "Step",
+    "ToolStep",
+    "at",
+    "boundary",
+    "current_step",
+    "raised",
+]
+
+SCOPE = "agentool_otel.instrumentation.agent_spec"
+
+_STEP_KEY = create_key("agentool-otel-agent-spec-step")
+_RUNS = (AgentInvocation, WorkflowInvocation)
+_OWNS = frozenset({GRAPHS})
+_CALL_ID = "tcid__"
+"""How LangGraph's adapter begins the description of a tool's span: the id of the call follows."""
+_INTERRUPTS = {
+    "GeneratorExit": "closed",
+    "GraphInterrupt": "GraphInterrupt",
+    "ParentCommand": "ParentCommand",
+}
+"""Exceptions that are control flow rather than failures, and what they say."""
+_HANDED_OVER = "ParentCommand"
+
+
+_boundary: ContextVar[set[Step] | None] = ContextVar("agentool-otel-agent-spec", default=None)
+
+
+@contextmanager
+def boundary(conversation_id: str | None = None) -> Generator[None]:
+    """End what begins inside it, and lies in no step, with the block, if nobody does before.
+
+    Args:
+        conversation_id: the conversation that is under way, unless it is a part of another.
+    """
+    inside: set[Step] = set()
+    before = _boundary.set(inside)
+    context = get_current()
+    known: Any = context.get(IDENTITY_KEY) or ()
+    if gen_ai.CONVERSATION_ID not in known:
+        context = identify(context, named(conversation_id))
+    token = attach(context)
+    failure = None
+    try:
+        yield
+    except BaseException as error:
+        failure = Failure.of(error)
+        raise
+    finally:
+        restore(token)
+        _boundary.reset(before)
+        with guarded("finishing what a conversation of Agent Spec has left open"):
+            for step in list(inside):
+                step.end(time_ns(), failure, finished=False)
+
+
+_raised: ContextVar[BaseException | None] = ContextVar("agentool-otel-raised", default=None)
+
+
+@contextmanager
+def raised(error: BaseException | None) -> Generator[None]:
+    """Say which exception a tool has raised whose end is told of inside the block."""
+    before = _raised.set(error)
+    try:
+        yield
+    finally:
+        _raised.reset(before)
+
+
+def _nothing() -> None:
+    pass
+
+
+def current_step(context: Context | None = None) -> Step | None:
+    """Return the step that a context is inside."""
+    found = (get_current() if context is None else context).get(_STEP_KEY)
+    return found if isinstance(found, Step) else None
+
+
+class Failure:
+    """An exception of which an event tells: its type and its text, and seldom itself."""
+
+    __slots__ = ("error", "kind", "text")
+
+    def __init__(self, kind: str, text: str, error: BaseException | None = None):
+        self.kind = kind
+        self.text = text
+        self.error = error
+
+    @classmethod
+    def told(cls, kind: str, text: str) -> Failure:
+        """Return what an event tells of, most often while the exception is handled."""
+        handled = sys.exc_info()[1]
+        same = handled is not None and type(handled).__name__ == kind and str_of(handled) == text
+        return cls(kind, text, handled if same else None)
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        return cls(type(error).__name__, str_of(error), error)
+
+    @property
+    def interrupted(self) -> str | None:
+        return _INTERRUPTS.get(self.kind)
+
+
+class Step:
+    """A span of pyagentspec that is under way."""
+
+    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+        self.source = source
+        self.known = known
+        self.above = above
+        """The step around it that has a span."""
+        self.around = around
+        """The context of its parent."""
+        self.start_ns = time_ns()
+        self.span: StepSpan | None = None
+        self.below: CallsBelow | None = None
+        self.open: set[Step] = set()
+        """What has begun below it and not ended."""
+        self.failure: Failure | None = None
+        self.asked: Any = None
+        """The prompt of the first model call below it."""
+        self.answered: Any = None
+        """The response to the last."""
+        self.heard: Any = None
+        """The event that it has heard of last."""
+        self.forget: Callable[[], object] = _nothing
+        """Called once when it ends."""
+        self._ended = False
+        self._handled = sys.exc_info()[1]
+        self._held_by: set[Step] | None = None
+        self._token: Any = None
+
+    @property
+    def leaving(self) -> BaseException | None:
+        """The exception that is on its way, unless it was when the step began."""
+        handled = sys.exc_info()[1]
+        return None if handled is self._handled else handled
+
+    @property
+    def context(self) -> Context:
+        """The context in which its work belongs."""
+        return self.around if self.span is None else self.span.context
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it has a span of its own while it is under way."""
+        return True
+
+    def outward(self) -> Iterator[Step]:
+        """Yield the step and those around it."""
+        step: Step | None = self
+        while step is not None:
+            yield step
+            step = step.above
+
+    # ------------------------------------------------------------------------------ beginning
+
+    def start(self) -> None:
+        self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
+
+    def _begin(self, operation: Any, content: Content | None = None) -> None:
+        runtime = values.runtime(self.source)
+        if runtime is not None and isinstance(operation, _RUNS):
+            operation = replace(operation, extra={**operation.extra, "agentspec.runtime": runtime})
+        names = self.around.get(IDENTITY_KEY)
+        parent = self.around
+        if isinstance(operation, Unclassified):  # GenAI attributes belong to GenAI operations
+            parent = set_value(IDENTITY_KEY, None, parent)
+        span = start_step(
+            operation,
+            what=self.known.what,
+            scope=SCOPE,
+            content=content,
+            parent=parent,
+            owner=None if isinstance(operation, ToolExecution) else _OWNS,
+            start_ns=self.start_ns,
+        )
+        name = self.known.name(self.source)
+        if name is not None and span.live is not None:
+            span.live.span.update_name(name)
+        inside = set_value(_STEP_KEY, self, span.context)
+        if isinstance(operation, Unclassified):
+            inside = set_value(IDENTITY_KEY, names, inside)
+        if isinstance(operation, ToolExecution):
+            inside = apart(inside)
+        else:
+            self.below = CallsBelow(inside)
+            inside = self.below.inside
+        span.context = inside
+        self.span = span
+        self._join()
+        self._token = attach(inside)
+
+    def _join(self) -> None:
+        """Let what is around end this step, if nobody does before."""
+        self._held_by = _boundary.get() if self.above is None else self.above.open
+        if self._held_by is not None:
+            self._held_by.add(self)
+
+    # --------------------------------------------------------------------------- what is said
+
+    @property
+    def wants_content(self) -> bool:
+        return policy_in(self.context).capture
+
+    def add(self, content: Content) -> None:
+        if self.span is not None:
+            self.span.add(content)
+
+    def mark(self, attributes: Mapping[str, Any]) -> None:
+        if self.span is not None:
+            self.span.mark({key: it for key, it in attributes.items() if it is not None})
+
+    def note(self, name: str, attributes: Mapping[str, Any], at_ns: int) -> None:
+        """Add a span event; to the step around, where this one has no span yet."""
+        for step in self.outward():
+            if step.span is not None and step.span.live is not None:
+                if step.span.recording:
+                    step.span.live.span.add_event(name, attributes, at_ns)
+                return
+
+    # --------------------------------------------------------------------------------- ending
+
+    def leave(self) -> None:
+        """Put back what was current before it."""
+        token, self._token = self._token, None
+        if token is not None:
+            restore(token)
+
+    def end(self, end_ns: int, failure: Failure | None = None, finished: bool = True) -> None:
+        """End the span, and what is still open below it.
+
+        Args:
+            end_ns: when.
+            failure: what has ended it, where no event has told of that.
+            finished: False where nobody has told of its end.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        self.forget()
+        failure = self.failure or failure
+        for step in list(self.open):
+            with guarded(f"closing {step.known.what}"):
+                step.end(end_ns, failure, finished=False)
+        self.leave()
+        if self._held_by is not None:
+            self._held_by.discard(self)
+        self._close(end_ns, failure, finished)
+
+    def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        if self.span is not None:
+            self._finish(self.span, end_ns, failure, finished)
+
+    def _finish(self, span: StepSpan, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        if isinstance(span.operation, AgentInvocation):
+            self._repeat_what_models_said(span)
+        interrupted = None if failure is None else failure.interrupted
+        error = None
+        extra: dict[str, Any] = {} if finished or failure is not None else incomplete()
+        if failure is not None and interrupted is None:
+            error = failure.error
+            if error is None:
+                span.set(error_type=failure.kind, error_message=failure.text)
+        if isinstance(span.operation, _RUNS) and not extra:
+            done = "success" if interrupted in (None, _HANDED_OVER) else "in_progress"
+            failed = failure is not None and interrupted is None
+            extra[agentool.STATUS] = "error" if failed else done
+        span.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
+
+    def _repeat_what_models_said(self, span: StepSpan) -> None:
+        """Runtimes tell of inputs and outputs only where an agent declares some."""
+
+        def content() -> Mapping[str, Any]:
+            found: dict[str, Any] = {}
+            if "input" not in span.fields and self.asked is not None:
+                said = values.conversation(items(self.asked, "prompt"))
+                found["input"] = [it for it in said if it["role"] == "user"][-1:] or None
+            if "output" not in span.fields and not items(self.answered, "tool_calls"):
+                found["output"] = values.answer(self.answered)
+            return found
+
+        span.add(content)
+
+
+class ToolStep(Step):
+    """Its span begins with the request, which has the arguments and follows at once."""
+
+    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+        super().__init__(source, known, above, around)
+        self.elsewhere = inside_of("tool")
+        """Whether LangChain's instrumentor records this call."""
+        self.chunks = 0
+
+    @property
+    def recorded(self) -> bool:
+        return not self.elsewhere
+
+    def start(self) -> None:
+        pass
+
+    def requested(self, event: Any) -> None:
+        """Begin with the request: a `ToolExecutionRequest`, or None where there was none."""
+        if self.elsewhere or self.span is not None:
+            return
+        inputs = get(event, "inputs")
+        call_id = self._call_id(event, inputs)
+        arguments = {} if inputs is None else {"arguments": inputs}
+        self._begin(values.tool(get(self.source, "tool"), call_id), lambda: arguments)
+
+    def _call_id(self, event: Any, inputs: Any) -> str | None:
+        """Return the id under which the model has asked for the call."""
+        described = string(self.source, "description") or ""
+        if described.startswith(_CALL_ID):
+            return described.removeprefix(_CALL_ID)
+        run = current_run(self.around)
+        request_id = string(event, "request_id")
+        if run is None or request_id in {it[2] for it in run.requested}:
+            return request_id
+        name = string(get(self.source, "tool"), "name") or ""
+        return run.call_id(name, encode(inputs))
+
+    def responded(self, outputs: Any) -> None:
+        """Take the result: outputs by name, and exceptions among them."""
+        self.requested(None)
+        if self.span is None:
+            return
+        found = list(outputs.values()) if isinstance(outputs, dict) else [outputs]
+        error = next((it for it in found if isinstance(it, BaseException)), None)
+        if error is None and all(it is None for it in found):
+            error = _raised.get() or self.leaving
+        if error is not None:
+            self._failed(error)
+            return
+        result = found[0] if len(found) == 1 else outputs
+        self.add(lambda: {"result": jsonable(result)})
+
+    def _failed(self, error: BaseException) -> None:
+        self.failure = Failure.of(error)
+        if self.span is not None and isinstance(error, Exception):
+            self.span.add(tool_error=self.failure.text)
+
+    def rejected(self) -> None:
+        """Nobody has let it be executed."""
+        self.requested(None)
+        if self.span is not None:
+            self.span.set(error_type="rejected")
+
+    def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        self.requested(None)
+        self.leave()
+        if self.chunks:
+            self.mark({"agentspec.tool.chunks": self.chunks})
+        super()._close(end_ns, failure, finished)
+
+
+class ModelStep(Step):
+    """A model call."""
+
+    def __init__(self, source: Any, known: SpanType, above: Step | None, around: Context):
+        super().__init__(source, known, above, around)
+        self.elsewhere = inside_of("model")
+        self.request: Any = None
+        self.response: Any = None
+        self._started_s = perf_counter()
+        self._first_chunk_s: float | None = None
+        self._before = self._counted()
+
+    @property
+    def recorded(self) -> bool:
+        return False
+
+    def _counted(self) -> int:
+        """Return how many model calls clients have recorded inside the step around."""
+        below = None if self.above is None else self.above.below
+        return 0 if below is None else below.count
+
+    def start(self) -> None:
+        self.below = CallsBelow(self.around)
+        self._join()
+        self._token = attach(self.below.inside)
+
+    def chunk(self) -> None:
+        if self._first_chunk_s is None:
+            self._first_chunk_s = perf_counter() - self._started_s
+
+    @property
+    def _recorded_by_client(self) -> bool:
+        inside = 0 if self.below is None else self.below.count
+        return self.elsewhere or bool(inside) or self._counted() != self._before
+
+    def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
+        if self._recorded_by_client:
+            return
+        span = start_step(
+            self.known.operation(self.source) if self.request is None else self._operation(),
+            what=self.known.what,
+            scope=SCOPE,
+            content=self._asked,
+            parent=self.around,
+            start_ns=self.start_ns,
+        )
+        span.set(usage=values.usage(self.response))
+        span.first_chunk_s = self._first_chunk_s
+        span.add(lambda: {"output": values.answer(self.response)})
+        self._remember_calls()
+        self._finish(span, end_ns, failure, finished)
+
+    def _operation(self) -> Any:
+        config = get(self.request, "llm_config") or get(self.source, "llm_config")
+        return values.inference(config, get(self.request, "llm_generation_config"))
+
+    def _asked(self) -> Mapping[str, Any]:
+        if self.request is None:
+            return {}
+        return {
+            "input": values.conversation(items(self.request, "prompt")),
+            "tools": values.definitions(items(self.request, "tools")),
+        }
+
+    def _remember_calls(self) -> None:
+        """Keep the ids of calls, where the answer that has them is not recorded."""
+        run = current_run(self.around)
+        if run is None or self.wants_content:
+            return
+        for call in items(self.response, "tool_calls"):
+            name, call_id = string(call, "tool_name"), string(call, "call_id")
+            if name and call_id:
+                run.request(name, values.arguments_of(get(call, "arguments")), call_id)
+
+
+def at(event: Any) -> int:
+    """Return when an event happened."""
+    return integer(event, "timestamp") or time_ns()

@@ -1,0 +1,146 @@
+"""`compare`: the table of several frameworks, from what was recorded alone."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.evaluation.comparison import Comparison
+from agentool_otel.loading import rebuild
+from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.spans import SpanRecord
+from agentool_otel.reconstruction.frameworks import framework_of
+from agentool_otel.reconstruction.tree import Node
+from tests.cli.conftest import Invoke
+
+OURS = "agentool_otel.instrumentation"
+Row = dict[str, Any]
+
+
+def document(n: int, **members: Any) -> Row:
+    metrics = {"total_duration_ms": 100 + n, "total_tokens": 10, "tool_call_count": 1}
+    known = {"trace_id": f"run-{n}", "status": "success", "steps": [], "metrics": metrics}
+    return {**known, "agent_id": "one", "input": f"question {n}", **members}
+
+
+def rows(
+    invoke: Invoke, *documents: Row, args: tuple[object, ...] = ("--by", "agent")
+) -> list[Row]:
+    """Return the figures of documents, a row for each group."""
+    Path("runs.jsonl").write_text("".join(json.dumps(it) + "\n" for it in documents))
+    invoke("compare", "runs.jsonl", *args, "-o", "figures.jsonl")
+    return [json.loads(it) for it in Path("figures.jsonl").read_text().splitlines()]
+
+
+def span(name: str, operation: str, scope: str, **attributes: Any) -> SpanRecord:
+    known = {"gen_ai.operation.name": operation, **attributes}
+    return SpanRecord(
+        "a" * 32, "b" * 16, None, name, start_ns=1, end_ns=2, attributes=known, scope=scope
+    )
+
+
+def test_figures_are_those_of_each_group(invoke: Invoke) -> None:
+    one, other = rows(
+        invoke,
+        document(0),
+        document(50),
+        document(100, status="error"),
+        document(3, agent_id="other", metrics={"total_duration_ms": 7}),
+    )
+    assert (one["agent"], one["runs"], one["errors"], one["tokens"]) == ("one", 3, 1, 10)
+    assert one["latency"] == {"median_s": 0.15, "p95_s": 0.2, "mean_s": 0.15, "sd_s": 0.05}
+    assert (other["tokens"], other["tool_calls"], other["latency"]["sd_s"]) == (None, None, None)
+    assert other["unsaid"] == {"tokens": 1, "tool calls": 1}
+
+
+def test_what_is_not_said_is_named_beside_the_table(invoke: Invoke) -> None:
+    rows(invoke, document(0), document(1, metrics={}))
+    shown = invoke("compare", "runs.jsonl", "--by", "agent").stdout
+    assert "one: tokens not said by 1 of 2 runs" in shown
+
+
+def test_a_run_inside_another_counts_with_that(invoke: Invoke) -> None:
+    inner = document(1, agent_id="two", metadata={"parent_trace_id": "run-0"})
+    results = [{"type": "tool_result", "tool_result": {"error": "no network"}}]
+    inner["steps"] = [{"step_id": "s", **it} for it in results]
+    [row] = rows(invoke, inner, document(0))
+    assert (row["agent"], row["runs"], row["tokens"], row["tool_errors"]) == ("one", 1, 20, 1)
+    assert row["latency"]["mean_s"] == 0.1
+
+
+def test_runs_around_each_other_are_counted_all_the_same(invoke: Invoke) -> None:
+    circle = [document(n, metadata={"parent_trace_id": f"run-{1 - n}"}) for n in (0, 1)]
+    assert sum(row["runs"] for row in rows(invoke, *circle)) in (1, 2)
+
+
+def test_cases_say_how_many_are_correct(invoke: Invoke) -> None:
+    Path("cases.json").write_text(
+        json.dumps(
+            [
+                {
+                    "case_id": f"c{n}",
+                    "input": f"question {n}",
+                    "assertions": [{"type": "output_contains", "text": "yes"}],
+                }
+                for n in (0, 1)
+            ]
+        )
+    )
+    told = [document(0, output="yes"), document(1, output="no"), document(2, output="yes")]
+    [row] = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
+    assert (row["passed"], row["failed"], row["correct"]) == (1, 1, 0.5)
+    assert "1/2" in invoke("compare", "runs.jsonl", "--cases", "cases.json").stdout
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60))
+def test_latencies_are_those_of_the_textbook(durations: list[int]) -> None:
+    comparison = Comparison("agent")
+    for n, ms in enumerate(durations):
+        held = document(n, metrics={"total_duration_ms": ms})
+        comparison.add(ReasoningTrace.from_dict(held), None)
+    [group] = comparison.groups()
+    latency = group.latency
+    assert latency is not None
+    seconds = sorted(ms / 1000 for ms in durations)
+    assert latency.p95_s == seconds[ceil(0.95 * len(seconds)) - 1]
+    assert latency.median_s == pytest.approx(statistics.median(seconds))
+    assert seconds[0] <= latency.mean_s + 1e-9
+    assert (latency.sd_s is None) == (len(seconds) == 1)
+
+
+@pytest.mark.parametrize(
+    ("scope", "name"),
+    [
+        (f"{OURS}.openai_agents", "openai-agents"),
+        (f"{OURS}.crewai.models", "crewai"),
+        ("openinference.instrumentation.llama_index", "llama-index"),
+        ("opentelemetry.instrumentation.genai.google_adk", "google-adk"),
+        ("opentelemetry.instrumentation.haystack", "haystack"),
+        ("agent_framework", "agent-framework"),
+        ("autogen-core", "autogen"),
+        ("agentool_otel", None),
+        (f"{OURS}.agent_spec", None),
+    ],
+)
+def test_a_framework_is_told_by_the_scope_of_its_spans(scope: str, name: str | None) -> None:
+    node = Node(span("invoke_agent a", "invoke_agent", scope))
+    assert framework_of([node]) == name
+
+
+def test_agent_spec_names_its_runtime(invoke: Invoke) -> None:
+    runtime = {"agentspec.runtime": "wayflow", "gen_ai.agent.name": "a"}
+    held = span("invoke_agent a", "invoke_agent", f"{OURS}.agent_spec", **runtime)
+    [rebuilt] = rebuild([held])
+    assert rebuilt.framework() == "wayflow"
+
+
+def test_nothing_to_compare_is_said(invoke: Invoke) -> None:
+    Path("runs.jsonl").write_text("")
+    assert "no runs to compare" in invoke("compare", "runs.jsonl").stderr

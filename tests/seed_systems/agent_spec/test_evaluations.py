@@ -1,0 +1,111 @@
+"""Check 71: what Agent Spec's evaluator finds, as judgements and as EvalResults."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from agentool_otel.evaluation.agent_spec import eval_results
+from agentool_otel.model.documents import EvalResult
+
+SAMPLES = {
+    "q1": {"reference": "Paris", "response": "Paris"},
+    "q2": {"reference": "Rome", "response": "Milan, canary-content"},
+}
+
+
+def evaluation() -> Any:
+    pytest.importorskip("pyagentspec", reason="pyagentspec is not installed")
+    return import_module("pyagentspec.evaluation")
+
+
+def evaluate() -> Any:
+    """Compare the samples exactly, by length, and by a metric that cannot be computed for one."""
+    package = evaluation()
+    exact = import_module("pyagentspec.evaluation.metrics.implementations").ExactBinaryMatchMetric
+    metric: Any = import_module("pyagentspec.evaluation.metrics").Metric
+    error = import_module("pyagentspec.evaluation.exceptions").EvaluationException
+
+    class Length(metric):  # type: ignore[misc]
+        async def compute_metric(self, response: str) -> tuple[Any, dict[str, Any]]:
+            return len(response) / 100, {"measured": response}
+
+    class Careful(metric):  # type: ignore[misc]
+        async def compute_metric(self, response: str) -> tuple[Any, dict[str, Any]]:
+            if "," in response:
+                raise error("too difficult")
+            return 7, {}
+
+    metrics = [
+        exact(name="exact"),
+        Length("length", None, 0, "set_none"),
+        Careful("careful", None, 1, "set_none"),
+    ]
+    return asyncio.run(package.Evaluator(metrics).evaluate(package.Dataset.from_dict(SAMPLES)))
+
+
+def test_check_71_results_become_eval_results() -> None:
+    one, two = eval_results(evaluate(), traces={"q1": "t1"}, eval_id="e")
+    assert (one.case_id, one.trace_id, one.passed) == ("q1", "t1", True)
+    assert [(it.assertion_type, it.passed) for it in two.assertion_results] == [
+        ("exact", False),
+        ("length", None),
+        ("careful", None),
+    ]
+    assert two.passed is False
+    exact, length, careful = two.assertion_results
+    assert (exact.score, length.score) == (0.0, 0.21)
+    assert "too difficult" in str(careful.reason)
+    assert one.to_dict()["assertion_results"][2]["value"] == 7
+    assert EvalResult.from_dict(json.loads(json.dumps(two.to_dict()))) == two
+
+
+def test_check_71_what_they_say_as_dicts_gives_the_same() -> None:
+    pytest.importorskip("numpy", reason="numpy is not installed")  # `to_dict` looks for its numbers
+    results = evaluate()
+    for one, other in zip(eval_results(results), eval_results(results.to_dict()), strict=True):
+        assert (one.case_id, one.passed) == (other.case_id, other.passed)
+        scores = [[it.score for it in each.assertion_results] for each in (one, other)]
+        assert scores[0] == scores[1]
+
+
+def test_check_71_their_json_gives_the_same() -> None:
+    held = {"q": {"exact": {"value": True, "details": {}}, "f1": {"value": 0.5, "details": {}}}}
+    [result] = eval_results(json.loads(json.dumps(held)))
+    assert result.passed is True
+    assert [it.score for it in result.assertion_results] == [1.0, 0.5]
+
+
+def test_check_71_results_are_judgements_in_the_trace_of_the_harness(attached: Any) -> None:
+    evaluate()
+    [whole] = [it for it in attached.finished() if it.name == "evaluate"]
+    judged = [it for it in attached.finished() if it is not whole]
+    assert {it.parent.span_id for it in judged} == {whole.context.span_id}
+    found = {
+        (it.attributes["agentool.eval.case_id"], it.attributes["gen_ai.evaluation.name"]): (
+            it.attributes.get("gen_ai.evaluation.score.value"),
+            it.attributes.get("gen_ai.evaluation.score.label"),
+        )
+        for it in judged
+    }
+    assert found == {
+        ("q1", "exact"): (1.0, "pass"),
+        ("q2", "exact"): (0.0, "fail"),
+        ("q1", "length"): (0.05, None),
+        ("q2", "length"): (0.21, None),
+        ("q1", "careful"): (7.0, None),
+        ("q2", "careful"): (None, "not_evaluated"),
+    }
+
+
+def test_check_71_details_are_content(attached: Any) -> None:
+    evaluate()
+    assert "canary-content" in repr([dict(it.attributes) for it in attached.finished()])
+    attached.forget()
+    attached.without_content()
+    evaluate()
+    assert "canary-content" not in repr([dict(it.attributes) for it in attached.finished()])

@@ -1,0 +1,222 @@
+"""Checks 62, 65, 66, 68, 70 and 73: one JSON on LangGraph and WayFlow, against a local model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from agentool_otel.testing.loopback_model import LoopbackModel
+from agentool_otel.testing.turns import ToolCall, Turn
+from tests.seed_systems.agent_spec.runtimes import CONFIG, RUNTIMES, ask, follow, langgraph, missing
+from tests.seed_systems.agent_spec.specs import agent, flow, part, to_json
+
+pytest.importorskip("pyagentspec", reason="pyagentspec is not installed")
+
+QUESTION, ANSWER = "How is it in Paris?", "It is sunny."
+CALL = Turn(tool_calls=(ToolCall("get_weather", {"city": "Paris"}),), input_tokens=21)
+TURNS = (CALL, Turn(text=ANSWER, input_tokens=30))
+
+
+@pytest.fixture(autouse=True)
+def unwarned() -> Iterator[None]:
+    """Runtimes warn of what they do themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def current() -> str | None:
+    from opentelemetry import trace
+
+    return getattr(trace.get_current_span(), "name", None)
+
+
+def lines(spans: Any) -> list[str]:
+    """Return the names of the spans, indented by what they lie below."""
+    return [re.sub(r"\b {2,}.*", "", it) for it in spans.tree().splitlines()]
+
+
+def named(spans: Any, name: str) -> Any:
+    [found] = [it for it in spans.finished() if it.name == name]
+    return found
+
+
+def get_weather(city: str) -> str:
+    """Look it up."""
+    return f"sunny, in {current()}"
+
+
+def fails(city: str) -> str:
+    """Look it up."""
+    raise ValueError("no network")
+
+
+def asked(runtime: str, tool: Any = get_weather, *turns: Turn, **options: Any) -> Any:
+    missing(runtime)
+    with LoopbackModel(*(turns or TURNS)) as model:
+        text = to_json(agent(model.base_url, human_in_the_loop=True), **options)
+        return ask(runtime, text, {"get_weather": tool}, QUESTION)
+
+
+@RUNTIMES
+@pytest.mark.parametrize("everything", [True, False])
+def test_check_62_one_agent_gives_the_same_tree_on_each_runtime(
+    runtime: str, everything: bool, request: pytest.FixtureRequest
+) -> None:
+    spans = request.getfixturevalue("all_attached" if everything else "attached")
+    with part("Trace")(name="comparison"):
+        assert asked(runtime) == ANSWER
+    assert lines(spans) == [
+        "invoke_workflow comparison",
+        "  invoke_agent weather",
+        "    chat gpt-5",
+        "    execute_tool get_weather",
+        "    chat gpt-5",
+    ]
+    run = named(spans, "invoke_agent weather").attributes
+    assert QUESTION in run["gen_ai.input.messages"]
+    assert ANSWER in run["gen_ai.output.messages"]
+    assert "gen_ai.conversation.id" in run
+    tool = named(spans, "execute_tool get_weather").attributes
+    assert "sunny, in execute_tool get_weather" in tool["gen_ai.tool.call.result"]
+
+
+@RUNTIMES
+def test_check_62_tokens_are_those_of_the_server(runtime: str, all_attached: Any) -> None:
+    asked(runtime)
+    chats = [it.attributes for it in all_attached.finished() if it.name == "chat gpt-5"]
+    assert [it["gen_ai.usage.input_tokens"] for it in chats] == [21, 30]
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_check_65_asynchronous_runs_give_the_same_tree(
+    everything: bool, request: pytest.FixtureRequest
+) -> None:
+    spans = request.getfixturevalue("all_attached" if everything else "attached")
+    missing("langgraph")
+
+    async def main(url: str) -> str | None:
+        graph = langgraph(to_json(agent(url)), {"get_weather": get_weather})
+        await graph.ainvoke({"messages": [{"role": "user", "content": QUESTION}]}, CONFIG)
+        return current()
+
+    with LoopbackModel(*TURNS) as model:
+        assert asyncio.run(main(model.base_url)) is None
+    assert lines(spans) == [
+        "invoke_agent weather",
+        *("  chat gpt-5", "  execute_tool get_weather", "  chat gpt-5"),
+    ]
+
+
+def test_check_65_between_two_values_of_a_stream_nothing_is_current(attached: Any) -> None:
+    missing("langgraph")
+
+    async def main(url: str) -> list[str | None]:
+        graph = langgraph(to_json(agent(url)), {"get_weather": get_weather})
+        asked = {"messages": [{"role": "user", "content": QUESTION}]}
+        seen = [current() async for _ in graph.astream(asked, CONFIG)]
+        async for _ in graph.astream(asked, {"configurable": {"thread_id": "2"}}):
+            break
+        return [*seen, current()]
+
+    with LoopbackModel(*TURNS, *TURNS) as model:
+        seen = asyncio.run(main(model.base_url))
+    assert len(seen) > 2
+    assert set(seen) == {None}
+    runs = [it.attributes for it in attached.finished() if it.name == "invoke_agent weather"]
+    assert [it["agentool.status"] for it in runs] == ["success", "in_progress"]
+
+
+@RUNTIMES
+@pytest.mark.parametrize("opened", [True, False])
+def test_check_66_a_flow_is_its_nodes_with_their_branches(
+    runtime: str, opened: bool, attached: Any
+) -> None:
+    with part("Trace")() if opened else nullcontext():
+        out = follow(runtime, to_json(flow()), {"get_weather": get_weather}, city="Paris")
+    assert out == {"result": "sunny, in execute_tool get_weather"}
+    below = [it.strip() for it in lines(attached) if "Trace" not in it]
+    assert below == [
+        "invoke_workflow weather flow",
+        *("start", "choose", "look up", "execute_tool get_weather", "end"),
+    ]
+    assert named(attached, "choose").attributes["agentspec.branch"] == "paris"
+    assert named(attached, "look up").attributes["agentspec.node.type"] == "ToolNode"
+
+
+@RUNTIMES
+@pytest.mark.parametrize("opened", [True, False])
+def test_check_66_the_error_of_a_tool_is_on_it_and_on_what_it_passes(
+    runtime: str, opened: bool, attached: Any
+) -> None:
+    missing(runtime)
+    trace = part("Trace")() if opened else nullcontext()
+    with pytest.raises(ValueError, match="no network"), trace:
+        follow(runtime, to_json(flow()), {"get_weather": fails}, city="Paris")
+    errors = {it.name: it.attributes.get("error.type") for it in attached.finished()}
+    failed = {"execute_tool get_weather", "look up", "invoke_workflow weather flow"}
+    passed = {"start", "choose"}
+    assert {name for name, error in errors.items() if error == "ValueError"} >= failed
+    assert {name for name, error in errors.items() if error is None} == passed
+    recorded = [it.name for it in attached.finished() if it.events]
+    assert recorded == ["execute_tool get_weather"]
+    assert current() is None
+
+
+def test_check_66_an_asynchronous_tool_fails_the_same_way(attached: Any) -> None:
+    missing("langgraph")
+
+    async def main(url: str) -> None:
+        graph = langgraph(to_json(agent(url)), {"get_weather": fails})
+        await graph.ainvoke({"messages": [{"role": "user", "content": QUESTION}]}, CONFIG)
+
+    with LoopbackModel(*TURNS) as model, pytest.raises(ValueError, match="no network"):
+        asyncio.run(main(model.base_url))
+    for name in ("execute_tool get_weather", "invoke_agent weather"):
+        assert named(attached, name).attributes["error.type"] == "ValueError"
+
+
+@RUNTIMES
+def test_check_68_the_call_is_that_which_the_model_asked_for(runtime: str, attached: Any) -> None:
+    asked(runtime)
+    first = next(it for it in attached.finished() if it.name == "chat gpt-5").attributes
+    [message] = json.loads(first["gen_ai.output.messages"])
+    [call] = [it for it in message["parts"] if it["type"] == "tool_call"]
+    assert call["arguments"] == {"city": "Paris"}
+    tool = named(attached, "execute_tool get_weather").attributes
+    assert tool["gen_ai.tool.call.id"] == call["id"]
+
+
+@RUNTIMES
+def test_check_70_every_call_is_recorded_once_with_everything_attached(
+    runtime: str, all_attached: Any
+) -> None:
+    asked(runtime)
+    names = [it.name for it in all_attached.finished()]
+    assert sorted(names) == [
+        *("chat gpt-5", "chat gpt-5"),
+        *("execute_tool get_weather", "invoke_agent weather"),
+    ]
+
+
+VERSIONS = ["25.4.1", "25.4.2", "26.1.0", "26.1.2", "26.3.1"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_check_73_every_version_of_the_language_is_recorded(version: str, attached: Any) -> None:
+    versions: Any = __import__("pyagentspec.versioning", fromlist=["AgentSpecVersionEnum"])
+    missing("langgraph")
+    stated = versions.AgentSpecVersionEnum(version)
+    with LoopbackModel(*TURNS) as model:
+        text = to_json(agent(model.base_url), agentspec_version=stated)
+        assert f'"agentspec_version": "{version}"' in text
+        assert ask("langgraph", text, {"get_weather": get_weather}, QUESTION) == ANSWER
+    assert lines(attached)[0] == "invoke_agent weather"
+    assert len(attached.finished()) == 4
