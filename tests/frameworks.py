@@ -117,7 +117,6 @@ ENVIRONMENTS = {
     "servers": ["gunicorn", "celery"],
     # What puts greenlets into the place of threads.
     "greenlets": ["gevent", "eventlet"],
-    "agent-spec": ["pyagentspec>=26.3"],
     "amplifier": ["amplifier-core>=2"],
     "agent-spec": ["pyagentspec[langgraph]>=26.3", "numpy"],
     # More than a gigabyte.
@@ -154,7 +153,6 @@ OTHER_TESTS = {
     "crewai-oldest": [*CONTRACT, *CREWAI],
     "servers": ["tests/export/test_servers.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
-    "agent-spec": ["tests/seed_systems/agent_spec"],
     # Without the kernel's plug-in for pytest, which needs another one.
     "amplifier": ["tests/seed_systems/amplifier", "-p", "no:amplifier_module"],
     "agent-spec": ["tests/seed_systems/agent_spec", *SITUATIONS, "-k", "agent_spec"],

@@ -33,7 +33,9 @@ QUESTIONS = 1_000
 
 
 def example() -> ModuleType:
-    found = importlib.util.spec_from_file_location("agent_spec_example", EXAMPLE / "app.py")
+    found = importlib.util.spec_from_file_location(
+        "agent_spec_example", EXAMPLE / "run_everywhere.py"
+    )
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
@@ -50,7 +52,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("recorded"))
     environ = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "OPENAI_"))}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(EXAMPLE / "app.py")],
+        [sys.executable, "-W", "ignore", str(EXAMPLE / "run_everywhere.py")],
         env={**environ, "AGENTOOL_DIR": folder, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
