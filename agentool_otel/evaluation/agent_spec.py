@@ -50,7 +50,7 @@ def eval_results(
 
 def _by_sample(results: Any) -> Mapping[Hashable, Any]:
     """Return `{sample: {metric: {value, details}}}`, which `to_dict` gives in words alone."""
-    held = record(get(results, "results")) if not isinstance(results, Mapping) else None
+    held: Any = record(get(results, "results")) if not isinstance(results, Mapping) else None
     if held is None:
         return results if isinstance(results, Mapping) else {}
     found: dict[Hashable, dict[str, Any]] = {}

@@ -1,8 +1,8 @@
 """One agent, written once in Open Agent Spec, in every runtime that is installed.
 
     pip install 'pyagentspec[langgraph,wayflow,openai-agents,autogen,agent-framework]' agentool-otel
-    python run_everywhere.py                          # all runtimes, against a model on this machine
-    python run_everywhere.py langgraph wayflow        # CrewAI installs into an environment of its own only
+    python run_everywhere.py                       # all runtimes, against a model on this machine
+    python run_everywhere.py langgraph wayflow     # CrewAI wants an environment of its own
     agentool-otel compare --cases cases.json
 
 With OPENAI_BASE_URL and OPENAI_API_KEY set, that model is asked instead.
