@@ -212,10 +212,10 @@ def _judge_all(
         judge(trace)
     for rebuilt in rebuild_groups(reading.groups(contents), prices, noted):
         if contents.is_new(rebuilt.trace_id):
-            whole: ReasoningTrace | None = None
+            whole: list[ReasoningTrace] = []
             with at_own_cost(rebuilt.trace_id, noted):
-                whole = rebuilt.trace
-            if whole is not None:
+                whole.append(rebuilt.trace)
+            if whole:
                 judge(rebuilt)
     for trace in contents.documents():
         judge(trace)
