@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 from msgspec import UNSET
 
-from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._output import say
 from agentool_otel.converters import convert
@@ -47,8 +46,7 @@ def command(file: Path, to: str, source: str | None, strict: bool, output: Path 
     except DecodeError as error:
         raise error.within(name_of(place)) from None
     for loss in converted.losses:
-        label = click.style("lost:", fg="yellow", bold=True)
-        say(f"{label} {_text.clean(_line(loss))}")
+        say(_line(loss), label="lost:")
     if strict and converted.losses:
         say(f"nothing was written: {to} has no place for that, and --strict was given")
         return 1
