@@ -9,7 +9,7 @@ import pytest
 
 import agentool_otel
 from tests.seed_systems.agent_tool_documents import EXAMPLES
-from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported
+from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects
 
 
 def test_what_is_no_object_is_named_once_and_costs_nothing(
@@ -119,3 +119,28 @@ def test_more_secrets_than_can_be_looked_for_let_no_content_out(spans: Any) -> N
     call.invocation(model_input={"again": rows[-1]})
     call.done(redaction_state="redacted", structured_content=rows)
     assert b"a row of the payload" not in exported(spans)
+
+
+def test_sensitive_fields_of_arguments_that_are_json_text_are_taken_out(spans: Any) -> None:
+    call = Call()
+    contract = {"sensitive_fields": ["pin"]}
+    call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
+    call.invocation(model_input=json.dumps({"pin": [CANARY, 7], "city": "Rome"}))
+    call.done(summary=f"not for {CANARY}")
+    assert CANARY.encode() not in exported(spans)
+    arguments = json.loads(call_span(spans).attributes["agenttool.input.model"])
+    assert json.loads(arguments) == {"pin": "[redacted]", "city": "Rome"}
+
+
+def test_the_schema_of_a_sensitive_field_is_not_its_value(spans: Any) -> None:
+    schema = {"type": "object", "properties": {"pin": {"type": "string"}}}
+    contract = {"sensitive_fields": ["pin"], "model_input_schema": schema}
+    declaration = {**EXAMPLES["ToolDeclaration"], "input_contract": contract}
+    call = Call()
+    call.emitter.record(declaration)
+    call.event("tool.invocation.selected", 1, tool=declaration)
+    call.done(summary="a string")
+    declared, _, event, result = objects(spans)
+    assert declared == declaration
+    assert event["data"]["tool"] == declaration
+    assert result["summary"] == "a string"

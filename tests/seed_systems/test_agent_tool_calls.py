@@ -1,4 +1,4 @@
-"""Checks of what Agent Tool tells of calls: 21 to 30, 32 to 40, 42, 43 and 45."""
+"""Checks of what Agent Tool tells of calls: 21 to 45."""
 
 from __future__ import annotations
 

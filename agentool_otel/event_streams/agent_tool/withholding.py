@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agentool_otel.ground.json_codec import dumps, loads
+
 __all__ = ["REDACTED", "Withheld", "field_names", "withheld_by"]
 
 REDACTED = "[redacted]"
@@ -86,17 +88,31 @@ class Withheld:
             return value
         return self._clean(value)
 
-    def _clean(self, value: Any) -> Any:
+    def _clean(self, value: Any, fields: bool = False) -> Any:
+        """
+        Args:
+            value: any JSON value.
+            fields: whether it is the `properties` of what may be a schema.
+        """
         if isinstance(value, Mapping):
             return {
-                self._text(name): REDACTED if name in self._names else self._clean(inner)
+                self._text(name): REDACTED
+                if name in self._names and not (fields and _is_schema(inner))
+                else self._clean(inner, name == "properties")
                 for name, inner in value.items()
             }
         if isinstance(value, (list, tuple)):
             return [self._clean(inner) for inner in value]
         if isinstance(value, str):
-            return self._text(value)
+            return self._json_text(value)
         return REDACTED if _number_text(value) in self._texts else value
+
+    def _json_text(self, text: str) -> str:
+        """Return a text, which may be JSON itself, as arguments often are."""
+        inner = _json_in(text) if self._names else None
+        if inner is not None and (clean := self._clean(inner)) != inner:
+            text = dumps(clean)
+        return self._text(text)
 
     def _text(self, text: str) -> str:
         for forbidden in sorted(self._texts, key=len, reverse=True):
@@ -111,15 +127,41 @@ def _number_text(value: Any) -> str:
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield all members of all objects in a JSON value."""
-    todo = [value]
+    """Yield all members of all objects in a JSON value, but for the fields of schemas."""
+    todo = [(value, False)]
     while todo:
-        it = todo.pop()
+        it, fields = todo.pop()
+        if isinstance(it, str):
+            it = _json_in(it)
         if isinstance(it, Mapping):
-            yield from it.items()
-            todo.extend(it.values())
+            for name, inner in it.items():
+                if not (fields and _is_schema(inner)):
+                    yield name, inner
+                todo.append((inner, name == "properties"))
         elif isinstance(it, (list, tuple)):
-            todo.extend(it)
+            todo.extend((inner, False) for inner in it)
+
+
+_JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+
+
+def _is_schema(value: Any) -> bool:
+    """Whether a member of `properties` is the schema of a field, and not its value."""
+    if not isinstance(value, Mapping):
+        return False
+    kind = value.get("type")
+    kinds = kind if isinstance(kind, (list, tuple)) else [kind]
+    return all(isinstance(it, str) and it in _JSON_TYPES for it in kinds)
+
+
+def _json_in(text: str) -> Any:
+    """Return the object or the array that a text is as JSON; None for any other text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return loads(text)
+    except ValueError:
+        return None
 
 
 def _leaves(value: Any) -> Iterator[Any]:
