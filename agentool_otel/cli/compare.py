@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -32,6 +32,7 @@ _HEADINGS = (
     *("tokens", "tool calls", "tool errors", "errors"),
 )
 _NONE = "-"
+_WIDEST = 1_000
 
 
 @click.command()
@@ -44,12 +45,18 @@ _NONE = "-"
     help="What the table tells runs apart by.",
 )
 @click.option("--cases", metavar="FILE", help="Cases that the runs are tries of.", type=_FILE)
+@click.option(
+    "--match",
+    metavar="RULE",
+    help="Which case a run is a try of, where it names none and has the input of none: as in eval.",
+)
 @click.option("-o", "--output", type=_FILE, help="File for the figures, as JSON Lines.")
 @selecting
 def command(
     sources: tuple[str, ...],
     by: str,
     cases: Path | None,
+    match: str | None,
     output: Path | None,
     selection: Selection | None,
 ) -> int:
@@ -65,7 +72,7 @@ def command(
         evaluation = None
         if cases is not None:
             documents, problems = read_cases(cases)
-            evaluation = held.enter_context(closing(Evaluation(documents, 1.0, None)))
+            evaluation = held.enter_context(closing(Evaluation(documents, match=match)))
         every = [Runs(it) for it in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
@@ -101,7 +108,10 @@ def _print(groups: list[Group], by: str) -> None:
         table.add_row(_text.line(group.name), *_cells(group))
     console = view()
     if groups:
-        console.print(table, width=None if sys.stdout.isatty() else 160)
+        # A figure that is cut says nothing; a line that is too long is broken by the terminal.
+        wide = console.options.update(max_width=_WIDEST)
+        console.width = max(console.width, Measurement.get(console, wide, table).maximum)
+        console.print(table)
     for line in (line for group in groups for line in _unsaid(group)):
         console.print(Text(_text.line(line), "dim"), soft_wrap=True)
 

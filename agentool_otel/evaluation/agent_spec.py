@@ -50,7 +50,9 @@ def eval_results(
 
 def _by_sample(results: Any) -> Mapping[Hashable, Any]:
     """Return `{sample: {metric: {value, details}}}`, which `to_dict` gives in words alone."""
-    held: Any = record(get(results, "results")) if not isinstance(results, Mapping) else None
+    held: Mapping[Any, Any] | None = None
+    if not isinstance(results, Mapping):
+        held = record(get(results, "results"))
     if held is None:
         return results if isinstance(results, Mapping) else {}
     found: dict[Hashable, dict[str, Any]] = {}

@@ -141,6 +141,16 @@ def test_agent_spec_names_its_runtime(invoke: Invoke) -> None:
     assert rebuilt.framework() == "wayflow"
 
 
+def test_no_figure_is_cut_where_the_terminal_is_narrow(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    rows(invoke, document(0, agent_id="a name of some length"))
+    shown = invoke("compare", "runs.jsonl", "--by", "agent").stdout
+    assert "…" not in shown
+    assert "a name of some length" in shown
+
+
 def test_nothing_to_compare_is_said(invoke: Invoke) -> None:
     Path("runs.jsonl").write_text("")
     assert "no runs to compare" in invoke("compare", "runs.jsonl").stderr

@@ -33,9 +33,7 @@ QUESTIONS = 1_000
 
 
 def example() -> ModuleType:
-    found = importlib.util.spec_from_file_location(
-        "agent_spec_example", EXAMPLE / "run_everywhere.py"
-    )
+    found = importlib.util.spec_from_file_location("agent_spec_example", EXAMPLE / "ask.py")
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
@@ -52,7 +50,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("recorded"))
     environ = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "OPENAI_"))}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(EXAMPLE / "run_everywhere.py")],
+        [sys.executable, "-W", "ignore", str(EXAMPLE / "ask.py")],
         env={**environ, "AGENTOOL_DIR": folder, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
@@ -92,7 +90,16 @@ def test_check_63_the_table_comes_from_the_spans_alone(
 ) -> None:
     needed(runtime)
     recorded, figures = request.getfixturevalue("recorded"), tmp_path / "figures.jsonl"
-    args = ["compare", recorded, "--cases", str(EXAMPLE / "cases.json"), "-o", str(figures)]
+    args = [
+        "compare",
+        recorded,
+        "--cases",
+        str(EXAMPLE / "cases.json"),
+        "--match",
+        "contains",
+        "-o",
+        str(figures),
+    ]
     shown = CliRunner().invoke(main, args)
     assert shown.exit_code == 0
     assert runtime in shown.stdout

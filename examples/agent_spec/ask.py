@@ -1,9 +1,9 @@
 """One agent, written once in Open Agent Spec, in every runtime that is installed.
 
     pip install 'pyagentspec[langgraph,wayflow,openai-agents,autogen,agent-framework]' agentool-otel
-    python run_everywhere.py                       # all runtimes, against a model on this machine
-    python run_everywhere.py langgraph wayflow     # CrewAI wants an environment of its own
-    agentool-otel compare --cases cases.json
+    python ask.py                          # all runtimes, against a model on this machine
+    python ask.py langgraph wayflow        # CrewAI installs into an environment of its own only
+    agentool-otel compare --cases cases.json --match contains
 
 With OPENAI_BASE_URL and OPENAI_API_KEY set, that model is asked instead.
 """
