@@ -17,6 +17,7 @@ OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agen
 their own; each lies below the `Trace` that the program has opened.
 
 Not seen: what a thread does that has no copy of the context has no parent, as for pyagentspec.
+WayFlow's own tracing, where a program hands that to OpenTelemetry as well, writes every call again.
 
 Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1.
 """
