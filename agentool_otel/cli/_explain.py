@@ -30,8 +30,8 @@ def explanation(rebuilt: Rebuilt) -> Iterator[Text]:
     types = {step.step_id: step.type for step in rebuilt.trace.steps}
     for step_id, notes in _by_step(fidelity).items():
         kind = types.get(step_id, "") if step_id is not None else ""
-        heading = "the trace itself" if step_id is None else f"{step_id}  {kind}"
-        yield Text(f"  {_text.line(heading)}", "bold")
+        step = f"{_text.line(step_id or '')}  {_text.line(kind)}"
+        yield Text(f"  {'the trace itself' if step_id is None else step}", "bold")
         for note in notes:
             yield _line(note)
     if fidelity.unread:

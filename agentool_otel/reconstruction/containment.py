@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import environment
+from agentool_otel.ground.words import logger
 from agentool_otel.model.problems import Problem
 
 __all__ = ["Report", "at_own_cost"]
 
 Report = Callable[[Problem], None]
 """Takes what is wrong with a trace that was left out."""
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 
 
 @contextmanager

@@ -17,7 +17,8 @@ OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9
 
 
 def test_every_framework_has_an_entry_point_that_can_be_disabled_by_name() -> None:
-    others = {"kit", "amplifier"}  # Amplifier's sessions mount a hook
+    # Amplifier's sessions mount a hook, and runtimes of Agent Tool tell an emitter.
+    others = {"kit", "amplifier", "agent_tool"}
     names = {it.name for it in pkgutil.iter_modules(instrumentation.__path__)} - others
     assert {point.name for point in OURS} == {f"agentool-{it.replace('_', '-')}" for it in names}
 

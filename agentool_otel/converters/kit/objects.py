@@ -78,18 +78,20 @@ class Translation:
         plain = self._write(spec)
         if not isinstance(kept, dict):
             return plain
-        agreed = self._agreed(plain, spec)
+        agreed = self._agreed(plain, spec) or set()
         for value in _candidates(plain, kept):
-            if agreed <= self._agreed(value, spec):
+            given = self._agreed(value, spec)
+            if given is not None and agreed <= given:
                 return value
         return plain
 
-    def _agreed(self, value: Object, spec: Object) -> set[str]:
-        """Return the members of the spec's object that the format's object gives back."""
+    def _agreed(self, value: Object, spec: Object) -> set[str] | None:
+        """Return the members of the spec's object that the format's object gives back, None where
+        it is not valid."""
         try:
             read = self._read(value)
         except DecodeError:
-            return set()
+            return None
         names = {*read, *spec}
         return {it for it in names if same(read.get(it, UNSET), spec.get(it, UNSET))}
 

@@ -81,7 +81,10 @@ class ToolConverter:
         return self._translation().to_agentool(self.normal_tool(tool))
 
     def _translation(self) -> Translation:
-        return Translation(self.read_tool, self.write_tool, ("metadata", self.name), self.room)
+        return Translation(self._read_tool, self.write_tool, ("metadata", self.name), self.room)
+
+    def _read_tool(self, tool: Object) -> Object:
+        return self.read_tool(self.normal_tool(tool))
 
     def _is_container(self, value: Json) -> bool:
         return self.container is not None and isinstance(value, dict) and self.container in value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from threading import RLock
@@ -15,12 +14,13 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.session import guarded
 from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
 from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
 from agentool_otel.model.agent_tool.checking import identify
 
 __all__ = ["AgentToolEmitter"]
 
-_log = logging.getLogger(__name__)
+_log = logger(__name__)
 _SCOPE = "agentool_otel.instrumentation.agent_tool"
 
 
