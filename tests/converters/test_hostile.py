@@ -18,6 +18,8 @@ from tests.seed_systems.examples import TOOLS
 from tests.seed_systems.toolsmith_files import RUN, TASKS
 from tests.strategies import values
 
+pytestmark = pytest.mark.thorough
+
 DOCUMENTS = [*TOOLS.items(), ("toolsmith", TASKS), ("toolsmith", RUN)]
 
 

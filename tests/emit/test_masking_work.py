@@ -98,6 +98,7 @@ def test_a_prefix_repeated_with_more_than_a_sign_costs_linear_time(start: str) -
         assert_linear(start + separator)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("start", [*STARTS, *NAMES])
 def test_a_repeated_prefix_in_a_very_large_text_costs_linear_time(start: str) -> None:
     assert_linear(f"{start}=", size=6000)
@@ -113,6 +114,7 @@ def test_any_repeated_text_costs_linear_time(unit: str, before: str, behind: str
     assert_linear(unit, before, behind)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", ["1,", "[],", '{"key":1},', "token:1,"])
 def test_deeply_nested_json_in_json_is_not_read_more_often(unit: str) -> None:
     text = f'[{repeated(unit, 12_000 // len(unit) * len(unit))}"sk-"]'

@@ -25,6 +25,8 @@ from agentool_otel.ground import environment
 from tests.export.samples import span_with
 from tests.security.slow_receivers import DRIPS, HANDSHAKE, HTTP2, SCRIPTS, SlowReceiver
 
+pytestmark = pytest.mark.thorough  # each waits until a real deadline
+
 REQUEST = encode_span(span_with({"text": "x"}))
 ATTEMPT_S = 0.5
 IN_TIME = DRIPS // 4

@@ -12,6 +12,8 @@ import pytest
 
 import agentool_otel
 
+pytestmark = pytest.mark.thorough  # each starts real programs
+
 HOME = Path(agentool_otel.__file__).parents[1]
 ASK = """
 import os, subprocess, sys
