@@ -31,3 +31,12 @@ def test_one_failing_test_of_several_is_a_failing_check() -> None:
     first, second, *_ = lines(outcomes)
     assert first.split()[1] == "fails"
     assert second.split()[1] == "passes"
+
+
+def test_what_was_skipped_here_and_passed_elsewhere_passes() -> None:
+    outcomes = Outcomes()
+    outcomes.of[1] = {"skipped"}
+    outcomes.reasons[1] = "needs another package"
+    assert next(lines(outcomes)).split()[1] == "cannot"
+    outcomes.add({"1": ["passed", "skipped"]})
+    assert next(lines(outcomes)).split()[1] == "passes"
