@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from agentool_otel.model.documents import Document
 __all__ = ["ToolConverter"]
 
 
-class ToolConverter:
+class ToolConverter(ABC):
     """The base of a format whose documents are lists of tools.
 
     A subclass says how one tool translates. A document is a list of tools, one tool alone, or an
@@ -28,25 +29,25 @@ class ToolConverter:
     room: ClassVar[Path | None] = None
     """Where a tool keeps what only the spec knows; None where nobody may add members."""
 
+    @abstractmethod
     def read_tool(self, tool: Object) -> Object:
         """Return the members of a ToolSpec that the format's own members give.
 
         Raises:
             DecodeError: if the tool is not valid.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def write_tool(self, spec: Object) -> Object:
         """Return a tool that says what a ToolSpec does, as far as the format's own members can.
 
         Raises:
             DecodeError: if that cannot be a tool of the format.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def recognises_tool(self, tool: Object) -> bool:
         """Return whether an object can only be a tool of this format."""
-        raise NotImplementedError
 
     def normal_tool(self, tool: Object) -> Object:
         """Return a tool in the one shape that is written, of several that are read.
