@@ -144,3 +144,9 @@ def test_the_schema_of_a_sensitive_field_is_not_its_value(spans: Any) -> None:
     assert declared == declaration
     assert event["data"]["tool"] == declaration
     assert result["summary"] == "a string"
+
+
+@pytest.mark.parametrize("told", [None, 3, "text", [1, 2]])
+def test_what_is_no_object_at_all_is_given_back(told: Any, spans: Any) -> None:
+    assert Call().emitter.record(told) is told
+    assert not spans.finished()

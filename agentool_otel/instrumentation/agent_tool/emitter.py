@@ -58,7 +58,7 @@ class AgentToolEmitter:
         Returns:
             A copy. Of an Invocation and a Result its `telemetry_refs` have one more, with the ids
             of the span; so has an Event among its `trace_refs`. Where nothing is recorded it is
-            as it was.
+            as it was; what is no object at all is returned as it is.
         """
         with guarded("recording an object of Agent Tool"):
             members = _as_json(told)
@@ -68,7 +68,7 @@ class AgentToolEmitter:
                 self._flush_at_exit()
                 with self._lock:
                     return self._events.read(members, time_ns())
-        return dict(told)
+        return dict(told) if isinstance(told, Mapping) else told
 
     def _refuse(self, told: object) -> None:
         if not self._refused:
@@ -89,7 +89,9 @@ class AgentToolEmitter:
         Args:
             invocation_id: of one that was recorded. Nothing happens for any other.
         """
-        step = self._events.step(invocation_id)
+        step = None
+        with guarded("finding an invocation of Agent Tool"), self._lock:
+            step = self._events.step(invocation_id)
         with nullcontext() if step is None else within(step):
             yield
 
