@@ -55,7 +55,7 @@ class AgentToolEvents(Generic[S]):
         """Those that have ended, or have a result, in the order in which they were told of last."""
         self._ended: OrderedDict[str, _Ended[S]] = OrderedDict()
 
-    def read(self, members: Object, now_ns: int) -> dict[str, Any]:
+    def read(self, members: Object, now_ns: int) -> dict[str, Any] | None:
         """Read one object.
 
         Args:
@@ -64,14 +64,12 @@ class AgentToolEvents(Generic[S]):
 
         Returns:
             The object; an Invocation or a Result with the reference to its telemetry among its
-            `telemetry_refs`, and so too inside an event, which has it among its `trace_refs`.
-
-        Raises:
-            ValueError: it is no object of Agent Tool.
+            `telemetry_refs`, and so too inside an event, which has it among its `trace_refs`. None
+            if it is no object of Agent Tool.
         """
         cls = identify(members)
         if cls is None:
-            raise ValueError("not an object of Agent Tool: none has these members")
+            return None
         kind = cls.__name__
         told_ns = latest_of(members) if kind == "Invocation" else time_of(members, *_TIMES)
         at_ns = now_ns if told_ns is None else told_ns
@@ -158,7 +156,8 @@ class AgentToolEvents(Generic[S]):
             if not noted:
                 call.note(Note(name, kind, members, at_ns))
 
-    def _take(self, call: Call[S], kind: str, members: Object, at_ns: int) -> None:
+    @staticmethod
+    def _take(call: Call[S], kind: str, members: Object, at_ns: int) -> None:
         if kind == "PermissionDecision":
             call.take_decision(members, at_ns)
         elif kind == "InputMutation":

@@ -16,7 +16,6 @@ from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
-from agentool_otel.model.agent_tool.checking import identify
 
 __all__ = ["AgentToolEmitter"]
 
@@ -62,12 +61,13 @@ class AgentToolEmitter:
         """
         with guarded("recording an object of Agent Tool"):
             members = _as_json(told)
-            if members is None or identify(members) is None:
-                self._refuse(told)
-            else:
+            if members is not None:
                 self._flush_at_exit()
                 with self._lock:
-                    return self._events.read(members, time_ns())
+                    members = self._events.read(members, time_ns())
+            if members is not None:
+                return members
+            self._refuse(told)
         return dict(told) if isinstance(told, Mapping) else told
 
     def _refuse(self, told: object) -> None:
