@@ -20,7 +20,7 @@ from tests.environments import prepare
 
 ROOT = Path(__file__).parent.parent
 HOME = ROOT / ".venv-frameworks"
-COMMON = ["pytest", "hypothesis", "opentelemetry-proto"]
+COMMON = ["pytest", "pytest-xdist", "hypothesis", "opentelemetry-proto"]
 ENVIRONMENTS = {
     "openai-2": [
         "openai>=2,<3",
@@ -187,7 +187,7 @@ def main(names: list[str]) -> int:
     for name in names or [it for it in ENVIRONMENTS if it not in NIGHTLY]:
         print(f"--- {name}: {', '.join(ENVIRONMENTS[name])}", file=sys.stderr, flush=True)
         python = prepare(HOME / name, ["-e", str(ROOT), *COMMON, *ENVIRONMENTS[name]])
-        tests = [str(python), "-m", "pytest", *OTHER_TESTS.get(name, TESTS)]
+        tests = [str(python), "-m", "pytest", "-n", "2", *OTHER_TESTS.get(name, TESTS)]
         if subprocess.run(tests, cwd=ROOT, check=False).returncode:
             failed.append(name)
     if failed:
