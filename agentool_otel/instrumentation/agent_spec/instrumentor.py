@@ -17,9 +17,11 @@ OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agen
 their own; each lies below the `Trace` that the program has opened.
 
 Not seen: what a thread does that has no copy of the context has no parent, as for pyagentspec.
-WayFlow's own tracing, where a program hands that to OpenTelemetry as well, writes every call again.
+What WayFlow's own tracing hands to exporters of OpenTelemetry comes from no tracer, so it cannot be
+replaced: spans without GenAI names, in a trace of their own, of which a rebuild makes no run.
 
-Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1.
+Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1; wayflowcore
+tracing/opentelemetry/span.py at 26.3.0.
 """
 
 from __future__ import annotations
