@@ -15,32 +15,37 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import suppress
-from functools import wraps
 from typing import Any
 
 from opentelemetry.context import get_current
 
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.agent_spec.steps import raised
+from agentool_otel.instrumentation.agent_spec.failures import raised
+from agentool_otel.instrumentation.kit.instrumentor import Wrapper
 from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
 from agentool_otel.providers.fields import get
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]
 
 
-def loaded(
-    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """`AgentSpecLoader.load_component`, through which the other ways to load one go."""
-    component = wrapped(*args, **kwargs)
+def loaded(component: Any, enabled: Callable[[], bool]) -> None:
+    """Run what a graph streams inside frames, each time that `enabled` says so."""
     with guarded("reading a graph of Agent Spec"):
         for name, around in (("stream", _streamed), ("astream", _streamed_async)):
             method = vars(component).get(name) if hasattr(component, "__dict__") else None
             if callable(method):  # the adapter's own, which opens the span
                 with suppress(AttributeError, TypeError, ValueError):
-                    setattr(component, name, around(method))
-    return component
+                    setattr(component, name, _framed(method, around, enabled))
+
+
+def _framed(method: Any, around: Wrapper, enabled: Callable[[], bool]) -> Any:
+    """Return a method with a wrapper, which it has once however often its graph is loaded."""
+    from wrapt import FunctionWrapper
+
+    if getattr(method, "_self_wrapper", None) is around:
+        return method
+    return FunctionWrapper(method, around, enabled)
 
 
 def tool_failed(
@@ -64,20 +69,16 @@ def _error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | Non
     return error if isinstance(error, BaseException) else None
 
 
-def _streamed(method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def stream(*args: Any, **kwargs: Any) -> Generator[Any, None, None]:
-        return steps(method(*args, **kwargs), _frame(args, kwargs))
-
-    return stream
+def _streamed(
+    method: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Generator[Any, None, None]:
+    return steps(method(*args, **kwargs), _frame(args, kwargs))
 
 
-def _streamed_async(method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def astream(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        return steps_async(method(*args, **kwargs), _frame(args, kwargs))
-
-    return astream
+def _streamed_async(
+    method: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> AsyncGenerator[Any, None]:
+    return steps_async(method(*args, **kwargs), _frame(args, kwargs))
 
 
 def _frame(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:

@@ -30,11 +30,10 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.instrumentation.agent_spec import graphs
+from agentool_otel.instrumentation.agent_spec.conversations import executed, executed_async
 from agentool_otel.instrumentation.agent_spec.evaluations import evaluated
 from agentool_otel.instrumentation.agent_spec.listener import listener
-from agentool_otel.instrumentation.agent_spec.steps import boundary
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
-from agentool_otel.providers.fields import string
 
 __all__ = ["AgentSpecInstrumentor"]
 
@@ -50,14 +49,22 @@ def _start(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     listener.started(span)
-    return wrapped(*args, **kwargs)
+    try:
+        return wrapped(*args, **kwargs)
+    except BaseException:  # a span that could not start is not ended by anybody
+        listener.ended(span)
+        raise
 
 
 async def _start_async(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     listener.started(span)
-    return await wrapped(*args, **kwargs)
+    try:
+        return await wrapped(*args, **kwargs)
+    except BaseException:
+        listener.ended(span)
+        raise
 
 
 def _event(
@@ -93,19 +100,13 @@ async def _end_async(
         listener.ended(span)
 
 
-def _conversation(
-    wrapped: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+def _load(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """WayFlow tells of no end of the flows and nodes that an exception leaves."""
-    with boundary(string(held, "conversation_id") or string(held, "id")):
-        return wrapped(*args, **kwargs)
-
-
-async def _conversation_async(
-    wrapped: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    with boundary(string(held, "conversation_id") or string(held, "id")):
-        return await wrapped(*args, **kwargs)
+    """`AgentSpecLoader.load_component`, through which the other ways to load one go."""
+    component = wrapped(*args, **kwargs)
+    graphs.loaded(component, lambda: AgentSpecInstrumentor().enabled)
+    return component
 
 
 class AgentSpecInstrumentor(AgentInstrumentor):
@@ -121,10 +122,10 @@ class AgentSpecInstrumentor(AgentInstrumentor):
         Patch(_SPANS, "Span.add_event_async", _event_async, optional=True),
         Patch(_SPANS, "Span.end", _end),
         Patch(_SPANS, "Span.end_async", _end_async, optional=True),
-        Patch(_LANGGRAPH, "AgentSpecLoader.load_component", graphs.loaded, optional=True),
+        Patch(_LANGGRAPH, "AgentSpecLoader.load_component", _load, optional=True),
         Patch(_TOOLS, f"{_HANDLER}.on_tool_error", graphs.tool_failed, optional=True),
         Patch(_TOOLS, f"{_HANDLER}.on_tool_error_async", graphs.tool_failed_async, optional=True),
         Patch(_EVALUATOR, "Evaluator.evaluate", evaluated, optional=True),
-        Patch(_WAYFLOW, "Conversation.execute", _conversation, optional=True),
-        Patch(_WAYFLOW, "Conversation.execute_async", _conversation_async, optional=True),
+        Patch(_WAYFLOW, "Conversation.execute", executed, optional=True),
+        Patch(_WAYFLOW, "Conversation.execute_async", executed_async, optional=True),
     )

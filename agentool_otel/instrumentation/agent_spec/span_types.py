@@ -50,7 +50,8 @@ class SpanType(NamedTuple):
 
 
 def _root(span: Any) -> Operation:
-    trace = sys.modules[_TRACE].get_trace() if _TRACE in sys.modules else None
+    get_trace = getattr(sys.modules.get(_TRACE), "get_trace", None)
+    trace = None if get_trace is None else get_trace()
     extra = {"agentspec.trace.id": identity} if (identity := string(trace, "id")) else {}
     return WorkflowInvocation(
         workflow_name=string(trace, "name") or string(span, "name"), extra=extra

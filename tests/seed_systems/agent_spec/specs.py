@@ -6,19 +6,28 @@ from importlib import import_module
 from typing import Any
 
 __all__ = [
+    "ANSWER",
+    "QUESTION",
     "SECRET",
     "agent",
+    "answered",
+    "asked",
     "config",
     "event",
     "flow",
+    "model_call",
     "part",
     "remote_tool",
+    "requested",
+    "responded",
     "span",
     "to_json",
     "tool",
+    "tool_call",
 ]
 
 SECRET = "canary-7d1f"
+QUESTION, ANSWER = "Is it sunny?", "It is."
 
 _MODULES = {
     **dict.fromkeys(("Agent",), "agent"),
@@ -124,3 +133,43 @@ def flow() -> Any:
 
 def to_json(component: Any, **options: Any) -> str:
     return str(part("AgentSpecSerializer")().to_json(component, **options))
+
+
+def asked(component: Any, *said: tuple[str, str], tools: Any = ()) -> Any:
+    prompt = [part("Message")(role=role, content=text) for role, text in said]
+    return event(
+        "LlmGenerationRequest",
+        llm_config=component,
+        prompt=prompt,
+        tools=list(tools),
+        request_id="r",
+    )
+
+
+def answered(component: Any, text: str = ANSWER, **fields: Any) -> Any:
+    return event(
+        "LlmGenerationResponse", llm_config=component, content=text, request_id="r", **fields
+    )
+
+
+def model_call(text: str = ANSWER, **fields: Any) -> None:
+    component = config()
+    with span("LlmGenerationSpan", llm_config=component) as it:
+        it.add_event(asked(component, ("system", "Be brief."), ("user", QUESTION), tools=[tool()]))
+        it.add_event(answered(component, text, **fields))
+
+
+def tool_call(result: Any = "sunny", component: Any = None, **fields: Any) -> None:
+    component = component or tool()
+    with span("ToolExecutionSpan", tool=component, **fields) as it:
+        it.add_event(requested(component))
+        it.add_event(responded(component, {"result": result}))
+
+
+def requested(component: Any, request_id: str = "t") -> Any:
+    inputs = {"city": "Paris"}
+    return event("ToolExecutionRequest", tool=component, inputs=inputs, request_id=request_id)
+
+
+def responded(component: Any, outputs: Any) -> Any:
+    return event("ToolExecutionResponse", tool=component, outputs=outputs, request_id="t")
