@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from agentool_otel.emit.exceptions import error_type_of, str_of
+from agentool_otel.instrumentation.agent_spec.values import class_names
 
 __all__ = ["HANDED_OVER", "Failure", "handled", "raised", "raised_by_tool"]
 
@@ -45,7 +46,9 @@ class Failure:
 
     @property
     def interrupted(self) -> str | None:
-        return _INTERRUPTS.get(self.kind)
+        """What it says, if it is control flow; as are exceptions derived from such."""
+        names = [self.kind] if self.error is None else class_names(self.error)
+        return next((_INTERRUPTS[it] for it in names if it in _INTERRUPTS), None)
 
     @property
     def error_type(self) -> str:

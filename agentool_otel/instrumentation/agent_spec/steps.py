@@ -55,6 +55,7 @@ SCOPE = "agentool_otel.instrumentation.agent_spec"
 _STEP_KEY = create_key("agentool-otel-agent-spec-step")
 _RUNS = (AgentInvocation, WorkflowInvocation)
 _OWNS = frozenset({GRAPHS})
+_LATEST = 2**63
 _CALL_ID = "tcid__"
 """How LangGraph's adapter begins the description of a tool's span: the id of the call follows."""
 
@@ -124,6 +125,7 @@ class Step:
     # ------------------------------------------------------------------------------ beginning
 
     def start(self) -> None:
+        self._join()
         self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
 
     def _begin(self, operation: Any, content: Content | None = None) -> None:
@@ -156,7 +158,6 @@ class Step:
             inside = self.below.inside
         span.context = inside
         self.span = span
-        self._join()
         self._token = attach(inside)
 
     def _join(self) -> None:
@@ -284,7 +285,7 @@ class ToolStep(Step):
         return not self.elsewhere
 
     def start(self) -> None:
-        pass
+        self._join()
 
     def requested(self, event: Any) -> None:
         """Begin with the request: a `ToolExecutionRequest`, or None where there was none."""
@@ -425,5 +426,6 @@ class ModelStep(Step):
 
 
 def at(event: Any) -> int:
-    """Return when an event happened."""
-    return integer(event, "timestamp") or time_ns()
+    """Return when an event happened, which is now where it says no time that OTLP could hold."""
+    stated = integer(event, "timestamp")
+    return stated if stated is not None and 0 < stated < _LATEST else time_ns()

@@ -44,6 +44,7 @@ _MODULES = {
     **dict.fromkeys(("SpanProcessor",), "tracing.spanprocessor"),
     **dict.fromkeys(("Message",), "tracing.messages.message"),
     **dict.fromkeys(("ToolCall",), "tracing.events.llmgeneration"),
+    **dict.fromkeys(("Event",), "tracing.events"),
 }
 
 

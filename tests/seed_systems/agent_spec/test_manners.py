@@ -12,12 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from opentelemetry.context import get_current
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from agentool_otel.emit.session import session
 from agentool_otel.instrumentation.agent_spec import graphs
 from agentool_otel.instrumentation.agent_spec.conversations import conversing, executed
+from agentool_otel.instrumentation.agent_spec.events import EVENTS
 from agentool_otel.instrumentation.agent_spec.failures import raised
 from agentool_otel.instrumentation.agent_spec.instrumentor import AgentSpecInstrumentor
 from agentool_otel.instrumentation.agent_spec.listener import listener
@@ -212,6 +215,56 @@ def test_check_65_threads_at_once_have_a_trace_each(attached: Any) -> None:
     assert len(listener._open) == 0
 
 
+KINDS: dict[str, Any] = {
+    "AgentExecutionSpan": lambda: {"agent": agent()},
+    "FlowExecutionSpan": lambda: {"flow": flow()},
+    "NodeExecutionSpan": lambda: {"node": flow().nodes[2]},
+    "ToolExecutionSpan": lambda: {"tool": tool()},
+    "LlmGenerationSpan": lambda: {"llm_config": config()},
+    "RootSpan": dict,
+}
+ACTS = st.one_of(
+    st.sampled_from(sorted(KINDS)),
+    st.integers(0, 5),
+    st.tuples(st.integers(0, 5), st.sampled_from(sorted(EVENTS))),
+)
+"""A span of this kind begins, one ends, or one hears of an event."""
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(ACTS, max_size=12))
+def test_check_65_in_any_order_each_span_is_recorded_once_and_nothing_stays(
+    attached: Any, acts: list[Any]
+) -> None:
+    attached.forget()
+    contextvars.copy_context().run(act_all, attached, acts)
+
+
+def act_all(attached: Any, acts: list[Any]) -> None:
+    before, spans = get_current(), list[Any]()
+    with part("Trace")(), conversing({"id": "talk-1"}):
+        for act in acts:
+            do(act, spans)
+    assert get_current() is before
+    assert [it.name for it in spans if listener._open.get(it.id) is not None] == []
+    assert len(attached.finished()) == len(spans) + 1
+
+
+def do(act: Any, spans: list[Any]) -> None:
+    """Spans end in any order, once each; what they hear of has no fields."""
+    if isinstance(act, str):
+        spans.append(span(act, **KINDS[act]()))
+        spans[-1].start()
+        return
+    at, name = act if isinstance(act, tuple) else (act, None)
+    if at >= len(spans):
+        return
+    if name is not None:
+        spans[at].add_event(type(name, (part("Event"),), {})())
+    elif spans[at].end_time is None:
+        spans[at].end()
+
+
 # ------------------------------------------------------------------------------- values of any kind
 
 VALUES = {
@@ -278,9 +331,12 @@ def test_check_65_an_interrupted_tool_has_not_failed(attached: Any) -> None:
     class GraphInterrupt(Exception):
         """As LangGraph's, by which a tool asks a human: it is called again later."""
 
+    class NodeInterrupt(GraphInterrupt):
+        pass
+
     with span("ToolExecutionSpan", tool=tool()) as it:
         it.add_event(requested(tool()))
-        with raised(GraphInterrupt("Really?")):
+        with raised(NodeInterrupt("Really?")):
             it.add_event(responded(tool(), {"result": None}))
     found = named(attached, "execute_tool get_weather").attributes
     assert found["agentool.interrupted"] == "GraphInterrupt"
@@ -297,6 +353,15 @@ def test_check_65_an_error_without_length_is_an_error(attached: Any) -> None:
         except Falsy:
             it.add_event(responded(tool(), {"result": None}))
     assert named(attached, "execute_tool get_weather").attributes["error.type"].endswith("Falsy")
+
+
+@pytest.mark.parametrize("timestamp", [0, -1, 2**63, 10**40])
+def test_check_65_a_time_that_is_none_is_now(timestamp: int, attached: Any) -> None:
+    with span("AgentExecutionSpan", agent=agent()) as run:
+        said = event("HumanInTheLoopRequest", request_id="h", content={})
+        run.add_event(said.model_copy(update={"timestamp": timestamp}))
+    run = named(attached, "invoke_agent weather")
+    assert run.start_time <= run.events[0].timestamp <= run.end_time
 
 
 def test_check_65_a_confirmation_that_is_no_truth_value_is_left_out(attached: Any) -> None:
