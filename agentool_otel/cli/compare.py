@@ -69,6 +69,7 @@ def command(
     """
     if match is not None and cases is None:
         raise ConfigurationError("--match needs cases; hint: --cases FILE")
+    documents: list[EvalCase | Assertion] = []
     problems: list[Problem] = []
     with ExitStack() as held:
         comparison = Comparison(by)
@@ -79,25 +80,32 @@ def command(
         every = [Runs(it) for it in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
-        unselected = 0
-        for runs in every:
-            for run in runs.runs():
-                if selection is None or selection.holds(run.rebuilt or run.trace):
-                    comparison.add(run.trace, run.rebuilt, _results(evaluation, run))
-                else:
-                    unselected += 1
-            problems = [*problems, *runs.problems]
+        unselected = sum(_add(runs, comparison, evaluation, selection) for runs in every)
+        problems = [*problems, *(problem for runs in every for problem in runs.problems)]
         groups = comparison.groups()
         if (lines := data.get("--output")) is not None:
             for group in groups:
                 lines.write(json_codec.dumps(group.to_dict(by)).encode() + b"\n")
-    _print(groups, by, 0 if cases is None else _cases_in(documents))
+    _print(groups, by, _cases_in(documents))
     report(problems)
     if not groups:
         _say_nothing(every, unselected)
     elif cases is not None:
         _say_unmatched(groups, cases, match)
     return 1 if problems else 0
+
+
+def _add(
+    every: Runs, comparison: Comparison, evaluation: Evaluation | None, selection: Selection | None
+) -> int:
+    """Add the runs of a source that are selected; return how many are not."""
+    unselected = 0
+    for run in every.runs():
+        if selection is None or selection.holds(run.rebuilt or run.trace):
+            comparison.add(run.trace, run.rebuilt, _results(evaluation, run))
+        else:
+            unselected += 1
+    return unselected
 
 
 def _cases_in(documents: Iterable[EvalCase | Assertion]) -> int:
@@ -117,10 +125,10 @@ def _say_nothing(every: list[Runs], unselected: int) -> None:
 
 
 def _say_unmatched(groups: list[Group], cases: Path, match: str | None) -> None:
-    """Say what to do where hardly a run is a try of a case."""
+    """Say what makes a run a try of a case, where some are of none."""
     if any(group.caseless for group in groups) and match is None:
         say(
-            f" hint: a run is a try of a case of {cases} if it has its input; where agents are told"
+            f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input; where agents are told"
             " more than that, use --match contains"
         )
 

@@ -70,7 +70,8 @@ def _by_sample(results: Any) -> dict[str, dict[str, _Found]]:
 
 def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
     if not isinstance(results, Mapping):
-        for (sample, metric), (value, details) in (record(get(results, "results")) or {}).items():
+        live: Mapping[Any, Any] = record(get(results, "results")) or {}
+        for (sample, metric), (value, details) in live.items():
             yield sample, metric, value, details
         return
     for sample, metrics in results.items():

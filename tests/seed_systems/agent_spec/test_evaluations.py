@@ -113,7 +113,7 @@ def test_check_71_samples_are_found_by_their_text_as_well() -> None:
 
 def test_check_71_numbers_of_numpy_are_numbers() -> None:
     numpy = pytest.importorskip("numpy", reason="numpy is not installed")
-    held = {("q", "exact"): (numpy.bool_(True), {}), ("q", "f1"): (numpy.float32(0.5), {})}
+    held: Any = {("q", "exact"): (numpy.bool_(True), {}), ("q", "f1"): (numpy.float32(0.5), {})}
     [result] = eval_results(SimpleNamespace(results=held))
     assert result.passed is True
     assert [it.score for it in result.assertion_results] == [1.0, 0.5]
