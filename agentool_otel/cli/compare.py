@@ -128,8 +128,8 @@ def _say_unmatched(groups: list[Group], cases: Path, match: str | None) -> None:
     """Say what makes a run a try of a case, where some are of none."""
     if any(group.caseless for group in groups) and match is None:
         say(
-            f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input; where"
-            " agents are told more than that, use --match contains"
+            f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input;"
+            " where agents are told more than that, use --match contains"
         )
 
 
