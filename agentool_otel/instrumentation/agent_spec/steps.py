@@ -142,7 +142,7 @@ class Step:
             scope=SCOPE,
             content=content,
             parent=parent,
-            owner=None if isinstance(operation, ToolExecution) else _OWNS,
+            owner=_OWNS if self.known.executed else None,
             start_ns=self.start_ns,
         )
         name = self.known.name(self.source)

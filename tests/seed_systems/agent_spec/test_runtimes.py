@@ -190,6 +190,18 @@ def test_check_70_every_call_is_recorded_once_with_everything_attached(
     ]
 
 
+def test_check_70_a_graph_that_is_not_agent_specs_is_an_agent_inside_a_trace(
+    all_attached: Any,
+) -> None:
+    missing("langgraph")
+    graph: Any = __import__("langgraph.graph", fromlist=["StateGraph"]).StateGraph(dict)
+    graph.add_node("answer", lambda state: state)
+    graph.set_entry_point("answer")
+    with part("Trace")(name="talk"):
+        graph.compile(name="by hand").invoke({"q": QUESTION})
+    assert lines(all_attached) == ["invoke_workflow talk", "  invoke_agent by hand"]
+
+
 VERSIONS = ["25.4.1", "25.4.2", "26.1.0", "26.1.2", "26.3.1"]
 
 
