@@ -12,16 +12,17 @@ would make the program's own one an error ("cannot create two nested Traces").
     evaluation              a span of its own, with the judgements below it
     model call              chat, unless a client of ours, or LangChain's instrumentor, has it
 
-LangGraph's and WayFlow's adapters tell of all this. Of the others' runs nothing is told: those of
-OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agent Framework spans of
-their own; each lies below the `Trace` that the program has opened.
+LangGraph's and WayFlow's adapters tell of all this; before 26.1.2, LangGraph's of model and tool
+calls alone: its agents are graphs to LangChain's instrumentor. Of the others' runs nothing is told:
+those of OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agent Framework
+spans of their own; each lies below the `Trace` that the program has opened.
 
 Not seen: what a thread does that has no copy of the context has no parent, as for pyagentspec.
 What WayFlow's own tracing hands to exporters of OpenTelemetry comes from no tracer, so it cannot be
 replaced: spans without GenAI names, in a trace of their own, of which a rebuild makes no run.
 
-Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1; wayflowcore
-tracing/opentelemetry/span.py at 26.3.0.
+Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1, adapters/langgraph at 26.1.0 and
+26.1.2; wayflowcore tracing/opentelemetry/span.py at 26.3.0.
 """
 
 from __future__ import annotations
