@@ -13,20 +13,25 @@ tracing.py at 26.3.1.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from typing import Any
+from weakref import WeakSet
 
 from opentelemetry.context import get_current
 
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.agent_spec.failures import raised
-from agentool_otel.instrumentation.kit.instrumentor import Wrapper
 from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
 from agentool_otel.providers.fields import get
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]
+
+
+_framed: WeakSet[Callable[..., Any]] = WeakSet()
+"""Methods of graphs that have frames. Plain functions: a graph with them can be copied."""
 
 
 def loaded(component: Any, enabled: Callable[[], bool]) -> None:
@@ -34,18 +39,11 @@ def loaded(component: Any, enabled: Callable[[], bool]) -> None:
     with guarded("reading a graph of Agent Spec"):
         for name, around in (("stream", _streamed), ("astream", _streamed_async)):
             method = vars(component).get(name) if hasattr(component, "__dict__") else None
-            if callable(method):  # the adapter's own, which opens the span
+            if callable(method) and method not in _framed:  # the adapter's, which opens the span
+                framed = around(method, enabled)
+                _framed.add(framed)
                 with suppress(AttributeError, TypeError, ValueError):
-                    setattr(component, name, _framed(method, around, enabled))
-
-
-def _framed(method: Any, around: Wrapper, enabled: Callable[[], bool]) -> Any:
-    """Return a method with a wrapper, which it has once however often its graph is loaded."""
-    from wrapt import FunctionWrapper
-
-    if getattr(method, "_self_wrapper", None) is around:
-        return method
-    return FunctionWrapper(method, around, enabled)
+                    setattr(component, name, framed)
 
 
 def tool_failed(
@@ -69,16 +67,22 @@ def _error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | Non
     return error if isinstance(error, BaseException) else None
 
 
-def _streamed(
-    method: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Generator[Any, None, None]:
-    return steps(method(*args, **kwargs), _frame(args, kwargs))
+def _streamed(method: Callable[..., Any], enabled: Callable[[], bool]) -> Callable[..., Any]:
+    @wraps(method)
+    def stream(*args: Any, **kwargs: Any) -> Any:
+        values = method(*args, **kwargs)
+        return steps(values, _frame(args, kwargs)) if enabled() else values
+
+    return stream
 
 
-def _streamed_async(
-    method: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> AsyncGenerator[Any, None]:
-    return steps_async(method(*args, **kwargs), _frame(args, kwargs))
+def _streamed_async(method: Callable[..., Any], enabled: Callable[[], bool]) -> Callable[..., Any]:
+    @wraps(method)
+    def astream(*args: Any, **kwargs: Any) -> Any:
+        values = method(*args, **kwargs)
+        return steps_async(values, _frame(args, kwargs)) if enabled() else values
+
+    return astream
 
 
 def _frame(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:

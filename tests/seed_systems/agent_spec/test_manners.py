@@ -8,6 +8,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Coroutine, Generator
+from copy import deepcopy
 from types import SimpleNamespace
 from typing import Any
 
@@ -428,3 +429,4 @@ def test_check_70_a_graph_that_is_loaded_again_is_wrapped_once(attached: Any) ->
     once = component.stream
     graphs.loaded(component, lambda: True)
     assert component.stream is once
+    assert deepcopy(component).stream is once
