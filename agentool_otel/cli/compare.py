@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -16,12 +16,13 @@ from agentool_otel.cli._data_files import data_files
 from agentool_otel.cli._output import report, say, view
 from agentool_otel.cli._runs import Run, Runs
 from agentool_otel.cli._selection import selecting
+from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.comparison import BY, Comparison, Group
 from agentool_otel.evaluation.running import Evaluation
 from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.ground import json_codec
-from agentool_otel.model.documents import EvalResult
+from agentool_otel.model.documents import Assertion, EvalCase, EvalResult
 from agentool_otel.model.problems import Problem
 
 __all__ = ["command"]
@@ -66,6 +67,9 @@ def command(
     A run with all runs inside it counts once. Latencies are those of outermost runs; tokens and
     tool calls are means per run, over the runs that say.
     """
+    if match is not None and cases is None:
+        raise ConfigurationError("--match needs cases; hint: --cases FILE")
+    documents: list[EvalCase | Assertion] = []
     problems: list[Problem] = []
     with ExitStack() as held:
         comparison = Comparison(by)
@@ -76,30 +80,67 @@ def command(
         every = [Runs(it) for it in sources] or [Runs(None)]
         inputs = [*(file for runs in every for file in runs.files), *([cases] if cases else [])]
         data = held.enter_context(data_files({"--output": output}, inputs))
-        for runs in every:
-            for run in runs.runs():
-                if selection is None or selection.holds(run.rebuilt or run.trace):
-                    comparison.add(run.trace, run.rebuilt, _results(evaluation, run))
-            problems = [*problems, *runs.problems]
+        unselected = sum(_add(runs, comparison, evaluation, selection) for runs in every)
+        problems = [*problems, *(problem for runs in every for problem in runs.problems)]
         groups = comparison.groups()
         if (lines := data.get("--output")) is not None:
             for group in groups:
                 lines.write(json_codec.dumps(group.to_dict(by)).encode() + b"\n")
-    _print(groups, by)
+    _print(groups, by, _cases_in(documents))
     report(problems)
     if not groups:
-        say("no runs to compare")
+        _say_nothing(every, unselected)
+    elif cases is not None:
+        _say_unmatched(groups, cases, match)
     return 1 if problems else 0
 
 
-def _results(evaluation: Evaluation | None, run: Run) -> list[EvalResult]:
+def _add(
+    every: Runs, comparison: Comparison, evaluation: Evaluation | None, selection: Selection | None
+) -> int:
+    """Add the runs of a source that are selected; return how many are not."""
+    unselected = 0
+    for run in every.runs():
+        if selection is None or selection.holds(run.rebuilt or run.trace):
+            comparison.add(run.trace, run.rebuilt, _results(evaluation, run))
+        else:
+            unselected += 1
+    return unselected
+
+
+def _cases_in(documents: Iterable[EvalCase | Assertion]) -> int:
+    """Return how many cases there are; assertions alone are about every run."""
+    return len({it.case_id for it in documents if isinstance(it, EvalCase)})
+
+
+def _say_nothing(every: list[Runs], unselected: int) -> None:
+    """Say why there is nothing to compare."""
+    spans = sum(runs.spans_read for runs in every)
+    if unselected:
+        say(f"no runs to compare: {_text.count(unselected, 'run')} not selected")
+        return
+    say(f"no runs to compare among {_text.count(spans, 'span')}")
+    if spans:
+        say(" hint: no span is an agent run or a model call; agentool-otel show --spans shows them")
+
+
+def _say_unmatched(groups: list[Group], cases: Path, match: str | None) -> None:
+    """Say what makes a run a try of a case, where some are of none."""
+    if any(group.caseless for group in groups) and match is None:
+        say(
+            f" hint: a run is a try of a case of {_text.line(str(cases))} if it has its input;"
+            " where agents are told more than that, use --match contains"
+        )
+
+
+def _results(evaluation: Evaluation | None, run: Run) -> list[EvalResult] | None:
     if evaluation is None:
-        return []
+        return None
     outcomes = evaluation.put(run.rebuilt or run.trace)
     return [result for outcome in outcomes for result in outcome.results]
 
 
-def _print(groups: list[Group], by: str) -> None:
+def _print(groups: list[Group], by: str, cases: int) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column(by, no_wrap=True)
     for heading in _HEADINGS:
@@ -112,13 +153,22 @@ def _print(groups: list[Group], by: str) -> None:
         wide = console.options.update(max_width=_WIDEST)
         console.width = max(console.width, Measurement.get(console, wide, table).maximum)
         console.print(table)
-    for line in (line for group in groups for line in _unsaid(group)):
+    for line in (line for group in groups for line in _unsaid(group, cases)):
         console.print(Text(_text.line(line), "dim"), soft_wrap=True)
 
 
-def _unsaid(group: Group) -> Iterator[str]:
-    """Yield what is not known of a group."""
+def _unsaid(group: Group, cases: int) -> Iterator[str]:
+    """Yield what is not known of a group.
+
+    Args:
+        group: its figures.
+        cases: how many its runs may be tries of; 0 where none were given.
+    """
     runs = _text.count(group.runs, "run")
+    if group.caseless:
+        yield f"{group.name}: no case for {group.caseless:,} of {runs}"
+    if group.cases is not None and (untried := cases - len(group.cases)) > 0:
+        yield f"{group.name}: no run for {untried:,} of {_text.count(cases, 'case')}"
     for what, count in group.unsaid.items():
         yield f"{group.name}: {what} not said by {count:,} of {runs}"
     if group.not_evaluated:

@@ -9,13 +9,13 @@ Source: pyagentspec evaluation/evaluator/evaluation_results.py at 26.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from math import isfinite
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, encode, jsonable
+from agentool_otel.emit.exceptions import str_of
 from agentool_otel.model.documents import AssertionResult, EvalResult
 from agentool_otel.providers.fields import get, items, record
 
@@ -38,51 +38,47 @@ def eval_results(
 
     Args:
         results: an `EvaluationResults`, or what its `to_dict` gives, perhaps by way of JSON.
-        traces: by sample, the id of the trace that was judged.
+        traces: by sample, or by its text, the id of the trace that was judged.
         eval_id: the evaluation they belong to.
         evaluated_at: when it was made, RFC 3339.
     """
+    judged = {str(sample): trace_id for sample, trace_id in (traces or {}).items()}
     return [
-        _result(sample, metrics, traces or {}, eval_id, evaluated_at)
+        EvalResult(
+            eval_id=UNSET if eval_id is None else eval_id,
+            case_id=sample,
+            trace_id=judged.get(sample, UNSET),
+            passed=_passed([value for value, _ in metrics.values()]),
+            assertion_results=[_assertion(name, *found) for name, found in metrics.items()],
+            evaluated_at=UNSET if evaluated_at is None else evaluated_at,
+        )
         for sample, metrics in _by_sample(results).items()
     ]
 
 
-def _by_sample(results: Any) -> Mapping[Hashable, Any]:
-    """Return `{sample: {metric: {value, details}}}`, which `to_dict` gives in words alone."""
-    held: Mapping[Any, Any] | None = None
-    if not isinstance(results, Mapping):
-        held = record(get(results, "results"))
-    if held is None:
-        return results if isinstance(results, Mapping) else {}
-    found: dict[Hashable, dict[str, Any]] = {}
-    for (sample, metric), (value, details) in held.items():
-        found.setdefault(sample, {})[str(metric)] = {"value": value, "details": details}
+_Found = tuple[Any, dict[str, Any]]
+"""The value of a metric as plain JSON, and its details."""
+
+
+def _by_sample(results: Any) -> dict[str, dict[str, _Found]]:
+    """Return what each metric has found of each sample."""
+    found: dict[str, dict[str, _Found]] = {}
+    for sample, metric, value, details in _rows(results):
+        found.setdefault(str(sample), {})[str(metric)] = jsonable(value), record(details) or {}
     return found
 
 
-def _result(
-    sample: Hashable,
-    metrics: Mapping[str, Any],
-    traces: Mapping[Hashable, str],
-    eval_id: str | None,
-    evaluated_at: str | None,
-) -> EvalResult:
-    assertions = [_assertion(name, found) for name, found in metrics.items()]
-    return EvalResult(
-        eval_id=UNSET if eval_id is None else eval_id,
-        case_id=str(sample),
-        trace_id=traces.get(sample, UNSET),
-        passed=_passed([_value(found) for found in metrics.values()]),
-        assertion_results=assertions,
-        evaluated_at=UNSET if evaluated_at is None else evaluated_at,
-    )
-
-
-def _value(found: Any) -> Any:
-    """Return the value of a metric; `to_dict` writes none as the text `null`."""
-    value = get(found, "value")
-    return None if value == "null" else value
+def _rows(results: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+    if not isinstance(results, Mapping):
+        live: Mapping[Any, Any] = record(get(results, "results")) or {}
+        for (sample, metric), (value, details) in live.items():
+            yield sample, metric, value, details
+        return
+    for sample, metrics in results.items():
+        for metric, held in (record(metrics) or {}).items():
+            value = get(held, "value")
+            # `to_dict` writes what could not be computed as a text.
+            yield sample, metric, None if value == "null" else value, get(held, "details")
 
 
 def _passed(values: Sequence[Any]) -> bool | None:
@@ -93,19 +89,22 @@ def _passed(values: Sequence[Any]) -> bool | None:
     return None if not verdicts or any(it is None for it in values) else True
 
 
-def _assertion(name: str, found: Any) -> AssertionResult:
-    value, details = _value(found), record(get(found, "details")) or {}
+def _assertion(name: str, value: Any, details: dict[str, Any]) -> AssertionResult:
     members: dict[str, Any] = {"assertion_type": name, "passed": None}
     said = {key: it for key, it in details.items() if not str(key).startswith("__")}
     if isinstance(value, bool):
         members |= {"passed": value, "score": 1.0 if value else 0.0}
-    elif isinstance(value, (int, float)) and isfinite(value) and 0 <= value <= 1:
+    elif isinstance(value, (int, float)) and 0 <= value <= 1:
         members["score"] = value
     elif value is None:
         attempts = items(details, "__failed_attempts")
-        said = {"failed": [str(it) for it in attempts]} if attempts else said
+        said = {"failed": [_reason(it) for it in attempts]} if attempts else said
     else:
-        members["value"] = jsonable(value)
+        members["value"] = value
     if said:
-        members["reason"] = encode(jsonable(said))
+        members["reason"] = encode(said)
     return AssertionResult.from_dict(members)
+
+
+def _reason(attempt: Any) -> str:
+    return str_of(attempt) if isinstance(attempt, BaseException) else as_text(attempt)

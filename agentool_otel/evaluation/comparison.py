@@ -1,7 +1,8 @@
 """Runs compared by what they were made in: how many hold, how long they take, what they cost.
 
 A run with everything inside it counts once: tokens, tool calls and errors of the runs inside are
-its own. What its spans do not say is not counted as nothing, but named.
+its own. So does a run that is added again, from a recording that holds it as well. What its spans
+do not say is not counted as nothing, but named.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from math import ceil
 from statistics import fmean, median, stdev
 from typing import Any, NamedTuple
 
+from msgspec import UnsetType
+
+from agentool_otel.capture.runs import FAILED
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.judged import known
 from agentool_otel.model.documents import EvalResult, ReasoningTrace, TraceMetrics
@@ -22,6 +26,8 @@ FRAMEWORK = "framework"
 BY = (FRAMEWORK, *FACETS)
 """What runs are grouped by."""
 _UNKNOWN = "(unknown)"
+_LARGEST = 2**63 - 1
+"""What OTLP's integers hold."""
 
 
 class Latency(NamedTuple):
@@ -44,6 +50,10 @@ class Group(NamedTuple):
     failed: int
     not_evaluated: int
     """Of the results of cases: 0 of all three where none were given."""
+    cases: frozenset[str] | None
+    """The ids of the cases that were tried; None where none were given."""
+    caseless: int
+    """Runs that are a try of no case; 0 where none were given."""
     latency: Latency | None
     tokens: float | None
     """Per run, over the runs that say."""
@@ -51,7 +61,7 @@ class Group(NamedTuple):
     """Per run, over the runs that say."""
     tool_errors: int
     errors: int
-    """Runs that failed."""
+    """Runs that failed: those whose span is an error."""
     unsaid: dict[str, int]
     """What runs do not say, and how many do not."""
 
@@ -64,7 +74,8 @@ class Group(NamedTuple):
     def to_dict(self, by: str) -> dict[str, Any]:
         """Return the figures as a JSON object, the name under what the groups are by."""
         latency = None if self.latency is None else self.latency._asdict()
-        figures = {**self._asdict(), "latency": latency, "correct": self.correct}
+        cases = None if self.cases is None else len(self.cases)
+        figures = {**self._asdict(), "latency": latency, "correct": self.correct, "cases": cases}
         return {by: figures.pop("name"), **figures}
 
 
@@ -79,7 +90,8 @@ class _Run(NamedTuple):
     tool_calls: float | None
     tool_errors: int
     failed: bool
-    verdicts: tuple[bool | None, ...]
+    verdicts: tuple[tuple[str, bool | None], ...] | None
+    """Of each case that it is a try of; None where no cases were given."""
 
 
 class Comparison:
@@ -92,34 +104,37 @@ class Comparison:
             by: one of `BY`.
         """
         self._by = by
-        self._runs: list[_Run] = []
+        self._runs: dict[_Run, None] = {}
 
     def add(
-        self, trace: ReasoningTrace, rebuilt: Rebuilt | None, results: Iterable[EvalResult] = ()
+        self,
+        trace: ReasoningTrace,
+        rebuilt: Rebuilt | None,
+        results: Iterable[EvalResult] | None = None,
     ) -> None:
-        """Add a run, in any order.
+        """Add a run, in any order. The same run again changes nothing.
 
         Args:
             trace: its document.
             rebuilt: what that was rebuilt of; without it nothing is known of the framework.
-            results: what evaluators made of it.
+            results: what evaluators made of it, for each case that it is a try of; None where
+                there are no cases.
         """
         metrics = known(trace.metrics) or TraceMetrics()
         above = (known(trace.metadata) or {}).get("parent_trace_id")
-        duration_ms = known(metrics.total_duration_ms)
-        self._runs.append(
-            _Run(
-                trace.trace_id,
-                above if isinstance(above, str) else None,
-                self._name(trace, rebuilt),
-                None if duration_ms is None else duration_ms / 1000,
-                known(metrics.total_tokens),
-                known(metrics.tool_call_count),
-                sum(known(it.error) is not None for it in trace.tool_results()),
-                trace.status in ("error", "timeout"),
-                tuple(it.passed for it in results),
-            )
+        duration_ms = _figure(metrics.total_duration_ms)
+        run = _Run(
+            trace.trace_id,
+            above if isinstance(above, str) else None,
+            self._name(trace, rebuilt),
+            None if duration_ms is None else duration_ms / 1000,
+            _figure(metrics.total_tokens),
+            _figure(metrics.tool_call_count),
+            sum(known(it.error) is not None for it in trace.tool_results()),
+            trace.status in FAILED,
+            None if results is None else tuple((it.case_id, it.passed) for it in results),
         )
+        self._runs[run] = None
 
     def _name(self, trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str | None:
         if self._by == FRAMEWORK:
@@ -155,7 +170,8 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]]) -> Group:
     durations = _known(task[0].duration_s for task in tasks)
     tokens = _known(_sum(run.tokens for run in task) for task in tasks)
     calls = _known(_sum(run.tool_calls for run in task) for task in tasks)
-    verdicts = [it for task in tasks for it in _verdicts(task)]
+    tries = [it for task in tasks if (it := _verdicts(task)) is not None]
+    verdicts = [passed for of in tries for _, passed in of]
     missing = {"latency": durations, "tokens": tokens, "tool calls": calls}
     return Group(
         name=name,
@@ -163,6 +179,8 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]]) -> Group:
         passed=verdicts.count(True),
         failed=verdicts.count(False),
         not_evaluated=verdicts.count(None),
+        cases=frozenset(case_id for of in tries for case_id, _ in of) if tries else None,
+        caseless=sum(not of for of in tries),
         latency=_latency(durations),
         tokens=fmean(tokens) if tokens else None,
         tool_calls=fmean(calls) if calls else None,
@@ -172,9 +190,15 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]]) -> Group:
     )
 
 
-def _verdicts(task: Sequence[_Run]) -> Sequence[bool | None]:
+def _verdicts(task: Sequence[_Run]) -> Sequence[tuple[str, bool | None]] | None:
     """Return the verdicts on the outermost run that has some: those inside are asked the same."""
-    return next((run.verdicts for run in task if run.verdicts), ())
+    return next((run.verdicts for run in task if run.verdicts), task[0].verdicts)
+
+
+def _figure(value: float | UnsetType | None) -> float | None:
+    """Return a number that can be added up; None for any other, which says nothing of a run."""
+    number = known(value)
+    return number if number is not None and -_LARGEST <= number <= _LARGEST else None
 
 
 def _known(values: Iterable[float | None]) -> list[float]:

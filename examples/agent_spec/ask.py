@@ -113,15 +113,22 @@ def weather_model(request: Request) -> Turn | str:
     return call("get_weather", city=city)
 
 
-def installed(module: str) -> bool:
-    try:
-        import_module(module)
-    except ImportError:
-        return False
-    return True
+def missing(name: str) -> str | None:
+    """Return a module that a runtime needs and that is not installed."""
+    needed = RUNTIMES[name][0]
+    for module in (needed,) if name == "crewai" else ("pyagentspec", needed):
+        try:
+            import_module(module)
+        except ImportError:
+            return module
+    return None
 
 
 def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in RUNTIMES]
+    if unknown:
+        print(f"no runtime {unknown[0]!r}: use {', '.join(RUNTIMES)}", file=sys.stderr)
+        return 2
     agentool_otel.instrument()
     os.environ.setdefault("OPENAI_API_KEY", "none")
     os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "true")  # it would upload its own
@@ -132,12 +139,11 @@ def main(names: list[str]) -> int:
             model.rule(weather_model)
             url = model.base_url
         for name in names or list(RUNTIMES):
-            module, ask = RUNTIMES[name]
-            if not installed(module):
-                print(f"{name}: not installed")
+            if (module := missing(name)) is not None:
+                print(f"{name}: {module} is not installed")
                 continue
             for question in QUESTIONS:
-                print(f"{name}: {ask(specification(url), question)}")
+                print(f"{name}: {RUNTIMES[name][1](specification(url), question)}")
     return 0
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentool_otel.capture.runs import FAILED
 from agentool_otel.evaluation.comparison import Comparison
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
@@ -66,6 +67,14 @@ def test_what_is_not_said_is_named_beside_the_table(invoke: Invoke) -> None:
     assert "one: tokens not said by 1 of 2 runs" in shown
 
 
+@pytest.mark.parametrize("number", [10**400, float("nan"), float("inf"), -(10**400)])
+def test_numbers_that_cannot_be_added_up_say_nothing(number: float, invoke: Invoke) -> None:
+    odd = dict.fromkeys(("total_duration_ms", "total_tokens", "tool_call_count"), number)
+    [row] = rows(invoke, document(0), document(1, metrics=odd))
+    assert (row["tokens"], row["tool_calls"], row["latency"]["mean_s"]) == (10, 1, 0.1)
+    assert row["unsaid"] == {"latency": 1, "tokens": 1, "tool calls": 1}
+
+
 def test_a_run_inside_another_counts_with_that(invoke: Invoke) -> None:
     inner = document(1, agent_id="two", metadata={"parent_trace_id": "run-0"})
     results = [{"type": "tool_result", "tool_result": {"error": "no network"}}]
@@ -80,23 +89,66 @@ def test_runs_around_each_other_are_counted_all_the_same(invoke: Invoke) -> None
     assert sum(row["runs"] for row in rows(invoke, *circle)) in (1, 2)
 
 
+def write_cases(*numbers: int) -> None:
+    cases = [
+        {
+            "case_id": f"c{n}",
+            "input": f"question {n}",
+            "assertions": [{"type": "output_contains", "text": "yes"}],
+        }
+        for n in numbers
+    ]
+    Path("cases.json").write_text(json.dumps(cases))
+
+
 def test_cases_say_how_many_are_correct(invoke: Invoke) -> None:
-    Path("cases.json").write_text(
-        json.dumps(
-            [
-                {
-                    "case_id": f"c{n}",
-                    "input": f"question {n}",
-                    "assertions": [{"type": "output_contains", "text": "yes"}],
-                }
-                for n in (0, 1)
-            ]
-        )
-    )
+    write_cases(0, 1)
     told = [document(0, output="yes"), document(1, output="no"), document(2, output="yes")]
     [row] = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
     assert (row["passed"], row["failed"], row["correct"]) == (1, 1, 0.5)
     assert "1/2" in invoke("compare", "runs.jsonl", "--cases", "cases.json").stdout
+
+
+def test_runs_without_a_case_and_cases_without_a_run_are_named(invoke: Invoke) -> None:
+    write_cases(0, 1)
+    told = [document(0, output="yes"), document(7), document(1, output="yes", agent_id="two")]
+    one, _ = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
+    assert (one["cases"], one["caseless"]) == (1, 1)
+    shown = invoke("compare", "runs.jsonl", "--by", "agent", "--cases", "cases.json")
+    assert "one: no case for 1 of 2 runs" in shown.stdout
+    assert "one: no run for 1 of 2 cases" in shown.stdout
+    assert "two: no run for 1 of 2 cases" in shown.stdout
+    assert "--match contains" in shown.stderr
+    assert "no case" not in invoke("compare", "runs.jsonl", "--by", "agent").stdout
+
+
+def test_assertions_alone_are_about_every_run(invoke: Invoke) -> None:
+    Path("cases.json").write_text(json.dumps([{"type": "output_contains", "text": "yes"}]))
+    told = [document(0, output="yes"), document(1, output="no")]
+    [row] = rows(invoke, *told, args=("--by", "agent", "--cases", "cases.json"))
+    assert (row["correct"], row["caseless"]) == (0.5, 0)
+    shown = invoke("compare", "runs.jsonl", "--by", "agent", "--cases", "cases.json")
+    assert "no run" not in shown.stdout
+
+
+def test_a_rule_without_cases_is_refused(invoke: Invoke) -> None:
+    Path("runs.jsonl").write_text(json.dumps(document(0)))
+    shown = invoke("compare", "runs.jsonl", "--match", "contains")
+    assert shown.exit_code == 2
+    assert "--cases FILE" in shown.stderr
+
+
+def test_a_run_that_two_recordings_hold_counts_once(invoke: Invoke) -> None:
+    rows(invoke, document(0), document(1))
+    invoke("compare", "runs.jsonl", "runs.jsonl", "--by", "agent", "-o", "figures.jsonl")
+    row = json.loads(Path("figures.jsonl").read_text())
+    assert (row["runs"], row["tokens"], row["tool_calls"]) == (2, 10, 1)
+
+
+@pytest.mark.parametrize("status", sorted(FAILED))
+def test_a_run_whose_span_is_an_error_has_failed(status: str, invoke: Invoke) -> None:
+    [row] = rows(invoke, document(0), document(1, status=status))
+    assert row["errors"] == 1
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60))
@@ -153,4 +205,7 @@ def test_no_figure_is_cut_where_the_terminal_is_narrow(
 
 def test_nothing_to_compare_is_said(invoke: Invoke) -> None:
     Path("runs.jsonl").write_text("")
-    assert "no runs to compare" in invoke("compare", "runs.jsonl").stderr
+    assert "no runs to compare among 0 spans" in invoke("compare", "runs.jsonl").stderr
+    rows(invoke, document(0))
+    shown = invoke("compare", "runs.jsonl", "--agent", "nobody").stderr
+    assert "no runs to compare: 1 run not selected" in shown

@@ -75,7 +75,8 @@ PROMISES: dict[int, str] = {
     67: "masking stays; sensitive headers and keys never leave",
     68: "arguments in Python's notation; call ids reconciled",
     69: "five types of tools and ToolSpecs, without loss; the real loader takes them",
-    70: "beside the user's own trace, without one, beside other processors; nothing twice",
+    70: "beside the user's own trace, without one, beside other processors and a runtime's own "
+    "spans; nothing twice",
     71: "evaluators' results become evaluation events and EvalResults",
     72: "swarms, managers, humans in the loop, confirmations, snapshots",
     73: "versions 25.4.1 to 26.3.1 of the language",

@@ -1,8 +1,8 @@
 """Evaluations by `pyagentspec.evaluation`: a span around each, and the judgements below it.
 
-Each value of a metric is a judgement: a truth value is 1 or 0 and passes or fails, a number is the
-score, another value the label. A metric that could not be computed has neither, and the label
-`not_evaluated`. The sample is the case. Details are content.
+Each value of a metric is a judgement: a truth value is 1 or 0 and passes or fails, a finite number
+is the score, a text the label. A metric that could not be computed has neither, and the label
+`not_evaluated`. The sample is the case. Details, and values of other kinds, are content.
 
 Source: pyagentspec evaluation/evaluator, evaluation/metrics/metrics.py at 26.3.1.
 """
@@ -10,10 +10,12 @@ Source: pyagentspec evaluation/evaluator, evaluation/metrics/metrics.py at 26.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.content.policy import label as short
+from agentool_otel.emit.exceptions import str_of
 from agentool_otel.emit.judging import Judged, judge
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
@@ -30,7 +32,9 @@ async def evaluated(
     wrapped: Callable[..., Any], evaluator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """`Evaluator.evaluate`."""
-    names = [name for it in items(evaluator, "metrics") if (name := string(it, "name"))]
+    names: list[str] = []
+    with guarded("reading the metrics of an evaluation"):
+        names = [name for it in items(evaluator, "metrics") if (name := string(it, "name"))]
     step = start_step(
         Unclassified(extra={"agentspec.evaluation.metrics": names}),
         what="an evaluation of Agent Spec",
@@ -50,29 +54,44 @@ def _record(step: StepSpan, results: Mapping[Any, Any]) -> None:
         return
     judged = Judged(step.live.span)
     for (sample, metric), (value, details) in results.items():
-        judge(judged, _judgement(sample, str(metric), value, record(details) or {}))
+        with guarded("recording a result of an evaluation"):
+            judge(judged, _judgement(sample, metric, value, record(details) or {}))
 
 
 def _judgement(
-    sample: Hashable, metric: str, value: Any, details: dict[str, Any]
+    sample: Hashable, metric: Any, value: Any, details: dict[str, Any]
 ) -> EvaluationResult:
     said = {key: it for key, it in details.items() if not str(key).startswith("__")}
     known: dict[str, Any] = {agentool.EVAL_CASE_ID: short(sample)}
-    score, text = None, None
-    if value is None:
+    text = None
+    plain = jsonable(value)  # numpy's numbers among them
+    score = _score(plain)
+    if plain is None:
         text = "not_evaluated"
-        said = {"failed": [str(it) for it in items(details, "__failed_attempts")]}
-    elif isinstance(value, bool):
-        score, text = float(value), "pass" if value else "fail"
-        known[agentool.EVAL_PASSED] = value
-    elif isinstance(value, (int, float)):
-        score = float(value)
-    else:
-        text = short(value)
+        said = {"failed": [_reason(it) for it in items(details, "__failed_attempts")]}
+    elif isinstance(plain, bool):
+        text = "pass" if plain else "fail"
+        known[agentool.EVAL_PASSED] = plain
+    elif isinstance(plain, str):
+        text = short(plain)
+    elif score is None:
+        said = {"value": plain, **said}
     return EvaluationResult(
         name=short(metric),
         score=score,
         label=text,
-        explanation=encode(jsonable(said)) if any(said.values()) else None,
+        explanation=encode(said) if said and said != {"failed": []} else None,
         extra=known,
     )
+
+
+def _score(value: Any) -> float | None:
+    if not isinstance(value, (bool, int, float)):
+        return None
+    with suppress(OverflowError):
+        return float(value)
+    return None
+
+
+def _reason(attempt: Any) -> str:
+    return str_of(attempt) if isinstance(attempt, BaseException) else as_text(attempt)

@@ -13,7 +13,8 @@ from typing import Any
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import policy_in
 from agentool_otel.instrumentation.agent_spec import values
-from agentool_otel.instrumentation.agent_spec.steps import Failure, ModelStep, Step, ToolStep, at
+from agentool_otel.instrumentation.agent_spec.failures import Failure
+from agentool_otel.instrumentation.agent_spec.steps import ModelStep, Step, ToolStep, at
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.providers.fields import get, string
 from agentool_otel.semconv import agentool, gen_ai
@@ -56,7 +57,7 @@ def _node_outputs(step: Step, event: Any) -> None:
 def _text(step: Step, attribute: str, held: Any) -> str | None:
     """Return content as the text of an attribute; None where there is none, or none is wanted."""
     policy: Policy = policy_in(step.context)
-    if not held or not policy.on_spans:
+    if held is None or (isinstance(held, dict) and not held) or not policy.on_spans:
         return None
     return policy.encoded(attribute, held)
 
@@ -64,23 +65,25 @@ def _text(step: Step, attribute: str, held: Any) -> str | None:
 def _asked(step: Step, event: Any) -> None:
     if isinstance(step, ModelStep):
         step.request = event
-    for above in _agents(step):
-        above.asked = above.asked or event
+    agent = _agent(step)
+    if agent is not None and agent.asked is None:
+        agent.asked = event
 
 
 def _answered(step: Step, event: Any) -> None:
     if isinstance(step, ModelStep):
         step.response = event
-    for above in _agents(step):
-        above.answered = event
+    agent = _agent(step)
+    if agent is not None:
+        agent.answered = event
 
 
-def _agents(step: Step) -> list[Step]:
-    """Return the agent whose model call it is, if any."""
+def _agent(step: Step) -> Step | None:
+    """Return the agent whose model call it is, if any is under way."""
     for above in step.outward():
         if above.span is not None and isinstance(above.span.operation, AgentInvocation):
-            return [above]
-    return []
+            return None if above.ended else above
+    return None
 
 
 def _chunk(step: Step, event: Any) -> None:
@@ -138,17 +141,18 @@ _CONTENT = ("content", "inputs", "outputs", "state_snapshot")
 
 def _noted(step: Step, event: Any) -> None:
     """Add a span event with who and what it is about, and its content where that is wanted."""
+    confirmed = get(event, "execution_confirmed")
     attributes: dict[str, Any] = {
         "agentspec.request.id": string(event, "request_id"),
         "agentspec.tool_execution.id": string(event, "tool_execution_request_id"),
-        "agentspec.confirmed": get(event, "execution_confirmed"),
+        "agentspec.confirmed": confirmed if isinstance(confirmed, bool) else None,
         gen_ai.TOOL_NAME: string(get(event, "tool"), "name"),
         gen_ai.CONVERSATION_ID: string(event, "conversation_id"),
     }
     held = next((it for name in _CONTENT if (it := get(event, name)) is not None), None)
     attributes[agentool.STEP_CONTENT] = _text(step, agentool.STEP_CONTENT, held)
     known = {key: it for key, it in attributes.items() if it is not None}
-    step.note(_NAMES[type(event).__name__], known, at(event))
+    step.note(_NAMES[_name(event) or ""], known, at(event))
 
 
 EVENTS: dict[str, Handler] = {
@@ -177,11 +181,16 @@ EVENTS: dict[str, Handler] = {
 }
 
 
+def _name(event: Any) -> str | None:
+    """Return the name in the table of an event's class, or of the nearest that it derives from."""
+    return next((it for it in values.class_names(event) if it in EVENTS), None)
+
+
 def tell(step: Step, event: Any) -> None:
     """Take an event of a step; the same event again says nothing new."""
     if step.heard is event:
         return
     step.heard = event
-    handler = EVENTS.get(type(event).__name__)
-    if handler is not None:
-        handler(step, event)
+    name = _name(event)
+    if name is not None:
+        EVENTS[name](step, event)

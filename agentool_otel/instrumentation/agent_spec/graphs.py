@@ -13,34 +13,37 @@ tracing.py at 26.3.1.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
 from typing import Any
+from weakref import WeakSet
 
 from opentelemetry.context import get_current
 
 from agentool_otel.emit.identity import identify, named
 from agentool_otel.emit.session import guarded
-from agentool_otel.instrumentation.agent_spec.steps import raised
+from agentool_otel.instrumentation.agent_spec.failures import raised
 from agentool_otel.instrumentation.langchain.frames import Frame, resumed, steps, steps_async
 from agentool_otel.providers.fields import get
 
 __all__ = ["loaded", "tool_failed", "tool_failed_async"]
 
 
-def loaded(
-    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """`AgentSpecLoader.load_component`, through which the other ways to load one go."""
-    component = wrapped(*args, **kwargs)
+_framed: WeakSet[Callable[..., Any]] = WeakSet()
+"""Methods of graphs that have frames. Plain functions: a graph with them can be copied."""
+
+
+def loaded(component: Any, enabled: Callable[[], bool]) -> None:
+    """Run what a graph streams inside frames, each time that `enabled` says so."""
     with guarded("reading a graph of Agent Spec"):
         for name, around in (("stream", _streamed), ("astream", _streamed_async)):
             method = vars(component).get(name) if hasattr(component, "__dict__") else None
-            if callable(method):  # the adapter's own, which opens the span
+            if callable(method) and method not in _framed:  # the adapter's, which opens the span
+                framed = around(method, enabled)
+                _framed.add(framed)
                 with suppress(AttributeError, TypeError, ValueError):
-                    setattr(component, name, around(method))
-    return component
+                    setattr(component, name, framed)
 
 
 def tool_failed(
@@ -64,18 +67,20 @@ def _error(args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | Non
     return error if isinstance(error, BaseException) else None
 
 
-def _streamed(method: Callable[..., Any]) -> Callable[..., Any]:
+def _streamed(method: Callable[..., Any], enabled: Callable[[], bool]) -> Callable[..., Any]:
     @wraps(method)
-    def stream(*args: Any, **kwargs: Any) -> Generator[Any, None, None]:
-        return steps(method(*args, **kwargs), _frame(args, kwargs))
+    def stream(*args: Any, **kwargs: Any) -> Any:
+        values = method(*args, **kwargs)
+        return steps(values, _frame(args, kwargs)) if enabled() else values
 
     return stream
 
 
-def _streamed_async(method: Callable[..., Any]) -> Callable[..., Any]:
+def _streamed_async(method: Callable[..., Any], enabled: Callable[[], bool]) -> Callable[..., Any]:
     @wraps(method)
-    def astream(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
-        return steps_async(method(*args, **kwargs), _frame(args, kwargs))
+    def astream(*args: Any, **kwargs: Any) -> Any:
+        values = method(*args, **kwargs)
+        return steps_async(values, _frame(args, kwargs)) if enabled() else values
 
     return astream
 

@@ -12,14 +12,17 @@ would make the program's own one an error ("cannot create two nested Traces").
     evaluation              a span of its own, with the judgements below it
     model call              chat, unless a client of ours, or LangChain's instrumentor, has it
 
-LangGraph's and WayFlow's adapters tell of all this. Of the others' runs nothing is told: those of
-OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agent Framework spans of
-their own; each lies below the `Trace` that the program has opened.
+LangGraph's and WayFlow's adapters tell of all this; before 26.1.2, LangGraph's of model and tool
+calls alone: its agents are graphs to LangChain's instrumentor. Of the others' runs nothing is told:
+those of OpenAI's Agents SDK and CrewAI have instrumentors of their own, AutoGen and Agent Framework
+spans of their own; each lies below the `Trace` that the program has opened.
 
 Not seen: what a thread does that has no copy of the context has no parent, as for pyagentspec.
-WayFlow's own tracing, where a program hands that to OpenTelemetry as well, writes every call again.
+What WayFlow's own tracing hands to exporters of OpenTelemetry comes from no tracer, so it cannot be
+replaced: spans without GenAI names, in a trace of their own, of which a rebuild makes no run.
 
-Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1.
+Source: pyagentspec tracing/spans/span.py at 26.1.0 and 26.3.1, adapters/langgraph at 26.1.0 and
+26.1.2; wayflowcore tracing/opentelemetry/span.py at 26.3.0.
 """
 
 from __future__ import annotations
@@ -28,11 +31,10 @@ from collections.abc import Callable
 from typing import Any
 
 from agentool_otel.instrumentation.agent_spec import graphs
+from agentool_otel.instrumentation.agent_spec.conversations import executed, executed_async
 from agentool_otel.instrumentation.agent_spec.evaluations import evaluated
 from agentool_otel.instrumentation.agent_spec.listener import listener
-from agentool_otel.instrumentation.agent_spec.steps import boundary
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
-from agentool_otel.providers.fields import string
 
 __all__ = ["AgentSpecInstrumentor"]
 
@@ -48,14 +50,22 @@ def _start(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     listener.started(span)
-    return wrapped(*args, **kwargs)
+    try:
+        return wrapped(*args, **kwargs)
+    except BaseException:  # a span that could not start is not ended by anybody
+        listener.ended(span)
+        raise
 
 
 async def _start_async(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     listener.started(span)
-    return await wrapped(*args, **kwargs)
+    try:
+        return await wrapped(*args, **kwargs)
+    except BaseException:
+        listener.ended(span)
+        raise
 
 
 def _event(
@@ -91,19 +101,13 @@ async def _end_async(
         listener.ended(span)
 
 
-def _conversation(
-    wrapped: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+def _load(
+    wrapped: Callable[..., Any], _: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """WayFlow tells of no end of the flows and nodes that an exception leaves."""
-    with boundary(string(held, "conversation_id") or string(held, "id")):
-        return wrapped(*args, **kwargs)
-
-
-async def _conversation_async(
-    wrapped: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    with boundary(string(held, "conversation_id") or string(held, "id")):
-        return await wrapped(*args, **kwargs)
+    """`AgentSpecLoader.load_component`, through which the other ways to load one go."""
+    component = wrapped(*args, **kwargs)
+    graphs.loaded(component, lambda: AgentSpecInstrumentor().enabled)
+    return component
 
 
 class AgentSpecInstrumentor(AgentInstrumentor):
@@ -119,10 +123,10 @@ class AgentSpecInstrumentor(AgentInstrumentor):
         Patch(_SPANS, "Span.add_event_async", _event_async, optional=True),
         Patch(_SPANS, "Span.end", _end),
         Patch(_SPANS, "Span.end_async", _end_async, optional=True),
-        Patch(_LANGGRAPH, "AgentSpecLoader.load_component", graphs.loaded, optional=True),
+        Patch(_LANGGRAPH, "AgentSpecLoader.load_component", _load, optional=True),
         Patch(_TOOLS, f"{_HANDLER}.on_tool_error", graphs.tool_failed, optional=True),
         Patch(_TOOLS, f"{_HANDLER}.on_tool_error_async", graphs.tool_failed_async, optional=True),
         Patch(_EVALUATOR, "Evaluator.evaluate", evaluated, optional=True),
-        Patch(_WAYFLOW, "Conversation.execute", _conversation, optional=True),
-        Patch(_WAYFLOW, "Conversation.execute_async", _conversation_async, optional=True),
+        Patch(_WAYFLOW, "Conversation.execute", executed, optional=True),
+        Patch(_WAYFLOW, "Conversation.execute_async", executed_async, optional=True),
     )

@@ -14,11 +14,12 @@ from typing import Any
 
 from opentelemetry.context import Context, get_current
 
+from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.session import guarded, withholding_content
 from agentool_otel.instrumentation.agent_spec.events import tell
+from agentool_otel.instrumentation.agent_spec.failures import Failure
 from agentool_otel.instrumentation.agent_spec.span_types import SpanType, span_type_of
 from agentool_otel.instrumentation.agent_spec.steps import (
-    Failure,
     ModelStep,
     Step,
     ToolStep,
@@ -45,7 +46,7 @@ class Listener:
         with guarded("reading the start of a span of Agent Spec"):
             key = string(span, "id")
             found = span_type_of(span)
-            if found is None or self._open.get(key) is not None:
+            if found is None or key is None or self._open.get(key) is not None:
                 return
             step = self._step(span, *found)
             step.forget = partial(self._open.take, key)
@@ -84,26 +85,30 @@ class Listener:
             if step is not None:
                 tell(step, event)
 
-    def leaving(self, span: Any) -> None:
-        """Put back what was current before a span that is about to end."""
-        with guarded("leaving a span of Agent Spec"):
-            step = self._open.get(string(span, "id"))
-            if step is not None:
-                step.leave()
-
     def ended(self, span: Any) -> None:
         """Take the end of a span."""
         with guarded("reading the end of a span of Agent Spec"):
             step = self._open.get(string(span, "id"))
             if step is not None:
-                step.end(time_ns(), None if step.leaving is None else Failure.of(step.leaving))
+                error = step.leaving
+                failure = None if error is None else Failure.of(error)
+                if isinstance(error, GeneratorExit):  # perhaps of the garbage collector
+                    step.leave()
+                    when_safe(_end, step, time_ns(), failure)
+                else:
+                    _end(step, time_ns(), failure)
 
 
 def _masks() -> bool:
     """Whether a processor of ours, given to the current `Trace`, is to record no content."""
     get_trace = getattr(sys.modules.get(_TRACE), "get_trace", None)
     processors = items(get_trace(), "span_processors") if get_trace is not None else []
-    return any(getattr(it, "withholds_content", False) for it in processors)
+    return any(hasattr(type(it), "withholds_content") and it.withholds_content for it in processors)
+
+
+def _end(step: Step, end_ns: int, failure: Failure | None) -> None:
+    with guarded(f"ending {step.known.what}"):
+        step.end(end_ns, failure)
 
 
 def _abandon(step: Step) -> None:

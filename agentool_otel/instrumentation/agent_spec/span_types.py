@@ -47,10 +47,13 @@ class SpanType(NamedTuple):
     content: Callable[[Any], Mapping[str, Any]] = _no_content
     name: Callable[[Any], str | None] = _no_name
     """Returns the name of its span, where that does not follow from the operation."""
+    executed: bool = False
+    """Whether a graph of LangGraph's may be how it is executed, which then is no agent."""
 
 
 def _root(span: Any) -> Operation:
-    trace = sys.modules[_TRACE].get_trace() if _TRACE in sys.modules else None
+    get_trace = getattr(sys.modules.get(_TRACE), "get_trace", None)
+    trace = None if get_trace is None else get_trace()
     extra = {"agentspec.trace.id": identity} if (identity := string(trace, "id")) else {}
     return WorkflowInvocation(
         workflow_name=string(trace, "name") or string(span, "name"), extra=extra
@@ -97,14 +100,19 @@ def _model(span: Any) -> Operation:
 
 SPAN_TYPES: dict[str, SpanType] = {
     "RootSpan": SpanType("a trace of Agent Spec", _root),
-    "AgentExecutionSpan": SpanType("an agent of Agent Spec", _several("agent"), _agent_content),
-    "SwarmExecutionSpan": SpanType("a swarm of Agent Spec", _several("swarm")),
-    "ManagerWorkersExecutionSpan": SpanType(
-        "a manager of Agent Spec with workers", _several("managerworkers")
+    "AgentExecutionSpan": SpanType(
+        "an agent of Agent Spec", _several("agent"), _agent_content, executed=True
     ),
-    "FlowExecutionSpan": SpanType("a flow of Agent Spec", _flow),
+    "SwarmExecutionSpan": SpanType("a swarm of Agent Spec", _several("swarm"), executed=True),
+    "ManagerWorkersExecutionSpan": SpanType(
+        "a manager of Agent Spec with workers", _several("managerworkers"), executed=True
+    ),
+    "FlowExecutionSpan": SpanType("a flow of Agent Spec", _flow, executed=True),
     "NodeExecutionSpan": SpanType(
-        "a node of Agent Spec", _node, name=lambda span: string(get(span, "node"), "name")
+        "a node of Agent Spec",
+        _node,
+        name=lambda span: string(get(span, "node"), "name"),
+        executed=True,
     ),
     "ToolExecutionSpan": SpanType("a tool of Agent Spec", _tool),
     "LlmGenerationSpan": SpanType("a model call of Agent Spec", _model),

@@ -10,10 +10,7 @@ span here, and what lies in it belongs to the step around.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter, time_ns
 from typing import Any
 
@@ -22,12 +19,18 @@ from opentelemetry.context import Context, attach, create_key, get_current, set_
 
 from agentool_otel.capture.context import restore
 from agentool_otel.content.policy import encode, jsonable
-from agentool_otel.emit.exceptions import str_of
-from agentool_otel.emit.identity import IDENTITY_KEY, identify, named
+from agentool_otel.emit.identity import IDENTITY_KEY
 from agentool_otel.emit.owners import GRAPHS, CallsBelow, apart
 from agentool_otel.emit.run import current_run
 from agentool_otel.emit.session import guarded, policy_in
 from agentool_otel.instrumentation.agent_spec import values
+from agentool_otel.instrumentation.agent_spec.conversations import begun_here
+from agentool_otel.instrumentation.agent_spec.failures import (
+    HANDED_OVER,
+    Failure,
+    handled,
+    raised_by_tool,
+)
 from agentool_otel.instrumentation.agent_spec.span_types import SpanType
 from agentool_otel.instrumentation.kit.step_spans import (
     Content,
@@ -43,77 +46,18 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.providers.fields import get, integer, items, string
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import agentool
 
-__all__ = [
-    "Failure",
-    "ModelStep",
-    "Step",
-    "ToolStep",
-    "at",
-    "boundary",
-    "current_step",
-    "raised",
-]
+__all__ = ["ModelStep", "Step", "ToolStep", "at", "current_step"]
 
 SCOPE = "agentool_otel.instrumentation.agent_spec"
 
 _STEP_KEY = create_key("agentool-otel-agent-spec-step")
 _RUNS = (AgentInvocation, WorkflowInvocation)
 _OWNS = frozenset({GRAPHS})
+_LATEST = 2**63
 _CALL_ID = "tcid__"
 """How LangGraph's adapter begins the description of a tool's span: the id of the call follows."""
-_INTERRUPTS = {
-    "GeneratorExit": "closed",
-    "GraphInterrupt": "GraphInterrupt",
-    "ParentCommand": "ParentCommand",
-}
-"""Exceptions that are control flow rather than failures, and what they say."""
-_HANDED_OVER = "ParentCommand"
-
-
-_boundary: ContextVar[set[Step] | None] = ContextVar("agentool-otel-agent-spec", default=None)
-
-
-@contextmanager
-def boundary(conversation_id: str | None = None) -> Generator[None]:
-    """End what begins inside it, and lies in no step, with the block, if nobody does before.
-
-    Args:
-        conversation_id: the conversation that is under way, unless it is a part of another.
-    """
-    inside: set[Step] = set()
-    before = _boundary.set(inside)
-    context = get_current()
-    known: Any = context.get(IDENTITY_KEY) or ()
-    if gen_ai.CONVERSATION_ID not in known:
-        context = identify(context, named(conversation_id))
-    token = attach(context)
-    failure = None
-    try:
-        yield
-    except BaseException as error:
-        failure = Failure.of(error)
-        raise
-    finally:
-        restore(token)
-        _boundary.reset(before)
-        with guarded("finishing what a conversation of Agent Spec has left open"):
-            for step in list(inside):
-                step.end(time_ns(), failure, finished=False)
-
-
-_raised: ContextVar[BaseException | None] = ContextVar("agentool-otel-raised", default=None)
-
-
-@contextmanager
-def raised(error: BaseException | None) -> Generator[None]:
-    """Say which exception a tool has raised whose end is told of inside the block."""
-    before = _raised.set(error)
-    try:
-        yield
-    finally:
-        _raised.reset(before)
 
 
 def _nothing() -> None:
@@ -124,32 +68,6 @@ def current_step(context: Context | None = None) -> Step | None:
     """Return the step that a context is inside."""
     found = (get_current() if context is None else context).get(_STEP_KEY)
     return found if isinstance(found, Step) else None
-
-
-class Failure:
-    """An exception of which an event tells: its type and its text, and seldom itself."""
-
-    __slots__ = ("error", "kind", "text")
-
-    def __init__(self, kind: str, text: str, error: BaseException | None = None):
-        self.kind = kind
-        self.text = text
-        self.error = error
-
-    @classmethod
-    def told(cls, kind: str, text: str) -> Failure:
-        """Return what an event tells of, most often while the exception is handled."""
-        handled = sys.exc_info()[1]
-        same = handled is not None and type(handled).__name__ == kind and str_of(handled) == text
-        return cls(kind, text, handled if same else None)
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        return cls(type(error).__name__, str_of(error), error)
-
-    @property
-    def interrupted(self) -> str | None:
-        return _INTERRUPTS.get(self.kind)
 
 
 class Step:
@@ -176,16 +94,16 @@ class Step:
         """The event that it has heard of last."""
         self.forget: Callable[[], object] = _nothing
         """Called once when it ends."""
-        self._ended = False
-        self._handled = sys.exc_info()[1]
+        self.ended = False
+        self._handled = handled()
         self._held_by: set[Step] | None = None
         self._token: Any = None
 
     @property
     def leaving(self) -> BaseException | None:
         """The exception that is on its way, unless it was when the step began."""
-        handled = sys.exc_info()[1]
-        return None if handled is self._handled else handled
+        error = handled()
+        return None if error is self._handled else error
 
     @property
     def context(self) -> Context:
@@ -207,6 +125,7 @@ class Step:
     # ------------------------------------------------------------------------------ beginning
 
     def start(self) -> None:
+        self._join()
         self._begin(self.known.operation(self.source), lambda: self.known.content(self.source))
 
     def _begin(self, operation: Any, content: Content | None = None) -> None:
@@ -223,7 +142,7 @@ class Step:
             scope=SCOPE,
             content=content,
             parent=parent,
-            owner=None if isinstance(operation, ToolExecution) else _OWNS,
+            owner=_OWNS if self.known.executed else None,
             start_ns=self.start_ns,
         )
         name = self.known.name(self.source)
@@ -239,12 +158,11 @@ class Step:
             inside = self.below.inside
         span.context = inside
         self.span = span
-        self._join()
         self._token = attach(inside)
 
     def _join(self) -> None:
         """Let what is around end this step, if nobody does before."""
-        self._held_by = _boundary.get() if self.above is None else self.above.open
+        self._held_by = begun_here() if self.above is None else self.above.open
         if self._held_by is not None:
             self._held_by.add(self)
 
@@ -253,6 +171,12 @@ class Step:
     @property
     def wants_content(self) -> bool:
         return policy_in(self.context).capture
+
+    @property
+    def _shows_errors(self) -> bool:
+        """Whether exceptions are recorded: their text and stack are content to Agent Spec."""
+        policy = policy_in(self.context)
+        return policy.capture and policy.on_spans
 
     def add(self, content: Content) -> None:
         if self.span is not None:
@@ -273,7 +197,9 @@ class Step:
     # --------------------------------------------------------------------------------- ending
 
     def leave(self) -> None:
-        """Put back what was current before it."""
+        """Put back what was current before it, and before what is open below it."""
+        for step in list(self.open):
+            step.leave()
         token, self._token = self._token, None
         if token is not None:
             restore(token)
@@ -286,18 +212,26 @@ class Step:
             failure: what has ended it, where no event has told of that.
             finished: False where nobody has told of its end.
         """
-        if self._ended:
+        if self.ended:
             return
-        self._ended = True
+        self.ended = True
         self.forget()
         failure = self.failure or failure
         for step in list(self.open):
             with guarded(f"closing {step.known.what}"):
                 step.end(end_ns, failure, finished=False)
         self.leave()
-        if self._held_by is not None:
-            self._held_by.discard(self)
-        self._close(end_ns, failure, finished)
+        try:
+            self._close(end_ns, failure, finished)
+        finally:
+            if self._held_by is not None:
+                self._held_by.discard(self)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep nothing of the program's: contexts that have been copied keep the step."""
+        self.source = self.asked = self.answered = self.heard = None
+        self.failure = self._handled = None
 
     def _close(self, end_ns: int, failure: Failure | None, finished: bool) -> None:
         if self.span is not None:
@@ -310,11 +244,14 @@ class Step:
         error = None
         extra: dict[str, Any] = {} if finished or failure is not None else incomplete()
         if failure is not None and interrupted is None:
-            error = failure.error
+            if self._shows_errors:
+                error = failure.error
             if error is None:
-                span.set(error_type=failure.kind, error_message=failure.text)
+                span.set(error_type=failure.error_type, error_message=failure.text)
+        if interrupted is not None and isinstance(span.operation, ToolExecution):
+            span.leave_unanswered()  # it is called again on resumption
         if isinstance(span.operation, _RUNS) and not extra:
-            done = "success" if interrupted in (None, _HANDED_OVER) else "in_progress"
+            done = "success" if interrupted in (None, HANDED_OVER) else "in_progress"
             failed = failure is not None and interrupted is None
             extra[agentool.STATUS] = "error" if failed else done
         span.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
@@ -348,7 +285,7 @@ class ToolStep(Step):
         return not self.elsewhere
 
     def start(self) -> None:
-        pass
+        self._join()
 
     def requested(self, event: Any) -> None:
         """Begin with the request: a `ToolExecutionRequest`, or None where there was none."""
@@ -356,8 +293,11 @@ class ToolStep(Step):
             return
         inputs = get(event, "inputs")
         call_id = self._call_id(event, inputs)
-        arguments = {} if inputs is None else {"arguments": inputs}
-        self._begin(values.tool(get(self.source, "tool"), call_id), lambda: arguments)
+
+        def arguments() -> Mapping[str, Any]:
+            return {} if inputs is None else {"arguments": jsonable(inputs)}
+
+        self._begin(values.tool(get(self.source, "tool"), call_id), arguments)
 
     def _call_id(self, event: Any, inputs: Any) -> str | None:
         """Return the id under which the model has asked for the call."""
@@ -379,7 +319,8 @@ class ToolStep(Step):
         found = list(outputs.values()) if isinstance(outputs, dict) else [outputs]
         error = next((it for it in found if isinstance(it, BaseException)), None)
         if error is None and all(it is None for it in found):
-            error = _raised.get() or self.leaving
+            error = raised_by_tool()
+            error = self.leaving if error is None else error
         if error is not None:
             self._failed(error)
             return
@@ -387,9 +328,9 @@ class ToolStep(Step):
         self.add(lambda: {"result": jsonable(result)})
 
     def _failed(self, error: BaseException) -> None:
-        self.failure = Failure.of(error)
-        if self.span is not None and isinstance(error, Exception):
-            self.span.add(tool_error=self.failure.text)
+        self.failure = failure = Failure.of(error)
+        if failure.interrupted is None and isinstance(error, Exception):
+            self.add(lambda: {"tool_error": failure.text})
 
     def rejected(self) -> None:
         """Nobody has let it be executed."""
@@ -420,6 +361,10 @@ class ModelStep(Step):
     @property
     def recorded(self) -> bool:
         return False
+
+    def _let_go(self) -> None:
+        super()._let_go()
+        self.request = self.response = None
 
     def _counted(self) -> int:
         """Return how many model calls clients have recorded inside the step around."""
@@ -481,5 +426,6 @@ class ModelStep(Step):
 
 
 def at(event: Any) -> int:
-    """Return when an event happened."""
-    return integer(event, "timestamp") or time_ns()
+    """Return when an event happened, which is now where it says no time that OTLP could hold."""
+    stated = integer(event, "timestamp")
+    return stated if stated is not None and 0 < stated < _LATEST else time_ns()

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentool_otel.content.policy import encode, jsonable
+from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.ground.literals import literal
 from agentool_otel.model.messages import Message, Part, message, text, tool_call
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution, Usage
@@ -170,20 +170,22 @@ def said(role: str, values: Any) -> list[Message] | None:
     if not held:
         return None
     only = next(iter(held.values())) if len(held) == 1 else None
-    plain = only if isinstance(only, str) else encode(jsonable(held))
-    return [message(role, [text(plain)])]
+    return [message(role, [text(only if isinstance(only, str) else encode(held))])]
 
 
 def conversation(prompt: Iterable[Any]) -> list[Message]:
-    """Return the messages of a prompt, which have text only."""
-    return [
-        message(string(it, "role") or "user", [text(string(it, "content") or "")]) for it in prompt
-    ]
+    """Return the messages of a prompt, which have text only; what is none becomes JSON text."""
+    return [message(string(it, "role") or "user", [text(_content(it) or "")]) for it in prompt]
+
+
+def _content(held: Any) -> str | None:
+    content = get(held, "content")
+    return None if content is None else as_text(content)
 
 
 def answer(event: Any) -> list[Message] | None:
     """Return what a model has answered: text, and the tools it asks for."""
-    content = string(event, "content")
+    content = _content(event)
     parts: list[Part] = [text(content)] if content else []
     for call in items(event, "tool_calls"):
         arguments = arguments_of(get(call, "arguments"))

@@ -6,12 +6,27 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-__all__ = ["RUNTIMES", "ask", "follow", "langgraph", "missing"]
+__all__ = [
+    "EXAMPLE",
+    "ROOT",
+    "RUNTIMES",
+    "ask",
+    "example",
+    "follow",
+    "langgraph",
+    "missing",
+    "needed",
+]
+
+ROOT = Path(__file__).parent.parent.parent.parent
+EXAMPLE = ROOT / "examples" / "agent_spec"
 
 CONFIG: Any = {"configurable": {"thread_id": "talk-1"}}
 Tools = dict[str, Callable[..., Any]]
@@ -79,3 +94,20 @@ def follow(runtime: str, json: str, tools: Tools, **inputs: Any) -> Any:
     """Run a flow, and return its outputs."""
     missing(runtime)
     return _FOLLOW[runtime](json, tools, inputs)
+
+
+def example() -> ModuleType:
+    """Return the example, which asks one agent in every runtime."""
+    found = spec_from_file_location("agent_spec_example", EXAMPLE / "ask.py")
+    assert found is not None
+    assert found.loader is not None
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def needed(runtime: str) -> None:
+    """Skip a test whose runtime, by its name in the example, is not installed."""
+    module, _ = example().RUNTIMES[runtime]
+    if find_spec(module) is None or (runtime != "crewai" and find_spec("pyagentspec") is None):
+        pytest.skip(f"{module} is not installed")

@@ -5,20 +5,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import pytest
+
 __all__ = [
+    "ANSWER",
+    "QUESTION",
     "SECRET",
     "agent",
+    "answered",
+    "asked",
     "config",
     "event",
     "flow",
+    "model_call",
     "part",
     "remote_tool",
+    "requested",
+    "responded",
     "span",
     "to_json",
     "tool",
+    "tool_call",
 ]
 
 SECRET = "canary-7d1f"
+QUESTION, ANSWER = "Is it sunny?", "It is."
 
 _MODULES = {
     **dict.fromkeys(("Agent",), "agent"),
@@ -35,6 +46,7 @@ _MODULES = {
     **dict.fromkeys(("SpanProcessor",), "tracing.spanprocessor"),
     **dict.fromkeys(("Message",), "tracing.messages.message"),
     **dict.fromkeys(("ToolCall",), "tracing.events.llmgeneration"),
+    **dict.fromkeys(("Event",), "tracing.events"),
 }
 
 
@@ -48,7 +60,10 @@ def span(name: str, **fields: Any) -> Any:
 
 
 def event(name: str, **fields: Any) -> Any:
-    return getattr(import_module("pyagentspec.tracing.events"), name)(**fields)
+    found = getattr(import_module("pyagentspec.tracing.events"), name, None)
+    if found is None:
+        pytest.skip(f"this pyagentspec has no {name}")
+    return found(**fields)
 
 
 def config(url: str = "http://127.0.0.1:9/v1", **fields: Any) -> Any:
@@ -124,3 +139,43 @@ def flow() -> Any:
 
 def to_json(component: Any, **options: Any) -> str:
     return str(part("AgentSpecSerializer")().to_json(component, **options))
+
+
+def asked(component: Any, *said: tuple[str, str], tools: Any = ()) -> Any:
+    prompt = [part("Message")(role=role, content=text) for role, text in said]
+    return event(
+        "LlmGenerationRequest",
+        llm_config=component,
+        prompt=prompt,
+        tools=list(tools),
+        request_id="r",
+    )
+
+
+def answered(component: Any, text: str = ANSWER, **fields: Any) -> Any:
+    return event(
+        "LlmGenerationResponse", llm_config=component, content=text, request_id="r", **fields
+    )
+
+
+def model_call(text: str = ANSWER, **fields: Any) -> None:
+    component = config()
+    with span("LlmGenerationSpan", llm_config=component) as it:
+        it.add_event(asked(component, ("system", "Be brief."), ("user", QUESTION), tools=[tool()]))
+        it.add_event(answered(component, text, **fields))
+
+
+def tool_call(result: Any = "sunny", component: Any = None, **fields: Any) -> None:
+    component = component or tool()
+    with span("ToolExecutionSpan", tool=component, **fields) as it:
+        it.add_event(requested(component))
+        it.add_event(responded(component, {"result": result}))
+
+
+def requested(component: Any, request_id: str = "t") -> Any:
+    inputs = {"city": "Paris"}
+    return event("ToolExecutionRequest", tool=component, inputs=inputs, request_id=request_id)
+
+
+def responded(component: Any, outputs: Any) -> Any:
+    return event("ToolExecutionResponse", tool=component, outputs=outputs, request_id="t")

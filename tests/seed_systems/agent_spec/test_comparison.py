@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,9 +10,7 @@ import sys
 import tracemalloc
 import weakref
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,20 +22,10 @@ from agentool_otel.evaluation.comparison import Comparison
 from agentool_otel.instrumentation.agent_spec.listener import listener
 from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
+from tests.seed_systems.agent_spec.runtimes import EXAMPLE, ROOT, example, needed
 from tests.seed_systems.agent_spec.specs import agent, config, part, span
 
-ROOT = Path(__file__).parent.parent.parent.parent
-EXAMPLE = ROOT / "examples" / "agent_spec"
 QUESTIONS = 1_000
-
-
-def example() -> ModuleType:
-    found = importlib.util.spec_from_file_location("agent_spec_example", EXAMPLE / "ask.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
 
 
 RUNTIMES = sorted(example().RUNTIMES)
@@ -59,12 +46,6 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
-
-
-def needed(runtime: str) -> None:
-    module, _ = example().RUNTIMES[runtime]
-    if find_spec(module) is None or (runtime != "crewai" and find_spec("pyagentspec") is None):
-        pytest.skip(f"{module} is not installed")
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from agentool_otel.emit.session import session
 from agentool_otel.evaluation.agent_spec import eval_results
+from agentool_otel.instrumentation.agent_spec.evaluations import evaluated
 from agentool_otel.model.documents import EvalResult
 
 SAMPLES = {
@@ -78,6 +81,78 @@ def test_check_71_their_json_gives_the_same() -> None:
     [result] = eval_results(json.loads(json.dumps(held)))
     assert result.passed is True
     assert [it.score for it in result.assertion_results] == [1.0, 0.5]
+
+
+class Unreadable:
+    def __repr__(self) -> str:
+        raise RuntimeError("hostile")
+
+
+ODD: dict[tuple[Any, str], tuple[Any, dict[Any, Any]]] = {
+    (1, "nan"): (float("nan"), {}),
+    (1, "huge"): (10**400, {}),
+    (1, "unreadable"): (Unreadable(), {"said": Unreadable()}),
+    (1, "failed"): (None, {"__failed_attempts": [Unreadable()]}),
+    (1, "several"): ({"text": "canary-content"}, {}),
+    (1, "score"): (0.5, {}),
+}
+"""What no metric of pyagentspec gives, but anybody's may."""
+
+
+def test_check_71_values_of_any_kind_become_assertions() -> None:
+    [result] = eval_results(SimpleNamespace(results=ODD), traces={1: "t1"})
+    assert (result.case_id, result.trace_id, result.passed) == ("1", "t1", None)
+    assert [it.assertion_type for it in result.assertion_results] == [name for _, name in ODD]
+    assert EvalResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+
+
+def test_check_71_samples_are_found_by_their_text_as_well() -> None:
+    held = {"1": {"exact": {"value": True, "details": {}}}}
+    assert [it.trace_id for it in eval_results(held, traces={1: "t1"})] == ["t1"]
+
+
+def test_check_71_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
+    held: Any = {("q", "exact"): (numpy.bool_(True), {}), ("q", "f1"): (numpy.float32(0.5), {})}
+    [result] = eval_results(SimpleNamespace(results=held))
+    assert result.passed is True
+    assert [it.score for it in result.assertion_results] == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_check_71_no_value_costs_the_others(captured: bool, attached: Any) -> None:
+    if not captured:
+        attached.without_content()
+
+    async def evaluate(_: Any) -> Any:
+        return SimpleNamespace(results=ODD)
+
+    asyncio.run(evaluated(evaluate, SimpleNamespace(), (None,), {}))
+    judged = {
+        it.attributes.get("gen_ai.evaluation.name"): it.attributes for it in finished(attached)
+    }
+    assert set(judged) == {name for _, name in ODD}
+    assert judged["score"]["gen_ai.evaluation.score.value"] == 0.5
+    assert ("canary-content" in repr(judged)) == captured
+
+
+def finished(spans: Any) -> list[Any]:
+    return [it for it in spans.finished() if it.name != "evaluate"]
+
+
+def test_check_71_an_evaluator_that_cannot_be_read_evaluates(
+    attached: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closed:
+        @property
+        def metrics(self) -> Any:
+            raise RuntimeError("hostile")
+
+    async def evaluate() -> str:
+        return "done"
+
+    monkeypatch.setattr(session, "strict", False)
+    assert asyncio.run(evaluated(evaluate, Closed(), (), {})) == "done"
 
 
 def test_check_71_results_are_judgements_in_the_trace_of_the_harness(attached: Any) -> None:

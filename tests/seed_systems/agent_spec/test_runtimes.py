@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -14,6 +13,7 @@ import pytest
 
 from agentool_otel.testing.loopback_model import LoopbackModel
 from agentool_otel.testing.turns import ToolCall, Turn
+from tests.seed_systems.agent_spec.recorded import current, lines, named
 from tests.seed_systems.agent_spec.runtimes import CONFIG, RUNTIMES, ask, follow, langgraph, missing
 from tests.seed_systems.agent_spec.specs import agent, flow, part, to_json
 
@@ -30,22 +30,6 @@ def unwarned() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-def current() -> str | None:
-    from opentelemetry import trace
-
-    return getattr(trace.get_current_span(), "name", None)
-
-
-def lines(spans: Any) -> list[str]:
-    """Return the names of the spans, indented by what they lie below."""
-    return [re.sub(r"\b {2,}.*", "", it) for it in spans.tree().splitlines()]
-
-
-def named(spans: Any, name: str) -> Any:
-    [found] = [it for it in spans.finished() if it.name == name]
-    return found
 
 
 def get_weather(city: str) -> str:
@@ -204,6 +188,18 @@ def test_check_70_every_call_is_recorded_once_with_everything_attached(
         *("chat gpt-5", "chat gpt-5"),
         *("execute_tool get_weather", "invoke_agent weather"),
     ]
+
+
+def test_check_70_a_graph_that_is_not_agent_specs_is_an_agent_inside_a_trace(
+    all_attached: Any,
+) -> None:
+    missing("langgraph")
+    graph: Any = __import__("langgraph.graph", fromlist=["StateGraph"]).StateGraph(dict)
+    graph.add_node("answer", lambda state: state)
+    graph.set_entry_point("answer")
+    with part("Trace")(name="talk"):
+        graph.compile(name="by hand").invoke({"q": QUESTION})
+    assert lines(all_attached) == ["invoke_workflow talk", "  invoke_agent by hand"]
 
 
 VERSIONS = ["25.4.1", "25.4.2", "26.1.0", "26.1.2", "26.3.1"]

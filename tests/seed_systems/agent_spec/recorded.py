@@ -1,0 +1,40 @@
+"""What was recorded, to be looked at."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from opentelemetry import trace
+
+__all__ = ["current", "everything", "lines", "named"]
+
+
+def named(spans: Any, name: str) -> Any:
+    """Return the only span of a name."""
+    [found] = [it for it in spans.finished() if it.name == name]
+    return found
+
+
+def lines(spans: Any) -> list[str]:
+    """Return the names of the spans, indented by what they lie below."""
+    return [re.sub(r"\b {2,}.*", "", it) for it in spans.tree().splitlines()]
+
+
+def current() -> str | None:
+    """Return the name of the current span."""
+    return getattr(trace.get_current_span(), "name", None)
+
+
+def everything(spans: Any) -> str:
+    """Return all that would leave, as text."""
+    found = [
+        (
+            it.name,
+            dict(it.attributes),
+            [(e.name, dict(e.attributes)) for e in it.events],
+            it.status.description,
+        )
+        for it in spans.finished()
+    ]
+    return repr(found)
