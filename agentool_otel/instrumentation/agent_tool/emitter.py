@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, nullcontext
 from threading import RLock
 from time import time_ns
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, finalize
 
-from agentool_otel.content.policy import jsonable
-from agentool_otel.emit.session import guarded
+from agentool_otel.capture.finalizers import when_safe
+from agentool_otel.content.policy import jsonable, mask_text
+from agentool_otel.emit.session import guarded, session
 from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
+from agentool_otel.model.agent_tool.checking import identify
+from agentool_otel.model.agent_tool.objects import Invocation, Versioned
 
 __all__ = ["AgentToolEmitter"]
 
@@ -42,45 +46,77 @@ class AgentToolEmitter:
             LiveRecorder("Agent Tool", _SCOPE, free_text=True)
         )
         self._lock = RLock()
-        self._flushed_at_exit = False
-        self._refused = False
+        self._process = os.getpid()
+        self._warned: set[str] = set()
+        _emitters.add(self)
+        finalize(self, when_safe, _close, self._events, self._lock).atexit = False
 
-    def record(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def record(self, told: Mapping[str, Any] | Versioned) -> dict[str, Any]:
         """Record an event, or any other object of Agent Tool 0.2.0.
 
         Args:
-            told: the object as JSON: an Event, Invocation, Result, PermissionDecision, Hook,
-                InputMutation, Progress, ResultPersistence, ToolDeclaration, ToolSurface or one of
-                the others. It is copied. What is no such object is not recorded, and named once in
-                the log; `agentool_otel.model.agent_tool.checking.findings` says what is wrong.
+            told: the object as JSON, or as one of `agentool_otel.model.agent_tool.objects`: an
+                Event, Invocation, Result, PermissionDecision, Hook, InputMutation, Progress,
+                ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
+                What is no such object is not recorded, and what lacks the id of the invocation
+                that it is about is not on its span. Both are named once in the log;
+                `agentool_otel.model.agent_tool.checking.findings` says what is wrong.
 
         Returns:
             A copy. Of an Invocation and a Result its `telemetry_refs` have one more, with the ids
             of the span; so has an Event among its `trace_refs`. Where nothing is recorded it is
             as it was; what is no object at all is returned as it is.
         """
+        copy: Any = told
         with guarded("recording an object of Agent Tool"):
-            members = _as_json(told)
-            if members is not None:
-                self._flush_at_exit()
-                with self._lock:
-                    members = self._events.read(members, time_ns())
-            if members is not None:
-                return members
+            members, size = _as_json(told)
+            copy = told if members is None else members
+            if members is not None and (read := self._read(members, size)) is not None:
+                return read
             self._refuse(told)
-        return dict(told) if isinstance(told, Mapping) else told
+        return copy
+
+    def _read(self, members: dict[str, Any], size: int) -> dict[str, Any] | None:
+        with self._here():
+            read = self._events.read(members, time_ns(), size)
+            lost = read is not None and self._events.about(members) is None
+        _flush_at_exit()
+        cls = identify(members) if lost else None
+        if cls is not None and (cls is Invocation or "invocation_id" in cls.REQUIRES):
+            given = (
+                repr(members.get("invocation_id"))[:50] if "invocation_id" in members else "none"
+            )
+            self._warn(
+                cls.__name__,
+                "of an object of kind %s it is not known which call it is about: expected a string "
+                "at $.invocation_id, got %s; hint: give it the invocation_id of its Invocation",
+                cls.__name__,
+                given,
+            )
+        return read
+
+    def _here(self) -> RLock:
+        """Return the lock, in this process: what was under way before a fork ends in the parent."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._lock = RLock()
+            self._events.leave()
+        return self._lock
 
     def _refuse(self, told: object) -> None:
-        if not self._refused:
-            self._refused = True
-            members = (
-                ", ".join(map(str, told)) if isinstance(told, Mapping) else type(told).__name__
-            )
-            _log.warning(
-                "not recorded, because it is no object of Agent Tool: %.200s; hint: its kind is "
-                "told by its members, such as event_type, invocation_id and tool_id, or result_id",
-                members,
-            )
+        names = ", ".join(map(str, told)) if isinstance(told, Mapping) else type(told).__name__
+        self._warn(
+            "",
+            "not recorded, because it is no object of Agent Tool: %.200s; hint: its kind is "
+            "told by its members, such as event_type, invocation_id and tool_id, or result_id",
+            mask_text(names) or "it is empty",
+        )
+
+    def _warn(self, what: str, message: str, *values: object) -> None:
+        """Log once what is wrong with objects of a kind."""
+        if what not in self._warned:
+            self._warned.add(what)
+            _log.warning(message, *values)
 
     @contextmanager
     def within(self, invocation_id: str) -> Generator[None]:
@@ -90,37 +126,56 @@ class AgentToolEmitter:
             invocation_id: of one that was recorded. Nothing happens for any other.
         """
         step = None
-        with guarded("finding an invocation of Agent Tool"), self._lock:
-            step = self._events.step(invocation_id)
+        with guarded("finding an invocation of Agent Tool"), self._here():
+            step = self._events.step(invocation_id) if isinstance(invocation_id, str) else None
         with nullcontext() if step is None else within(step):
             yield
 
     def flush(self) -> None:
-        """End the spans of all invocations that are under way: nothing more is told of them."""
-        with guarded("ending the invocations of Agent Tool"), self._lock:
-            self._events.close()
+        """End the spans of all invocations that are under way: nothing more is told of them.
 
-    def _flush_at_exit(self) -> None:
-        """Have it flushed when the program ends. Functions that are registered last are called
-        first: by now the provider, which is shut down there, has been set up."""
-        if not self._flushed_at_exit:
-            self._flushed_at_exit = True
-            reference: ref[AgentToolEmitter] = ref(self)
-            atexit.register(_flush, reference)
+        The end of the program does so as well. A call that has neither ended nor a result is
+        marked `agentool.incomplete`.
+        """
+        _close(self._events, self._here())
 
 
-def _as_json(told: Any) -> dict[str, Any] | None:
-    """Return a copy of an object as JSON; of a value that JSON has no form for, what is known."""
-    if not isinstance(told, Mapping):
-        return None
-    try:
-        members = loads(dumps(dict(told)))
-    except (TypeError, ValueError):
-        members = jsonable(dict(told))
-    return members if isinstance(members, dict) else None
+_emitters: WeakSet[AgentToolEmitter] = WeakSet()
+_set_up: list[object] = []
+"""The provider that was set up when `_flush_all` was registered last."""
 
 
-def _flush(reference: ref[AgentToolEmitter]) -> None:
-    emitter = reference()
-    if emitter is not None:
+def _flush_at_exit() -> None:
+    """Have all emitters flushed when the program ends. Functions that are registered last are
+    called first, so that a provider that is shut down there has to be set up by now."""
+    if _set_up != [session.provider]:
+        _set_up[:] = [session.provider]
+        atexit.unregister(_flush_all)
+        atexit.register(_flush_all)
+
+
+def _flush_all() -> None:
+    for emitter in list(_emitters):
         emitter.flush()
+
+
+def _as_json(told: Any) -> tuple[dict[str, Any] | None, int]:
+    """Return a copy of an object as JSON, and how many characters that has; of a value that JSON
+    has no form for, what is known."""
+    if isinstance(told, Versioned):
+        told = told.to_dict()
+    if not isinstance(told, Mapping):
+        return None, 0
+    members = dict(told)
+    try:
+        text = dumps(members)
+        members = loads(text)
+    except (TypeError, ValueError, RecursionError):
+        text = dumps(jsonable(members))
+        members = loads(text)
+    return (members, len(text)) if isinstance(members, dict) else (None, 0)
+
+
+def _close(events: AgentToolEvents[LiveStep], lock: RLock) -> None:
+    with guarded("ending the invocations of Agent Tool"), lock:
+        events.close()

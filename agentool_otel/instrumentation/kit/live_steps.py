@@ -74,6 +74,12 @@ class LiveStep:
     def end(self, at_ns: int) -> None:
         self.span.end(end_ns=at_ns)
 
+    def behind(self) -> LiveStep:
+        context = self.span.context
+        ended = NonRecordingSpan(trace.get_current_span(context).get_span_context())
+        context = trace.set_span_in_context(ended, context)
+        return LiveStep(StepSpan(None, Unclassified(), "a step that has ended", context))
+
 
 class _Around(LiveStep):
     """Somebody else's span, to which span events are added."""
