@@ -112,7 +112,7 @@ class _Ending:
         call = self._call
         room = max(call.room - len(call.notes), 0)
         transitions = (
-            Note("agenttool.status", _TRANSITION, {"state": state}, at_ns)
+            Note(names.EVENT_STATUS, _TRANSITION, {"state": state}, at_ns)
             for state, at_ns in self._transitions[:room]
         )
         progress = iter(sorted(call.progress, key=_sequence))

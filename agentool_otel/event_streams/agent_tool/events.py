@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.model.agent_tool.checking import identify
 from agentool_otel.model.agent_tool.objects import Event, Versioned
+from agentool_otel.semconv import agent_tool as names
 
 __all__ = ["HELD", "Held", "event_name", "held_type", "objects_in"]
 
@@ -29,13 +30,13 @@ _EVENT_NAMES = {
     "PermissionDecision": "tool.permission.decided",
     "Progress": "tool.invocation.progress",
     "ResultPersistence": "tool.result.persisted",
-    "Invocation": "agenttool.invocation",
+    "Invocation": names.EVENT_INVOCATION,
     "Result": "tool.result.created",
-    "InputMutation": "agenttool.input_mutation",
-    "ToolInterface": "agenttool.interface",
-    "ExecutionProfile": "agenttool.execution_profile",
-    "PermissionProfile": "agenttool.permission_profile",
-    "SchedulerPolicy": "agenttool.scheduler_policy",
+    "InputMutation": names.EVENT_INPUT_MUTATION,
+    "ToolInterface": names.EVENT_INTERFACE,
+    "ExecutionProfile": names.EVENT_EXECUTION_PROFILE,
+    "PermissionProfile": names.EVENT_PERMISSION_PROFILE,
+    "SchedulerPolicy": names.EVENT_SCHEDULER_POLICY,
 }
 """The event that tells of an object; those that the specification has none for are ours."""
 
@@ -77,7 +78,7 @@ def event_name(kind: str, members: Object) -> str:
         word = str(members.get("hook_event"))
         when = next((it for it in ("pre", "post") if word.startswith(it)), None)
         if when is None:
-            return "agenttool.hook"
+            return names.EVENT_HOOK
         return f"tool.hook.{when}.{'completed' if members.get('ended_at') else 'started'}"
     if kind == "DeferredTool" and members.get("loading_state") == "loaded":
         return "tool.deferred.loaded"
