@@ -196,7 +196,7 @@ class Withheld:
 
     def _json_text(self, text: str) -> str:
         """Return a text, which may be JSON itself, as arguments often are."""
-        inner = _json_in(text) if self._names else None
+        inner = _json_in(text)
         if inner is not None and (clean := self._payload(inner)) != inner:
             text = dumps(clean)
         return self._text(text)
@@ -253,8 +253,8 @@ def _payload_fields(value: Any) -> Iterator[tuple[str, Any]]:
     while todo:
         it, of_schema = todo.pop()
         if isinstance(it, str):
-            it = _json_in(it)
-        if isinstance(it, Mapping):
+            todo.append((_json_in(it), False))
+        elif isinstance(it, Mapping):
             for name, inner in it.items():
                 if not (of_schema and _is_schema(inner)):
                     yield name, inner
@@ -281,8 +281,8 @@ def _is_schema(value: Any) -> bool:
 
 
 def _json_in(text: str) -> Any:
-    """Return the object or the array that a text is as JSON; None for any other text."""
-    if not text.lstrip().startswith(("{", "[")):
+    """Return the object, the array or the text that a text is as JSON; None for any other text."""
+    if not text.lstrip().startswith(("{", "[", '"')):
         return None
     try:
         return loads(text)
@@ -291,6 +291,7 @@ def _json_in(text: str) -> Any:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the texts and the numbers in a JSON value, and those in texts that are JSON."""
     todo = [value]
     while todo:
         it = todo.pop()
@@ -300,3 +301,5 @@ def _leaves(value: Any) -> Iterator[Any]:
             todo.extend(it)
         else:
             yield it
+            if isinstance(it, str) and (inner := _json_in(it)) is not None:
+                todo.append(inner)
