@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,9 +15,11 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.emit.session import session
 from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.export.encoding.otlp_proto import encode_span
-from agentool_otel.instrumentation.agent_tool import AgentToolEmitter
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.instrumentation.agent_tool import AgentToolEmitter, objects_in_spans
 from agentool_otel.model.agent_tool import words
 from agentool_otel.model.agent_tool.objects import OBJECTS
+from agentool_otel.sources.files.span_files import SpanFiles
 from tests.seed_systems.agent_tool_documents import EXAMPLES, generated
 from tests.seed_systems.agent_tool_spans import at
 from tests.strategies import values
@@ -206,3 +209,16 @@ def test_a_redacted_payload_is_in_no_byte_of_its_result(
 @given(told=runs(leaf=CANARY).flatmap(disturbed))
 def test_without_permission_no_content_is_in_any_byte(told: list[Object], exporter: Any) -> None:
     assert CANARY.encode() not in bytes_of(spans_of(exporter, told, content=False))
+
+
+@given(told=runs())
+def test_what_was_told_of_a_call_comes_back(told: list[Object], exporter: Any) -> None:
+    told = [it for it in told if it.get("event_type") != "tool.result.redacted"]
+    told[-1] |= {"redaction_state": "none", "status": "succeeded"}
+    document = io.BufferedReader(io.BytesIO(encode_spans(spans_of(exporter, told))))
+    found = list(objects_in_spans(SpanFiles([document], "memory").spans()))
+    invocation = {**told[0], **told[-2]}
+    about_it = sorted(map(canonical, told[1:-2]))
+    assert found[0] == invocation
+    assert sorted(map(canonical, found[1:-1])) == about_it
+    assert found[-1] == told[-1]

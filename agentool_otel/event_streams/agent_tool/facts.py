@@ -56,26 +56,30 @@ _MORE: Mapping[str, frozenset[str]] = {
 }
 """Words that are facts in some holders only."""
 
+_LISTS = frozenset({"blocked_tools", "deferred_tools", "excluded_tools", "loaded_tools"})
+"""Holders that may list ids instead of objects."""
+
 _Object = Mapping[str, Any]
 
 
-def facts_of(members: _Object, holder: str = "") -> dict[str, Any]:
+def facts_of(members: _Object, holder: str = "", *, of_anything: bool = False) -> dict[str, Any]:
     """Return an object with nothing but its facts.
 
     Args:
         members: the object.
         holder: the member that it is, of an object around it.
+        of_anything: whether it is in the data of an event, or in a reference.
     """
     kept: dict[str, Any] = {}
     for name, value in members.items():
         if name.endswith(_REFERENCES):
             fact = _of_reference(value)
-        elif _is_word(name, holder):
+        elif _is_word(name, holder, of_anything):
             fact = value if _is_plain(value) else _CONTENT
-        elif name in HELD:
+        elif name in HELD or (name == "data" and held_type(value) is not None):
             fact = _of_held(value)
         elif name in _HOLDERS:
-            fact = _of_data(value) if name == "data" else _of_holder(value, name)
+            fact = _of_holder(value, name, of_anything or name == "data")
         else:
             continue
         if fact is not _CONTENT:
@@ -87,14 +91,10 @@ _CONTENT = object()
 """Stands for a value that is no fact."""
 
 
-def _is_word(name: str, holder: str) -> bool:
+def _is_word(name: str, holder: str, of_anything: bool) -> bool:
     if name in _WORDS:
-        return holder not in ("data", "reference") or name not in _OF_ANYTHING
+        return not (of_anything and name in _OF_ANYTHING)
     return name.endswith(_ENDINGS) or name in _MORE.get(holder, ())
-
-
-def _of_data(value: Any) -> Any:
-    return _of_holder(value, "data") if held_type(value) is None else _of_held(value)
 
 
 def _of_held(value: Any) -> Any:
@@ -104,21 +104,26 @@ def _of_held(value: Any) -> Any:
     return facts if cls is not None and held_type(facts) is cls else _CONTENT
 
 
-def _of_holder(value: Any, name: str) -> Any:
+def _of_holder(value: Any, name: str, of_anything: bool) -> Any:
     """Return the facts in an object or a list of objects."""
     if isinstance(value, Mapping):
-        return facts_of(value, name)
+        return facts_of(value, name, of_anything=of_anything)
     if not isinstance(value, (list, tuple)):
         return _CONTENT
-    items = [facts_of(it, name) if isinstance(it, Mapping) else it for it in value]
-    return items if all(isinstance(it, Mapping) or _is_plain(it) for it in items) else _CONTENT
+    ids = name in _LISTS and not of_anything
+    items = [
+        facts_of(it, name, of_anything=of_anything) if isinstance(it, Mapping) else it
+        for it in value
+        if isinstance(it, Mapping) or (ids and isinstance(it, str))
+    ]
+    return items if len(items) == len(value) else _CONTENT
 
 
 def _of_reference(value: Any) -> Any:
     """Return the facts in a reference, or in a list of them; one that holds what it refers to, as
     `data:` does, is content."""
     if isinstance(value, Mapping):
-        facts = facts_of(value, "reference")
+        facts = facts_of(value, "reference", of_anything=True)
         return {name: it for name, it in facts.items() if not _holds_data(it)}
     if isinstance(value, (list, tuple)):
         items = [_of_reference(it) for it in value]
