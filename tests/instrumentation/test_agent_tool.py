@@ -130,6 +130,16 @@ def test_more_secrets_than_can_be_looked_for_let_no_content_out(spans: Any) -> N
     assert b"a row of the payload" not in exported(spans)
 
 
+def test_more_text_than_can_be_looked_through_lets_no_content_out(spans: Any) -> None:
+    call = Call()
+    contract = {"sensitive_fields": ["pins"]}
+    call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
+    call.invocation(model_input={"pins": [f"pin number {n}" for n in range(200)]})
+    call.done(structured_content="a row of the payload, " * 100_000)
+    assert b"a row of the payload" not in exported(spans)
+    assert call_span(spans).attributes["agenttool.withheld"] == "redaction_required"
+
+
 def test_sensitive_fields_of_arguments_that_are_json_text_are_taken_out(spans: Any) -> None:
     call = Call()
     contract = {"sensitive_fields": ["pin"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agentool_otel.event_streams.agent_tool.facts import facts_of
 from agentool_otel.event_streams.agent_tool.invocation import PAYLOAD, Call, Note, is_progress
 from agentool_otel.event_streams.agent_tool.objects_on_spans import put_object, typed
 from agentool_otel.event_streams.agent_tool.outcomes import error_type_of
@@ -77,15 +78,17 @@ class _Ending:
     # ------------------------------------------------------------------------------- its objects
 
     def _write_objects(self) -> None:
-        call, guard = self._call, self._guard
+        call = self._call
         if call.invocation:
-            members = guard.without(call.invocation, "Invocation")
-            call.step.mark(put_object("Invocation", members, content=not self._sealed))
+            call.step.mark(self._put("Invocation", call.invocation, content=True))
         if call.result:
-            members = guard.without(call.result, "Result")
-            if call.withheld is not None:
-                members = {it: value for it, value in members.items() if it not in _OUTPUT}
-            call.step.mark(put_object("Result", members, content=call.withheld is None))
+            call.step.mark(self._put("Result", call.result, content=call.withheld is None))
+
+    def _put(self, kind: str, members: Object, *, content: bool) -> dict[str, Any]:
+        """Return the attributes of an object, without what must not leave."""
+        content = content and not self._sealed
+        told = members if content else facts_of(members)
+        return put_object(kind, self._guard.without(told, kind), content=content)
 
     def _write_content(self) -> None:
         call, guard, inputs = self._call, self._guard, self._inputs
@@ -124,9 +127,8 @@ class _Ending:
         """Return the attributes of a span event."""
         if note.kind == _TRANSITION:
             return {names.INVOCATION_STATUS: self._guard.without(note.members["state"])}
-        members = self._guard.without(note.members, note.kind)
         content = self._call.withheld is None or note.kind in _ABOUT_INPUT
-        return put_object(note.kind, members, content=content and not self._sealed)
+        return self._put(note.kind, note.members, content=content)
 
     # ----------------------------------------------------------------- what it is looked for by
 
@@ -195,6 +197,7 @@ def _guard(call: Call[Any], tool: Tool) -> Withheld:
             guard.forbid([*_outputs(holder)], _TELLING)
     if call.forgotten and (tool.sensitive or call.withheld is not None):
         guard.overfull = True
+    guard.limit(call.size)
     return guard
 
 

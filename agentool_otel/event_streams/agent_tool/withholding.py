@@ -34,6 +34,8 @@ _SHORTEST = 4
 """Shorter values are too common to be looked for in other texts."""
 _MOST = 1_000
 """More texts than these would take longer to look for than a call may be held up."""
+_WORK = 100_000_000
+"""And so would fewer in much: texts times characters, half a second."""
 _WORDS = frozenset(
     word for name in words.__all__ if name != "VERSION" for word in getattr(words, name)
 ) | {words.VERSION}
@@ -122,6 +124,12 @@ class Withheld:
                 return
             self._texts |= {text, *(quoted(text)[1:-1] for quoted in _QUOTED)}
             self._longest_first = []
+
+    def limit(self, characters: int) -> None:
+        """Let no content out if there are so many characters to look through that it takes too
+        long."""
+        if len(self._texts) * characters > _WORK:
+            self.overfull = True
 
     def without(self, value: Any, kind: str | None = None) -> Any:
         """Return a JSON value without what must not leave; the same one if nothing was in it.
