@@ -26,10 +26,20 @@ def test_what_is_no_object_is_named_once_and_costs_nothing(
     spans: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     emitter = Call().emitter
-    for odd in ({"colour": "green"}, {}):
+    for odd in ({"colour": "green"}, {}, {"colour": "red"}, {"invocation_id": "7", "toolId": "t"}):
         assert emitter.record(odd) == odd
     assert caplog.text.count("no object of Agent Tool: colour") == 1
+    assert caplog.text.count("no object of Agent Tool: invocation_id, toolId; hint: ") == 1
     assert not spans.finished()
+
+
+def test_a_runtime_that_is_always_wrong_does_not_fill_the_log(
+    spans: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    emitter = Call().emitter
+    for n in range(1000):
+        emitter.record({f"member_{n}": n})
+    assert len(caplog.records) == 10
 
 
 def test_values_that_json_has_no_form_for_cost_no_span(spans: Any) -> None:
@@ -277,7 +287,9 @@ def test_a_call_that_never_ends_is_marked(spans: Any) -> None:
     call = Call()
     call.invocation(status="running")
     call.emitter.flush()
-    assert call_span(spans).attributes["agentool.incomplete"] is True
+    attributes = call_span(spans).attributes
+    assert attributes["agentool.incomplete"] is True
+    assert attributes["agentool.tool.incomplete"] == "call_only"
 
 
 def test_calls_that_never_end_are_kept_up_to_a_size(

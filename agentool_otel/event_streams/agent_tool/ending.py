@@ -27,6 +27,7 @@ _TELLING = 12
 _TRANSITION = "a status transition"
 _ABOUT_INPUT = frozenset({"PermissionDecision", "InputMutation"})
 """Objects that come before there is a payload."""
+_NEVER_ENDED = {agentool.INCOMPLETE: True, agentool.TOOL_INCOMPLETE: "call_only"}
 _MCP = {
     "mcp_session_id": mcp.SESSION_ID,
     "mcp_protocol_version": mcp.PROTOCOL_VERSION,
@@ -62,6 +63,8 @@ class _Ending:
         call, tool, guard = self._call, self._tool, self._guard
         self._write_objects()
         call.step.mark({name: guard.without(it) for name, it in self._labels().items()})
+        if not call.over:
+            call.step.mark(_NEVER_ENDED)
         self._write_content()
         call.step.set(
             name=tool.name,
@@ -148,7 +151,6 @@ class _Ending:
             names.PROGRESS_DROPPED: call.progress_count - len(call.progress) or None,
             names.EVENTS_DROPPED: call.dropped or None,
             names.WITHHELD: call.withheld,
-            agentool.INCOMPLETE: None if call.over else True,
             names.RESULT_PAYLOAD: self._payload(),
             names.RESULT_SIZE_BYTES: call.size_bytes() if call.result else None,
             names.ERROR_CODE: self._error().get("error_code"),

@@ -25,6 +25,8 @@ __all__ = ["AgentToolEmitter"]
 
 _log = logger(__name__)
 _SCOPE = "agentool_otel.instrumentation.agent_tool"
+_WARNINGS = 10
+"""Logged of what an emitter is told."""
 
 
 class AgentToolEmitter:
@@ -37,8 +39,15 @@ class AgentToolEmitter:
             ...                                      # spans in here lie below the tool's
         result = emitter.record(result)
 
-    One for a runtime; its methods may be called from any thread, and never raise for a fault of
-    ours. A span lies below the one that is current where its invocation is first told of.
+    One for a runtime; its methods may be called from any thread, and never raise. All that is told
+    of a call has its `invocation_id`.
+
+    A span begins where its invocation is first told of, below the span that is current there. It
+    ends when the invocation is in its last state (succeeded, failed, timed_out, canceled, denied,
+    blocked, schema_parse_failed, validation_failed) and its Result has been told. Give the Result
+    its `redaction_state` (`none` where nothing is taken out): of one that does not say, content is
+    held back, because it may be redacted still, until something is told ten seconds later, or
+    until `flush`. What is told of after the end is a span of its own, by its facts alone.
     """
 
     def __init__(self) -> None:
@@ -59,7 +68,7 @@ class AgentToolEmitter:
                 Event, Invocation, Result, PermissionDecision, Hook, InputMutation, Progress,
                 ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
                 What is no such object is not recorded, and what lacks the id of the invocation
-                that it is about is not on its span. Both are named once in the log;
+                that it is about is not on its span. Both are named in the log, once;
                 `agentool_otel.model.agent_tool.checking.findings` says what is wrong.
 
         Returns:
@@ -83,15 +92,11 @@ class AgentToolEmitter:
         _flush_at_exit()
         cls = identify(members) if lost else None
         if cls is not None and (cls is Invocation or "invocation_id" in cls.REQUIRES):
-            given = (
-                repr(members.get("invocation_id"))[:50] if "invocation_id" in members else "none"
-            )
+            given = repr(members.get("invocation_id")) if "invocation_id" in members else "none"
             self._warn(
-                cls.__name__,
-                "of an object of kind %s it is not known which call it is about: expected a string "
-                "at $.invocation_id, got %s; hint: give it the invocation_id of its Invocation",
-                cls.__name__,
-                given,
+                f"recorded apart from its call: {cls.__name__}: expected a string at "
+                f"$.invocation_id, got {given:.50}; hint: all that is told of a call has its "
+                "invocation_id"
             )
         return read
 
@@ -106,17 +111,16 @@ class AgentToolEmitter:
     def _refuse(self, told: object) -> None:
         names = ", ".join(map(str, told)) if isinstance(told, Mapping) else type(told).__name__
         self._warn(
-            "",
-            "not recorded, because it is no object of Agent Tool: %.200s; hint: its kind is "
-            "told by its members, such as event_type, invocation_id and tool_id, or result_id",
-            mask_text(names) or "it is empty",
+            f"not recorded, because it is no object of Agent Tool: {names or 'empty':.200}; hint: "
+            "its kind is told by its members, such as event_type, invocation_id and tool_id, or "
+            "result_id"
         )
 
-    def _warn(self, what: str, message: str, *values: object) -> None:
-        """Log once what is wrong with objects of a kind."""
-        if what not in self._warned:
-            self._warned.add(what)
-            _log.warning(message, *values)
+    def _warn(self, sentence: str) -> None:
+        """Log what is wrong with what was told, each sentence once, and no more than a few."""
+        if sentence not in self._warned and len(self._warned) < _WARNINGS:
+            self._warned.add(sentence)
+            _log.warning("%s", mask_text(sentence))
 
     @contextmanager
     def within(self, invocation_id: str) -> Generator[None]:
