@@ -80,7 +80,7 @@ def test_the_recording_rebuilds_to_one_trajectory(ran: Any) -> None:
 def test_the_least_that_the_readme_tells_is_recorded(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     text = (EXAMPLE / "README.md").read_text("utf-8")
-    [least] = [it for it in re.findall(r"(?:^ {4}.*\n)+", text, re.M) if "instrument()" in it]
+    [least] = [it for it in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.M) if "instrument()" in it]
     program = [sys.executable, "-c", textwrap.dedent(least)]
     environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
     subprocess.run(program, env=environ, check=True, timeout=60)

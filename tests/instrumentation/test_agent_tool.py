@@ -206,9 +206,12 @@ def test_what_contains_itself_or_is_very_deep_costs_no_span(spans: Any) -> None:
     deep: Any = None
     for _ in range(100_000):
         deep = [deep]
-    for n, given in enumerate((itself, deep, "\ud800", float("nan"))):
-        Call(invocation_id=str(n)).done(structured_content=given)
-    assert len(spans.finished()) == 4
+    nested: Any = None
+    for _ in range(600):
+        nested = {"error": nested}
+    for n, given in enumerate((itself, deep, nested, "\ud800", float("nan"))):
+        Call(invocation_id=str(n)).done(structured_content=given, error=given)
+    assert len(spans.finished()) == 5
 
 
 @pytest.mark.parametrize("bad", [None, 7, ["x"], {"a": 1}, True, ""], ids=repr)

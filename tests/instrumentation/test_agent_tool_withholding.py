@@ -93,6 +93,24 @@ def test_what_is_sensitive_may_be_told_in_an_event(kind: str, spans: Any) -> Non
     assert CANARY.encode() not in exported(spans)
 
 
+def test_events_alone_say_which_tool_they_are_about(spans: Any) -> None:
+    call = declaring("pin")
+    call.event("tool.invocation.started", 1, arguments={"pin": CANARY})
+    call.event("tool.invocation.succeeded", 2, text=f"for {CANARY}")
+    call.result()
+    assert call_span(spans).name == "execute_tool search"
+    assert CANARY.encode() not in exported(spans)
+
+
+def test_what_comes_after_the_end_of_a_large_redacted_payload_says_nothing(spans: Any) -> None:
+    call = Call()
+    call.invocation()
+    call.done(redaction_state="redacted", structured_content=CANARY * 10_000)
+    call.progress(1, 9, task_id=CANARY)
+    assert CANARY.encode() not in exported(spans)
+    assert spans.finished()[-1].events[0].attributes["agenttool.object.facts"] == "{}"
+
+
 def test_what_becomes_of_a_result_may_be_told_by_the_results_id(spans: Any) -> None:
     call = Call()
     call.invocation(status="succeeded", ended_at=at(2))

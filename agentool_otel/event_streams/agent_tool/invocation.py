@@ -46,6 +46,8 @@ class Call(Generic[S]):
     def __init__(self, step: S, invocation_id: str, at_ns: int, room: int | None):
         self.step = step
         self.id = invocation_id
+        self.tool_id: Any = None
+        """Of the tool: as its Invocation says, else as it was told of first."""
         self.start_ns = at_ns
         """When its step began."""
         self.timing = Timing(at_ns)
@@ -113,6 +115,7 @@ class Call(Generic[S]):
     def take_invocation(self, members: Object, at_ns: int) -> None:
         """Note what an Invocation says; what an earlier one said, and this one does not, stays."""
         self._update(self.invocation, members)
+        self.tool_id = members.get("tool_id") or self.tool_id
         state = members.get("status")
         created = time_of(members, "created_at")
         if created is not None:
@@ -182,6 +185,11 @@ class Call(Generic[S]):
             self.notes.append(note)
         else:
             self.dropped += 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether notes are dropped by now, so that another one takes no more room."""
+        return self.dropped > 0 or self.progress_count > len(self.progress)
 
     def link(self, references: object) -> None:
         """Refer to the spans that references of telemetry name."""

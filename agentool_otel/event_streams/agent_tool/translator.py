@@ -47,6 +47,8 @@ _CHARACTERS = 100_000_000
 """And what was told of them, likewise."""
 _ENDED = 1_000
 """Invocations that have ended of which something may be told still."""
+_GUARD = 100_000
+"""Characters of secrets that are kept of one of them; where there are more, nothing is told."""
 _GRACE_NS = 10_000_000_000
 """How long after its end an invocation may still be told of."""
 _TIMES = ("time", "decided_at", "timestamp", "ended_at", "started_at", "created_at")
@@ -104,7 +106,7 @@ class AgentToolEvents(Generic[S]):
             self._note_apart(event_name(kind, members), kind, members, at_ns)
             return dict(members)
         self._read_object(kind, members, invocation_id, at_ns, noted=False)
-        self._grow(invocation_id, size)
+        self._grow(kind, invocation_id, size)
         self._end_if_over(invocation_id)
         return self._referring(kind, members, invocation_id)
 
@@ -161,7 +163,7 @@ class AgentToolEvents(Generic[S]):
             about.append(own if isinstance(own, str) else invocation_id)
             self._read_object(it.kind, it.members, about[-1], at_ns, noted=True)
         self._tell(name, event, invocation_id, at_ns)
-        self._grow(invocation_id, size)
+        self._grow("Event", invocation_id, size)
         for each in dict.fromkeys([*about, invocation_id]):
             self._end_if_over(each)
         return self._event_referring(event, list(zip(held, about, strict=True)), invocation_id)
@@ -228,6 +230,7 @@ class AgentToolEvents(Generic[S]):
         if call is None:
             start_ns = time_of(members, "created_at", "started_at", "time") or at_ns
             call = self._begin(invocation_id, members, start_ns)
+        call.tool_id = call.tool_id or members.get("tool_id")
         return call
 
     def _begin(self, invocation_id: str, members: Object, at_ns: int) -> Call[S]:
@@ -238,7 +241,7 @@ class AgentToolEvents(Generic[S]):
         call_id = inner.get("native_call_id")
         operation = ToolExecution(
             name=tool.name,
-            call_id=call_id if isinstance(call_id, str) else invocation_id,
+            call_id=call_id if isinstance(call_id, str) and call_id else invocation_id,
             tool_type=tool.tool_type,
             description=tool.description,
         )
@@ -251,10 +254,10 @@ class AgentToolEvents(Generic[S]):
             self._end(next(iter(self._calls)))
         return call
 
-    def _grow(self, invocation_id: str, size: int) -> None:
+    def _grow(self, kind: str, invocation_id: str, size: int) -> None:
         """Count what was told of an invocation; the oldest end where that is too much."""
         call = self._calls.get(invocation_id)
-        if call is None:
+        if call is None or (call.is_full and kind not in ("Invocation", "Result")):
             return
         call.size += size
         self._size += size
@@ -282,7 +285,7 @@ class AgentToolEvents(Generic[S]):
         call = self._calls.pop(invocation_id)
         self._size -= call.size
         self._over.pop(invocation_id, None)
-        tool = self._tools.tool(call.invocation.get("tool_id"))
+        tool = self._tools.tool(call.tool_id)
         guard = end(call, tool)
         self._ended[invocation_id] = _Ended(call, call.reference(tool), guard)
         if len(self._ended) > _ENDED:
@@ -299,14 +302,9 @@ class AgentToolEvents(Generic[S]):
         what has been redacted since nobody says any more.
         """
         ended = self._ended.get(invocation_id or "")
-        tool = self._tools.tool(members.get("tool_id"))
-        guard = Withheld(tool.sensitive) if ended is None else ended.guard
-        guard.learn(members, kind)
-        withheld = "redaction_required" if tool.withheld and kind not in _OF_TOOLS else None
-        withheld = withheld if ended is None else "ended"
-        attributes = put_object(kind, guard.without(members, kind), content=withheld is None)
-        if withheld is not None:
-            attributes[names.WITHHELD] = withheld
+        attributes = (
+            self._apart(kind, members) if ended is None else ended.attributes_of(kind, members)
+        )
         around = self._recorder.around() if ended is None else None
         if around is not None:
             around.note(name, attributes, at_ns)
@@ -316,12 +314,22 @@ class AgentToolEvents(Generic[S]):
         step.note(name, attributes, at_ns)
         step.end(at_ns)
 
+    def _apart(self, kind: str, members: Object) -> dict[str, Any]:
+        """Return the attributes of an object that is about no invocation."""
+        tool = self._tools.tool(members.get("tool_id"))
+        guard = Withheld(tool.sensitive)
+        guard.learn(members, kind)
+        if (tool.withheld and kind not in _OF_TOOLS) or guard.overfull:
+            facts = put_object(kind, guard.without(facts_of(members), kind), content=False)
+            return {**facts, names.WITHHELD: "redaction_required"}
+        return put_object(kind, guard.without(members, kind), content=True)
+
     # ---------------------------------------------------------------------------- references
 
     def _reference(self, invocation_id: str) -> dict[str, Any] | None:
         call = self._calls.get(invocation_id)
         if call is not None:
-            return call.reference(self._tools.tool(call.invocation.get("tool_id")))
+            return call.reference(self._tools.tool(call.tool_id))
         ended = self._ended.get(invocation_id)
         return None if ended is None else ended.reference
 
@@ -348,15 +356,23 @@ class AgentToolEvents(Generic[S]):
 class _Ended(Generic[S]):
     """An invocation that has ended."""
 
-    __slots__ = ("end_ns", "guard", "reference", "step")
+    __slots__ = ("_guard", "end_ns", "reference", "step")
 
     def __init__(self, call: Call[S], reference: dict[str, Any] | None, guard: Withheld):
         self.step = call.step.behind()
         self.end_ns = call.end_ns
         self.reference = reference
         """Where its telemetry is."""
-        self.guard = guard
-        """What must not leave of it."""
+        self._guard = guard if guard.size <= _GUARD else None
+        """What must not leave of it; None where that is too much to be kept."""
+
+    def attributes_of(self, kind: str, members: Object) -> dict[str, Any]:
+        """Return the attributes of an object that is told of now: its facts alone."""
+        facts = {} if self._guard is None else facts_of(members)
+        if self._guard is not None:
+            self._guard.learn(members, kind)
+            facts = self._guard.without(facts, kind)
+        return {**put_object(kind, facts, content=False), names.WITHHELD: "ended"}
 
     def is_followed_by(self, members: Object) -> bool:
         """Whether an object begins another invocation of the same id, as those of another run may

@@ -95,6 +95,11 @@ class Withheld:
         self.overfull = False
         """Whether there is more than can be looked for, so that no content can be let out."""
 
+    @property
+    def size(self) -> int:
+        """Characters of the texts that must not leave."""
+        return sum(map(len, self._texts))
+
     def learn(self, value: Any, kind: str | None = None) -> None:
         """Note the values of sensitive fields, wherever they are.
 

@@ -12,10 +12,10 @@ from typing import Any
 from weakref import WeakSet, finalize
 
 from agentool_otel.capture.finalizers import when_safe
-from agentool_otel.content.policy import jsonable, mask_text
+from agentool_otel.content.policy import encode, mask_text
 from agentool_otel.emit.session import guarded, session
 from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
-from agentool_otel.ground.json_codec import dumps, loads
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.live_steps import LiveRecorder, LiveStep, within
 from agentool_otel.model.agent_tool.checking import identify
@@ -83,7 +83,8 @@ class AgentToolEmitter:
             if members is not None and (read := self._read(members, size)) is not None:
                 return read
             self._refuse(told)
-        return copy
+        given: dict[str, Any] = copy
+        return given
 
     def _read(self, members: dict[str, Any], size: int) -> dict[str, Any] | None:
         with self._here():
@@ -165,18 +166,13 @@ def _flush_all() -> None:
 
 def _as_json(told: Any) -> tuple[dict[str, Any] | None, int]:
     """Return a copy of an object as JSON, and how many characters that has; of a value that JSON
-    has no form for, what is known."""
+    has no form for, and of what is nested very deeply, what is known."""
     if isinstance(told, Versioned):
         told = told.to_dict()
     if not isinstance(told, Mapping):
         return None, 0
-    members = dict(told)
-    try:
-        text = dumps(members)
-        members = loads(text)
-    except (TypeError, ValueError, RecursionError):
-        text = dumps(jsonable(members))
-        members = loads(text)
+    text = encode(dict(told))
+    members = loads(text)
     return (members, len(text)) if isinstance(members, dict) else (None, 0)
 
 
