@@ -346,7 +346,10 @@ class AgentToolEvents(Generic[S]):
         reference = self._reference(invocation_id)
         if reference is None:
             return dict(event)
-        written = {**event, "trace_refs": _added(event.get("trace_refs"), reference)}
+        written: dict[str, Any] = {
+            **event,
+            "trace_refs": _added(event.get("trace_refs"), reference),
+        }
         for it, about in held:
             told = self._referring(it.kind, it.members, about)
             written["data"] = told if it.name is None else {**written["data"], it.name: told}

@@ -252,8 +252,9 @@ def _fields(value: Any, kind: str | None) -> Iterator[tuple[str, Any]]:
 
 def _in_data(data: Any) -> Iterator[tuple[Any, type[Document] | None]]:
     """Yield what is in the `data` of an event, each with the object that it is."""
-    if not isinstance(data, Mapping) or (cls := held_type(data)) is not None:
-        yield data, cls if isinstance(data, Mapping) else None
+    whole = held_type(data)
+    if not isinstance(data, Mapping) or whole is not None:
+        yield data, whole
         return
     for name, inner in data.items():
         cls = held_type(inner) if name in HELD else None
