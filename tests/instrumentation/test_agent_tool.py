@@ -218,9 +218,11 @@ def test_what_contains_itself_or_is_very_deep_costs_no_span(spans: Any) -> None:
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_members_of_the_wrong_type_cost_no_span(kind: str, bad: Any, spans: Any) -> None:
     for name in EXAMPLES[kind]:
-        emitter = Call().emitter
-        emitter.record({**EXAMPLES[kind], name: bad})
-        emitter.flush()
+        call = Call()
+        call.emitter.record({**EXAMPLES[kind], name: bad})
+        call.done()
+        call.emitter.record({**EXAMPLES[kind], name: bad})
+        call.emitter.flush()
         objects(spans)
     assert spans.finished()
 

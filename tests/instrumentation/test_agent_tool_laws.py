@@ -162,14 +162,23 @@ anything = st.recursive(
     max_leaves=8,
 )  # fmt: skip
 members = sorted({name for it in EXAMPLES.values() for name in it})
-odd = st.dictionaries(st.sampled_from(members), anything, max_size=5)
+about = st.sampled_from([{}, {"invocation_id": "over"}, {"invocation_id": "open"}])
+odd = st.builds(
+    lambda given, id_: {**given, **id_},
+    st.dictionaries(st.sampled_from(members), anything, max_size=5),
+    about,
+)
+OVER = {"invocation_id": "over", "tool_id": "t", "status": "failed"}
+OPEN = {"invocation_id": "open", "tool_id": "t", "status": "running"}
+RESULT = {"invocation_id": "over", "result_id": "r", "redaction_state": "none"}
 
 
 @given(told=st.lists(anything | odd | st.one_of([generated(it) for it in OBJECTS]), max_size=4))
 def test_nothing_that_is_told_raises(told: list[Any], exporter: Any) -> None:
-    spans = spans_of(exporter, told)
+    spans = spans_of(exporter, [OVER, RESULT, OPEN, *told])
     assert len({it.context.span_id for it in spans}) == len(spans)
-    assert bytes_of(spans) or not spans
+    assert {"over", "open"} <= set(calls_of(spans))
+    assert bytes_of(spans)
 
 
 SENSITIVE = {

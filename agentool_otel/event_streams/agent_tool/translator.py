@@ -380,9 +380,12 @@ class _Ended(Generic[S]):
     def is_followed_by(self, members: Object) -> bool:
         """Whether an object begins another invocation of the same id, as those of another run may
         have: it says that it began when this one had ended."""
-        began = members.get("event_type") in _FIRST if "event_type" in members else True
-        at_ns = time_of(members, "time" if "event_type" in members else "created_at")
-        return began and at_ns is not None and at_ns > self.end_ns
+        event_type = members.get("event_type")
+        if event_type is None:
+            at_ns = time_of(members, "created_at")
+        else:
+            at_ns = time_of(members, "time") if str(event_type) in _FIRST else None
+        return at_ns is not None and at_ns > self.end_ns
 
 
 def _without_payloads(event: Object) -> Object:
