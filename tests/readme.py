@@ -19,7 +19,9 @@ from typing import get_args
 import msgspec
 
 from agentool_otel.evaluation.judge_check import JudgeCheck
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.semconv import agent_tool, agentool
+from agentool_otel.semconv.table import ATTRIBUTES
 from agentool_otel.sources.containers.known import CONTAINERS
 from tests.situations.task import Row, rows
 
@@ -204,9 +206,9 @@ def _families() -> Iterator[tuple[list[str], str]]:
     yield names, _of_function(environment.exporter_variable)
     for variable in (environment.token_variable, environment.tenant_variable):
         yield [variable(point.name) for point in _plugins("sources")], _of_function(variable)
-    settings = str(environment.otlp_variable.__doc__).partition("Each setting:\n")[2]
+    settings = str(otlp_settings.variable.__doc__).partition("Each setting:\n")[2]
     for setting, text in re.findall(r"^ {8}([A-Z_, ]+): (.+(?:\n {9,}.+)*)$", settings, re.M):
-        yield [environment.otlp_variable(it) for it in setting.split(", ")], text
+        yield [otlp_settings.variable(it) for it in setting.split(", ")], text
 
 
 def _of_function(function: Callable[..., str]) -> str:
@@ -224,6 +226,23 @@ def _described(text: str) -> tuple[str, str, str]:
     return meaning.strip().removesuffix("."), default, source[1] if source else ""
 
 
+def _names() -> str:
+    """Of each name of ours: whether spans have it as an attribute or it is one of an event."""
+    return _table(
+        ("name", "type", "what"),
+        (
+            (f"`{name}`", _TYPES[ATTRIBUTES[name].type] if name in ATTRIBUTES else "", meaning)
+            for vocabulary in (agentool.MEANING, agent_tool.MEANING)
+            for name, meaning in vocabulary.items()
+        ),
+    )
+
+
+_TYPES = {
+    "s": "string", "s[]": "strings", "i": "integer", "d": "double", "b": "boolean", "e": "word",
+    "any": "any value",
+}  # fmt: skip
+
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
@@ -231,6 +250,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "converters": _converters,
     "dialects": _dialects,
     "formats": _formats,
+    "names": _names,
     "servers": _servers,
     "variables": _variables,
 }

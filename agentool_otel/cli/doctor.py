@@ -39,7 +39,7 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.export.disk.recording import RecordingExporter
 from agentool_otel.export.otlp_variables import exporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
-from agentool_otel.ground import environment, json_codec
+from agentool_otel.ground import environment, json_codec, otlp_settings
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
@@ -68,17 +68,17 @@ _EFFECTS = {
     environment.DISABLED: "true: nothing is recorded at all",
     _EXPORTER: "otlp, console or none instead of a recording",
     environment.exporter_variable("logs"): "otlp, console or none instead of where spans go",
-    environment.otlp_variable("ENDPOINT", "logs"): "log records go there",
+    otlp_settings.variable("ENDPOINT", "logs"): "log records go there",
     environment.EXCEPTIONS: "logs: exceptions are log records; logs/dup: on spans as well",
     environment.exporter_variable("metrics"): "otlp, console or none instead of where spans go",
-    environment.otlp_variable("ENDPOINT", "metrics"): "metrics go there",
-    environment.otlp_variable("ENDPOINT"): "spans go there instead of into a recording",
-    environment.otlp_variable("ENDPOINT", "traces"): "spans go there instead of into a recording",
-    environment.otlp_variable("PROTOCOL"): "http/protobuf or grpc",
-    environment.otlp_variable("PROTOCOL", "traces"): "http/protobuf or grpc",
-    environment.otlp_variable("HEADERS"): "sent with every request",
-    environment.otlp_variable("HEADERS", "traces"): "sent with every request",
-    environment.otlp_variable("CERTIFICATE"): "the authority that the receiver is trusted by",
+    otlp_settings.variable("ENDPOINT", "metrics"): "metrics go there",
+    otlp_settings.variable("ENDPOINT"): "spans go there instead of into a recording",
+    otlp_settings.variable("ENDPOINT", "traces"): "spans go there instead of into a recording",
+    otlp_settings.variable("PROTOCOL"): "http/protobuf or grpc",
+    otlp_settings.variable("PROTOCOL", "traces"): "http/protobuf or grpc",
+    otlp_settings.variable("HEADERS"): "sent with every request",
+    otlp_settings.variable("HEADERS", "traces"): "sent with every request",
+    otlp_settings.variable("CERTIFICATE"): "the authority that the receiver is trusted by",
     environment.DELAY: "milliseconds that ended spans wait for others before they are sent",
     environment.BATCH_SIZE: "spans in a request at most",
     environment.QUEUE_SIZE: f"counts with {environment.JOURNAL}=off and a recording alone",

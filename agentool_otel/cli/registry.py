@@ -13,8 +13,8 @@ __all__ = ["command"]
 def command() -> int:
     """Print the names beside the conventions as a registry file of OpenTelemetry Weaver.
 
-    Spans hold the names of the GenAI conventions and some of ours, `agentool.*`. A live check
-    calls those unknown until it reads this file:
+    Spans hold the names of the GenAI conventions and some of ours, `agentool.*` and, of calls of
+    Agent Tool, `agenttool.*`. A live check calls those unknown until it reads this file:
 
       agentool-otel registry > your-registry/agentool.yaml
     """

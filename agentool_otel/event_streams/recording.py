@@ -7,9 +7,12 @@ is not wanted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from agentool_otel.model.operations import Operation
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Content", "Recorder", "Step"]
 
@@ -42,6 +45,11 @@ class Step(Protocol):
 
     def end(self, at_ns: int) -> None:
         """End it, once."""
+
+    def behind(self) -> Self:
+        """Return what later steps can be put below, when this one has ended: it keeps nothing of
+        what this one holds."""
+        ...
 
 
 S = TypeVar("S", bound=Step)

@@ -56,6 +56,9 @@ class RecordedStep:
         self._span.end_ns = at_ns
         self.leave()
 
+    def behind(self) -> RecordedStep:
+        return RecordedStep(SpanRecord(*self.ids), self._operation, lambda _: None)
+
     def leave(self) -> None:
         """Pass the span on as it is; one that has not ended has no end."""
         done, self._done = self._done, None

@@ -14,7 +14,7 @@ from typing import Literal
 from opentelemetry.util.re import parse_env_headers
 
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground import variable_values as values
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path
@@ -58,9 +58,9 @@ def check(signals: Iterable[Signal]) -> None:
     """Read what is read later of some signals, so that what is refused is known from the start."""
     for signal in signals:
         for setting in ("ENDPOINT", "HEADERS", "INSECURE"):
-            environment.otlp(setting, signal)
+            otlp_settings.value(setting, signal)
         exporter(os.environ, signal)
-        compression(signal, environment.otlp_protocol(signal) or "http/protobuf")
+        compression(signal, otlp_settings.protocol(signal) or "http/protobuf")
         timeout_s(signal)
         if signal == "traces":
             for read in (delay_s, batch_size, export_timeout_s):
@@ -117,30 +117,30 @@ def _exporter(text: str) -> Exporter:
 
 def named_alone(environ: Mapping[str, str], signal: Signal) -> bool:
     """Tell whether variables of a signal itself say where it goes, whatever becomes of others."""
-    own_endpoint = environment.otlp_of_signal("ENDPOINT", signal, environ)
+    own_endpoint = otlp_settings.value_of_signal("ENDPOINT", signal, environ)
     return bool(own_endpoint) or exporter(environ, signal) in ("otlp", "console")
 
 
 def endpoint(signal: Signal) -> str:
     """Return the URL that OTLP/HTTP of a signal goes to: a general endpoint gets a path."""
-    if full := environment.otlp_of_signal("ENDPOINT", signal):
+    if full := otlp_settings.value_of_signal("ENDPOINT", signal):
         return full
-    base = environment.otlp("ENDPOINT", signal) or "http://localhost:4318"
+    base = otlp_settings.value("ENDPOINT", signal) or "http://localhost:4318"
     return with_path(base, f"/v1/{signal}")
 
 
 def headers(signal: Signal) -> Mapping[str, str]:
     """Return the headers to send along, names in lower case."""
-    return parse_env_headers(environment.otlp("HEADERS", signal), liberal=True)
+    return parse_env_headers(otlp_settings.value("HEADERS", signal), liberal=True)
 
 
 def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> str:
     """Return `none`, `gzip` or `deflate`: one that the protocol has."""
-    named = environment.otlp("COMPRESSION", signal).lower() or "none"
+    named = otlp_settings.value("COMPRESSION", signal).lower() or "none"
     if named in _COMPRESSIONS[protocol]:
         return named
-    own = environment.otlp_of_signal("COMPRESSION", signal)
-    name = environment.otlp_variable("COMPRESSION", signal if own else None)
+    own = otlp_settings.value_of_signal("COMPRESSION", signal)
+    name = otlp_settings.variable("COMPRESSION", signal if own else None)
     known = " or ".join(_COMPRESSIONS[protocol])
     environment.refuse(name, f"is not supported with {protocol}: use {known}; it counts as unset")
     return "none"
@@ -148,7 +148,7 @@ def compression(signal: Signal, protocol: Literal["http/protobuf", "grpc"]) -> s
 
 def timeout_s(signal: Signal = "traces") -> float:
     """Return the seconds an attempt may take."""
-    limit = float(environment.otlp("TIMEOUT", signal) or _TIMEOUT_S)
+    limit = float(otlp_settings.value("TIMEOUT", signal) or _TIMEOUT_S)
     if signal != "traces":
         return limit
     return min(limit, export_timeout_s(limit))

@@ -1,4 +1,5 @@
-"""Every environment variable that this package reads: what it does, its default, its source.
+"""Every environment variable that this package reads: what it does, its default, its source. Those
+of OTLP, which every signal has again, are in `otlp_settings`.
 
 Other modules ask the functions here and spell no name. A function takes the environment, that of
 the process by default. White space around a value never counts, and an empty variable is an unset
@@ -10,8 +11,7 @@ Of the variables that the SDK, gRPC or OpenTelemetry's API read by themselves, t
 Those that httpx reads are here as well, because a message names them.
 
 Spec of those that begin with `OTEL_`, where nothing else stands: opentelemetry-specification,
-configuration/sdk-environment-variables.md and protocol/exporter.md, with the units of
-opentelemetry-sdk and opentelemetry-exporter-otlp 1.45.
+configuration/sdk-environment-variables.md, with the units of opentelemetry-sdk 1.45.
 """
 
 from __future__ import annotations
@@ -76,10 +76,6 @@ __all__ = [
     "notice",
     "of_opentelemetry",
     "of_this_package",
-    "otlp",
-    "otlp_of_signal",
-    "otlp_protocol",
-    "otlp_variable",
     "pairs",
     "quiet",
     "record_wanted",
@@ -304,26 +300,6 @@ def exporter_variable(signal: Signal) -> str:
     return f"OTEL_{signal.upper()}_EXPORTER"
 
 
-def otlp_variable(setting: str, signal: Signal | None = None) -> str:
-    """Return the variable of an OTLP setting, for all signals or for one, which comes first.
-
-    Each setting:
-        ENDPOINT: Where it is sent. Default: spans are recorded; if an exporter is named,
-            `http://localhost:4318`, or 4317 for gRPC.
-        PROTOCOL: `http/protobuf` or `grpc`. Default: `http/protobuf`.
-        HEADERS: `key=value` pairs, percent-encoded, separated by commas. Default: none.
-        COMPRESSION: `gzip`, and `deflate` over HTTP. Default: none.
-        TIMEOUT: Seconds, as opentelemetry-exporter-otlp reads it. Default: 5.
-        CERTIFICATE, CLIENT_KEY, CLIENT_CERTIFICATE: Files for TLS. Default: none.
-        INSECURE: `true` speaks gRPC without TLS. Default: false.
-    """
-    return (
-        f"OTEL_EXPORTER_OTLP_{signal.upper()}_{setting}"
-        if signal
-        else f"OTEL_EXPORTER_OTLP_{setting}"
-    )
-
-
 # ---------------------------------------------------------------------------------------- reading
 
 
@@ -447,54 +423,12 @@ def of_this_package(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     return {name: text for name, text in environ.items() if name.startswith("AGENTOOL_")}
 
 
-def otlp(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
-    """Return an OTLP setting: that of the signal, else the general one, "" if neither is set."""
-    return otlp_of_signal(setting, signal, environ) or _otlp(setting, signal, None, environ)
-
-
-def otlp_of_signal(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
-    """Return an OTLP setting that is named for a signal alone, "" if it is not."""
-    return _otlp(setting, signal, signal, environ)
-
-
-def _otlp(
-    setting: str, signal: Signal, named_for: Signal | None, environ: Mapping[str, str] | None
-) -> str:
-    read = _OTLP.get(setting, str)
-    name = otlp_variable(setting, named_for)
-    if setting == "HEADERS":
-        return pairs(name, environ)
-    if setting == "ENDPOINT" and is_set(name, environ):
-        # gRPC resolves names of other shapes, without a scheme.
-        read = str if otlp_protocol(signal, environ) == "grpc" else read
-    return usable(name, values.checked(read), "", environ)
-
-
-_OTLP = {
-    "ENDPOINT": values.url,
-    "PROTOCOL": values.word("http/protobuf", "grpc"),
-    "COMPRESSION": values.word("none", "gzip", "deflate"),
-    "TIMEOUT": values.seconds(),
-    "INSECURE": values.word("true", "false"),
-}
-
-
 def pairs(name: str, environ: Mapping[str, str] | None = None) -> str:
     """Return the `key=value` pairs of a variable, separated by commas, without what is none."""
     kept, whole = values.pairs(value(name, environ))
     if not whole:
         refuse(name, "has entries that are no key=value pairs; they are left out", environ)
     return kept
-
-
-def otlp_protocol(
-    signal: Signal, environ: Mapping[str, str] | None = None
-) -> Literal["http/protobuf", "grpc"] | None:
-    """Return the protocol for a signal, None where no variable names one."""
-    if named := otlp("PROTOCOL", signal, environ):
-        return "grpc" if named.lower() == "grpc" else "http/protobuf"
-    by_exporter = value(exporter_variable(signal), environ) == "otlp_proto_grpc"
-    return "grpc" if by_exporter else None
 
 
 def handed_down(environ: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -21,7 +21,7 @@ __all__ = [
     "Mark",
 ]
 
-RESERVED = ("gen_ai.", "mcp.", "agentool.")
+RESERVED = ("gen_ai.", "mcp.", "agentool.", "agenttool.")
 """Namespaces in which every name must be one of ours."""
 
 Type = Literal["s", "s[]", "i", "d", "b", "e", "any"]
@@ -317,6 +317,7 @@ EVENTS: frozenset[str] = frozenset(
         gen_ai.EVENT_OPERATION_EXCEPTION,
         agentool.EVENT_DETAILS,
         agentool.STEP_EVENT,
+        *(name for name, it in agent_tool.MEANING.items() if it.startswith("event name: ")),
     }
 )
 """Event names of the reserved namespaces."""

@@ -5,14 +5,10 @@ written as JSON in two attributes: its ids, references, words, times and counts,
 of what people and tools said, and the difference between these and the whole (content).
 """
 
-MEANING: dict[str, str] = {}
+from agentool_otel.semconv._naming import naming
+
+_name, MEANING = naming()
 """Name to its meaning in one line, in the order below."""
-
-
-def _name(name: str, meaning: str) -> str:
-    MEANING[name] = meaning
-    return name
-
 
 # The invocation: on the span of the tool's execution
 INVOCATION_ID = _name("agenttool.invocation.id", "invocation_id")
@@ -41,7 +37,11 @@ PROGRESS_DROPPED = _name(
 EVENTS_DROPPED = _name(
     "agenttool.events.dropped", "how many other events are on no span event, for want of room"
 )
-WITHHELD = _name("agenttool.withheld", "why its payload is not here: redacted, ref_only, ...")
+WITHHELD = _name(
+    "agenttool.withheld",
+    "why its payload is not here: redacted, ref_only, ...; `ended` where an event was told of after"
+    " the end of its invocation, so that its content is not here",
+)
 
 # Its result
 RESULT_ID = _name("agenttool.result.id", "result_id")
@@ -58,6 +58,19 @@ RESULT_CONTENT = _name(
 )
 ERROR_CODE = _name("agenttool.error.code", "error_code of the result's error")
 ERROR_RECOVERABILITY = _name("agenttool.error.recoverability", "what would have to change")
+
+# Span events that the specification has no word for; others have the names that it gives events
+EVENT_STATUS = _name("agenttool.status", "event name: a state of the invocation")
+EVENT_INVOCATION = _name(
+    "agenttool.invocation",
+    "event name: an Invocation that has no span of its own, or none any more",
+)
+EVENT_INPUT_MUTATION = _name("agenttool.input_mutation", "event name: an InputMutation")
+EVENT_HOOK = _name("agenttool.hook", "event name: a Hook that runs neither before nor after a tool")
+EVENT_INTERFACE = _name("agenttool.interface", "event name: a ToolInterface")
+EVENT_EXECUTION_PROFILE = _name("agenttool.execution_profile", "event name: an ExecutionProfile")
+EVENT_PERMISSION_PROFILE = _name("agenttool.permission_profile", "event name: a PermissionProfile")
+EVENT_SCHEDULER_POLICY = _name("agenttool.scheduler_policy", "event name: a SchedulerPolicy")
 
 # Any other object, on a span event
 OBJECT_KIND = _name("agenttool.object.kind", "which object of Agent Tool it is, such as `Hook`")

@@ -3,14 +3,10 @@
 Spec: this file. Every name starts with `agentool.`; `MEANING` lists them all for the docs.
 """
 
-MEANING: dict[str, str] = {}
+from agentool_otel.semconv._naming import naming
+
+_name, MEANING = naming()
 """Name to its meaning in one line, in the order below."""
-
-
-def _name(name: str, meaning: str) -> str:
-    MEANING[name] = meaning
-    return name
-
 
 # The run: on the span that is the root of one trace document
 TRACE_ID = _name("agentool.trace.id", "id of the ReasoningTrace this run is")

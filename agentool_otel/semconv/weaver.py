@@ -6,9 +6,9 @@ Spec: `schemas/semconv-syntax.md` of Weaver 0.25. Text in quotes is JSON, which 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     EVENTS,
@@ -26,38 +26,60 @@ _HEAD = """\
 # Names that agentool_otel writes beside the conventions. Put this file into the folder of the
 # registry that a live check reads.
 groups:
-  - id: registry.agentool
-    type: attribute_group
-    display_name: agentool
-    brief: What the documents of the agentool spec say and the conventions have no word for.
-    attributes:
 """
+_GROUP = """\
+  - id: registry.{id}
+    type: attribute_group
+    display_name: {id}
+    brief: {brief}
+    attributes:"""
+_OF_AGENTOOL = "What the documents of the agentool spec say and the conventions have no word for."
+_OF_AGENT_TOOL = "What Agent Tool 0.2.0 says of a call and the conventions have no word for."
+_EVENT = "event name: "
 
 
 def registry() -> str:
-    """Return the attributes and events of `agentool.*` as one YAML file of a Weaver registry.
+    """Return the attributes and events of our own as one YAML file of a Weaver registry.
 
     Among them are the names that stand for what an older generation has no word for.
     """
-    ours = {name: ATTRIBUTES[name] for name in agentool.MEANING if name in ATTRIBUTES}
-    lines: list[str] = []
-    for name, what in ours.items():
-        lines += _attribute(name, what, agentool.MEANING[name])
+    groups = (
+        _group("agentool", _OF_AGENTOOL, agentool.MEANING),
+        _totals(),
+        _absent(),
+        _group("agenttool", _OF_AGENT_TOOL, agent_tool.MEANING),
+        _events({**agentool.MEANING, **agent_tool.MEANING}),
+    )
+    return _HEAD + "".join(f"{line}\n" for group in groups for line in group)
+
+
+def _group(group_id: str, brief: str, meanings: Mapping[str, str]) -> Iterator[str]:
+    yield _GROUP.format(id=group_id, brief=brief)
+    for name, meaning in meanings.items():
+        if name in ATTRIBUTES:
+            yield from _attribute(name, ATTRIBUTES[name], meaning)
+
+
+def _totals() -> Iterator[str]:
     for name, what in PREFIXES.items():
         if name.startswith(OURS):
-            lines += _template(
-                name.rstrip("."), what, "totals that a trace document has beside ours"
-            )
+            meaning = "totals that a trace document has beside ours"
+            yield from _template(name.rstrip("."), what, meaning)
+
+
+def _absent() -> Iterator[str]:
     for name in sorted(frozenset().union(*(it.absent for it in GENERATIONS.values()))):
         meaning = f"{name}, in a generation of the conventions that has no such attribute"
         if name in PREFIXES:
-            lines += _template(f"{OURS}{name}".rstrip("."), PREFIXES[name], meaning)
+            yield from _template(f"{OURS}{name}".rstrip("."), PREFIXES[name], meaning)
         else:
-            lines += _attribute(f"{OURS}{name}", ATTRIBUTES[name], meaning)
-    for event in agentool.MEANING:
-        if event in EVENTS:
-            lines += _event(event, [name for name in ours if name.startswith(_OF_STEPS)])
-    return _HEAD + "\n".join(lines) + "\n"
+            yield from _attribute(f"{OURS}{name}", ATTRIBUTES[name], meaning)
+
+
+def _events(meanings: Mapping[str, str]) -> Iterator[str]:
+    for name, meaning in meanings.items():
+        if name in EVENTS:
+            yield from _event(name, meaning.removeprefix(_EVENT))
 
 
 def _attribute(name: str, what: Attribute, meaning: str) -> Iterator[str]:
@@ -83,12 +105,14 @@ def _template(name: str, what: Attribute, meaning: str) -> Iterator[str]:
     yield '        examples: ["text"]'
 
 
-def _event(name: str, attributes: list[str]) -> Iterator[str]:
+def _event(name: str, meaning: str) -> Iterator[str]:
     yield f"  - id: event.{name}"
     yield "    type: event"
     yield f"    name: {name}"
     yield "    stability: development"
-    yield f"    brief: {json.dumps(agentool.MEANING[name].removeprefix('event name: '))}"
+    yield f"    brief: {json.dumps(meaning)}"
     if name == agentool.STEP_EVENT:
         yield "    attributes:"
-        yield from (f"      - ref: {each}" for each in attributes)
+        yield from (
+            f"      - ref: {each}" for each in agentool.MEANING if each.startswith(_OF_STEPS)
+        )

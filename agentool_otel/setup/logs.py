@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +76,7 @@ def plan(
     if (theirs := foreign_provider()) is not None:
         return Plan("theirs", _description_of(theirs))
     if spans == "theirs" and not named_alone(environ, "logs"):
-        hint = environment.otlp_variable("ENDPOINT", "logs")
+        hint = otlp_settings.variable("ENDPOINT", "logs")
         why = "spans go to the application's own tracer provider"
         return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")
     exporter_name = exporter(environ, "logs")
@@ -92,7 +92,7 @@ def plan(
         return Plan("record", "the recording of the spans")
     if spans == "elsewhere":
         return Plan("nowhere", "nowhere (spans are neither recorded nor sent)")
-    hint = environment.otlp_variable("ENDPOINT", "logs")
+    hint = otlp_settings.variable("ENDPOINT", "logs")
     return Plan("nowhere", f"nowhere (hint: set {hint})")
 
 

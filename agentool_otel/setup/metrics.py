@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agentool_otel.emit import metrics as emit_metrics
 from agentool_otel.emit.session import session
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import MeterProvider
@@ -78,7 +78,7 @@ def plan(
         theirs = f"{kind.__module__}.{kind.__qualname__}"
         return Plan("theirs", f"the application's own meter provider ({theirs})")
     if spans == "theirs" and not named_alone(environ, "metrics"):
-        hint = environment.otlp_variable("ENDPOINT", "metrics")
+        hint = otlp_settings.variable("ENDPOINT", "metrics")
         why = "spans go to the application's own tracer provider"
         return Plan("nowhere", f"nowhere ({why}; hint: set {hint})")
     exporter_name = exporter(environ, "metrics")
@@ -90,7 +90,7 @@ def plan(
     target = target_beside(sent, environ, "metrics", endpoint_in_code)
     if target is not None:
         return Plan("send", f"{target} ({target.protocol})", target)
-    hint = environment.otlp_variable("ENDPOINT", "metrics")
+    hint = otlp_settings.variable("ENDPOINT", "metrics")
     return Plan("nowhere", f"nowhere (hint: set {hint})")
 
 

@@ -352,7 +352,7 @@ class Runtime:
         """Tell that it is cancelled, and return why."""
         why = self._aborted.pop(call.id, "user_interruption")
         facts = {"cancel_acknowledged_at": now(), "abort_reason": why}
-        call.tell("agenttool.cancel_acknowledged", cancellation=facts)
+        call.tell("example.cancel_acknowledged", cancellation=facts)
         return why
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import agentool_otel
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 
 PACKAGE = Path(agentool_otel.__file__).parent
 FOLDERS = (
@@ -73,14 +73,14 @@ def test_the_journal_is_kept_unless_it_is_switched_off(text: str, wanted: bool) 
 
 def test_the_setting_of_a_signal_comes_before_that_of_all() -> None:
     general, own = (
-        environment.otlp_variable("HEADERS"),
-        environment.otlp_variable("HEADERS", "logs"),
+        otlp_settings.variable("HEADERS"),
+        otlp_settings.variable("HEADERS", "logs"),
     )
     assert (general, own) == ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS")
     environ = {general: "a=1", own: " b=2 "}
-    assert environment.otlp("HEADERS", "logs", environ) == "b=2"
-    assert environment.otlp("HEADERS", "traces", environ) == "a=1"
-    assert environment.otlp_of_signal("HEADERS", "traces", environ) == ""
+    assert otlp_settings.value("HEADERS", "logs", environ) == "b=2"
+    assert otlp_settings.value("HEADERS", "traces", environ) == "a=1"
+    assert otlp_settings.value_of_signal("HEADERS", "traces", environ) == ""
 
 
 def test_an_environment_that_is_empty_is_not_that_of_the_process(

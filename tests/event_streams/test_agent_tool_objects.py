@@ -131,15 +131,20 @@ def test_an_attribute_that_was_shortened_leaves_the_facts() -> None:
     assert object_in(attributes) == {"hook_id": "h"}
 
 
-def test_a_result_alone_waits_for_its_invocation_for_ten_seconds_of_their_clock() -> None:
-    result = {**EXAMPLES["Result"], "redaction_state": "none"}
-    later = {**EXAMPLES["ToolSurface"], "created_at": "2026-11-23T10:00:13Z"}
+def test_a_result_alone_waits_for_its_invocation_for_ten_seconds_of_our_clock() -> None:
+    """Theirs may be wrong, and go backwards."""
+    result = {**EXAMPLES["Result"], "redaction_state": "none", "created_at": "2099-01-01T00:00:00Z"}
+    seconds = 0.0
     found: list[SpanRecord] = []
-    events: AgentToolEvents[RecordedStep] = AgentToolEvents(SpanRecorder(found.append, "test", {}))
+    events: AgentToolEvents[RecordedStep] = AgentToolEvents(
+        SpanRecorder(found.append, "test", {}), lambda: int(seconds * 1e9)
+    )
     events.read(result, 0)
-    events.read({**later, "created_at": "2026-11-23T10:00:12.9Z"}, 0)
+    seconds = 9.9
+    events.read(EXAMPLES["ToolSurface"], 0)
     assert [it.name for it in found] == ["tool.surface.created"]
-    events.read(later, 0)
+    seconds = 10
+    events.read(EXAMPLES["ToolSurface"], 0)
     assert "execute_tool unknown" in {it.name for it in found}
 
 

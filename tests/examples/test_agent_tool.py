@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +16,7 @@ import pytest
 
 from agentool_otel.instrumentation.agent_tool import objects_in_spans
 from agentool_otel.model.agent_tool.checking import findings, identify
+from agentool_otel.sources.opening import open_source
 from agentool_otel.testing.captured import AgentTraces, captured_traces
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "agent_tool"
@@ -70,6 +75,18 @@ def test_the_recording_rebuilds_to_one_trajectory(ran: Any) -> None:
     assert {it.call_id for it in trace.tool_results()} == ENDS.keys()
     [read] = [it for it in trace.tool_calls() if it.id == "call_3"]
     assert read.arguments == {"path": "/notes/today"}
+
+
+def test_the_least_that_the_readme_tells_is_recorded(tmp_path: Path) -> None:
+    pytest.importorskip("opentelemetry.sdk")
+    text = (EXAMPLE / "README.md").read_text("utf-8")
+    [least] = [it for it in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.M) if "instrument()" in it]
+    program = [sys.executable, "-c", textwrap.dedent(least)]
+    environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
+    subprocess.run(program, env=environ, check=True, timeout=60)
+    [span] = open_source(str(tmp_path)).spans()
+    assert span.name == "execute_tool weather"
+    assert [findings(it) for it in objects_in_spans([span])]
 
 
 def test_results_refer_to_the_spans_they_are_on(ran: Any) -> None:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import agentool_otel
+from agentool_otel.emit.session import session
+from agentool_otel.model.agent_tool.checking import read
+from agentool_otel.sources.opening import open_source
 from tests.seed_systems.agent_tool_documents import EXAMPLES
 from tests.seed_systems.agent_tool_spans import Call, at, call_span, exported, objects
 
@@ -16,10 +26,20 @@ def test_what_is_no_object_is_named_once_and_costs_nothing(
     spans: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     emitter = Call().emitter
-    for odd in ({"colour": "green"}, {}):
+    for odd in ({"colour": "green"}, {}, {"colour": "red"}, {"invocation_id": "7", "toolId": "t"}):
         assert emitter.record(odd) == odd
     assert caplog.text.count("no object of Agent Tool: colour") == 1
+    assert caplog.text.count("no object of Agent Tool: invocation_id, toolId; hint: ") == 1
     assert not spans.finished()
+
+
+def test_a_runtime_that_is_always_wrong_does_not_fill_the_log(
+    spans: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    emitter = Call().emitter
+    for n in range(1000):
+        emitter.record({f"member_{n}": n})
+    assert len(caplog.records) == 10
 
 
 def test_values_that_json_has_no_form_for_cost_no_span(spans: Any) -> None:
@@ -39,7 +59,6 @@ def test_what_is_changed_after_it_was_told_is_not_changed_on_the_span(spans: Any
 
 
 def test_a_fault_of_ours_is_not_the_programs(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agentool_otel.emit.session import session
     from agentool_otel.event_streams.agent_tool.translator import AgentToolEvents
 
     def broken(*_: Any, **__: Any) -> None:
@@ -121,6 +140,16 @@ def test_more_secrets_than_can_be_looked_for_let_no_content_out(spans: Any) -> N
     assert b"a row of the payload" not in exported(spans)
 
 
+def test_more_text_than_can_be_looked_through_lets_no_content_out(spans: Any) -> None:
+    call = Call()
+    contract = {"sensitive_fields": ["pins"]}
+    call.emitter.record({**EXAMPLES["ToolDeclaration"], "input_contract": contract})
+    call.invocation(model_input={"pins": [f"pin number {n}" for n in range(200)]})
+    call.done(structured_content="a row of the payload, " * 100_000)
+    assert b"a row of the payload" not in exported(spans)
+    assert call_span(spans).attributes["agenttool.withheld"] == "redaction_required"
+
+
 def test_sensitive_fields_of_arguments_that_are_json_text_are_taken_out(spans: Any) -> None:
     call = Call()
     contract = {"sensitive_fields": ["pin"]}
@@ -150,3 +179,178 @@ def test_the_schema_of_a_sensitive_field_is_not_its_value(spans: Any) -> None:
 def test_what_is_no_object_at_all_is_given_back(told: Any, spans: Any) -> None:
     assert Call().emitter.record(told) is told
     assert not spans.finished()
+
+
+class Odd(Mapping[str, Any]):
+    """A mapping that cannot be read."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("not now")
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_what_cannot_be_read_is_given_back(spans: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "strict", False)
+    odd = Odd()
+    assert Call().emitter.record(odd) is odd
+
+
+def test_what_contains_itself_or_is_very_deep_costs_no_span(spans: Any) -> None:
+    itself: dict[str, Any] = {}
+    itself["itself"] = itself
+    deep: Any = None
+    for _ in range(100_000):
+        deep = [deep]
+    nested: Any = None
+    for _ in range(600):
+        nested = {"error": nested}
+    for n, given in enumerate((itself, deep, nested, "\ud800", float("nan"))):
+        Call(invocation_id=str(n)).done(structured_content=given, error=given)
+    assert len(spans.finished()) == 5
+
+
+@pytest.mark.parametrize("bad", [None, 7, ["x"], {"a": 1}, True, ""], ids=repr)
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_members_of_the_wrong_type_cost_no_span(kind: str, bad: Any, spans: Any) -> None:
+    for name in EXAMPLES[kind]:
+        call = Call()
+        call.emitter.record({**EXAMPLES[kind], name: bad})
+        call.done()
+        call.emitter.record({**EXAMPLES[kind], name: bad})
+        call.emitter.flush()
+        objects(spans)
+    assert spans.finished()
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_times_that_no_span_can_have_are_none(time: str, spans: Any) -> None:
+    call = Call()
+    call.invocation(created_at=time, started_at=time)
+    call.event("tool.invocation.started", 1)
+    call.done()
+    assert exported(spans)
+    assert objects(spans)[0]["created_at"] == at(0)
+
+
+def test_an_object_of_ours_is_taken_too(spans: Any) -> None:
+    emitter = Call().emitter
+    told = emitter.record(read(EXAMPLES["Invocation"]))
+    emitter.record(read({**EXAMPLES["Result"], "redaction_state": "none"}))
+    span = call_span(spans)
+    assert told["telemetry_refs"][0]["span_id"] == f"{span.context.span_id:016x}"
+
+
+@pytest.mark.parametrize("given", [{}, {"invocation_id": 7}])
+def test_an_object_that_belongs_to_no_call_is_named_once(
+    given: dict[str, Any], spans: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    emitter = Call().emitter
+    result = {name: it for name, it in EXAMPLES["Result"].items() if name != "invocation_id"}
+    for _ in range(2):
+        emitter.record({**result, **given})
+    found = given.get("invocation_id", "none")
+    assert caplog.text.count(f"expected a string at $.invocation_id, got {found}") == 1
+
+
+def test_an_id_may_be_used_again_in_another_run(spans: Any) -> None:
+    call = Call()
+    call.invocation()
+    call.done()
+    later = {"created_at": "2026-11-23T11:00:00Z"}
+    call.invocation(**later)
+    call.invocation(status="succeeded", ended_at="2026-11-23T11:00:02Z", **later)
+    call.result(created_at="2026-11-23T11:00:03Z")
+    first, second = spans.finished()
+    assert first.end_time < second.start_time
+
+
+def test_a_call_told_of_in_the_event_of_another_has_its_own_span(spans: Any) -> None:
+    call = Call()
+    sibling = {**EXAMPLES["Invocation"], "invocation_id": "inv_2"}
+    event = call.event("tool.invocation.canceled", 1, invocation=sibling)
+    call.emitter.flush()
+    ids = {it.attributes["agenttool.invocation.id"]: it for it in spans.finished()}
+    told_of = event["data"]["invocation"]["telemetry_refs"][0]["span_id"]
+    assert told_of == f"{ids['inv_2'].context.span_id:016x}"
+    assert event["trace_refs"][0]["span_id"] == f"{ids['inv_1'].context.span_id:016x}"
+
+
+def test_a_result_that_is_told_of_first_does_not_begin_the_queue(spans: Any) -> None:
+    call = Call()
+    call.result(3)
+    call.invocation(status="succeeded", started_at=at(1), ended_at=at(2))
+    attributes = call_span(spans).attributes
+    assert (attributes["agenttool.queue_ms"], attributes["agenttool.run_ms"]) == (1000, 1000)
+
+
+def test_a_call_that_never_ends_is_marked(spans: Any) -> None:
+    call = Call()
+    call.invocation(status="running")
+    call.emitter.flush()
+    attributes = call_span(spans).attributes
+    assert attributes["agentool.incomplete"] is True
+    assert attributes["agentool.tool.incomplete"] == "call_only"
+
+
+def test_calls_that_never_end_are_kept_up_to_a_size(
+    spans: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentool_otel.event_streams.agent_tool.translator._CHARACTERS", 10_000)
+    emitter = Call().emitter
+    for n in range(100):
+        Call(emitter, f"inv_{n}").invocation(model_input="x" * 1000)
+    assert len(spans.finished()) > 90
+
+
+def test_nothing_of_a_call_that_has_ended_is_kept(spans: Any) -> None:
+    call = Call()
+    call.invocation()
+    step = call.emitter._events.step(call.id)
+    assert step is not None
+    assert step.span.live is not None
+    span = weakref.ref(step.span.live.span)
+    call.done()
+    spans.forget()
+    del step
+    gc.collect()
+    assert span() is None
+
+
+def test_what_is_held_back_is_written_when_the_emitter_is_forgotten(spans: Any) -> None:
+    def runtime() -> None:
+        call = Call()
+        call.invocation(status="succeeded")
+        call.result(redaction_state=None)
+
+    runtime()
+    gc.collect()
+    assert call_span(spans).attributes["agenttool.result.status"] == "succeeded"
+
+
+_PROGRAM = """
+import agentool_otel, os, sys
+from agentool_otel.instrumentation.agent_tool import AgentToolEmitter
+emitter = AgentToolEmitter()
+emitter.record({"tool_id": "t", "name": "early"})
+agentool_otel.instrument()
+emitter.record({"invocation_id": "inv_1", "tool_id": "t", "status": "succeeded"})
+emitter.record({"invocation_id": "inv_1", "result_id": "r", "structured_content": "a result"})
+if hasattr(os, "fork") and not (child := os.fork()):
+    sys.exit()
+elif hasattr(os, "fork"):
+    os.waitpid(child, 0)
+"""
+
+
+def test_what_is_held_back_is_written_once_at_the_end_of_the_program(tmp_path: Path) -> None:
+    """Also where the emitter is older than what takes its spans, and where a child leaves first."""
+    pytest.importorskip("opentelemetry.sdk")
+    environ = {**os.environ, "AGENTOOL_DIR": str(tmp_path), "AGENTOOL_QUIET": "1"}
+    subprocess.run([sys.executable, "-c", _PROGRAM], env=environ, check=True, timeout=60)
+    found = [it for it in open_source(str(tmp_path)).spans() if it.name == "execute_tool early"]
+    assert [it.attributes["gen_ai.tool.call.result"] for it in found] == ['{"result":"a result"}']

@@ -18,7 +18,7 @@ from agentool_otel.content.fitting.fitter import Sizes
 from agentool_otel.emit.exceptions import signals
 from agentool_otel.export import otlp_variables
 from agentool_otel.export.send.otlp import target_from_environment
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.setup.decision import check_variables
 from agentool_otel.setup.sdk_variables import limits, sampler
@@ -51,7 +51,7 @@ CHECKED = [
     *environment.VALUE_LENGTH_LIMITS,
     "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED",
     *map(environment.exporter_variable, SIGNALS),
-    *(environment.otlp_variable(it, signal) for it in OTLP for signal in (None, *SIGNALS)),
+    *(otlp_settings.variable(it, signal) for it in OTLP for signal in (None, *SIGNALS)),
 ]
 """Variables of which not every text is a value."""
 TAKES_ANY_TEXT = [

@@ -21,7 +21,7 @@ import trustme
 from agentool_otel.export.encoding.otlp_proto import encode_span
 from agentool_otel.export.send.attempt import GrpcSender, HttpSender, Sender
 from agentool_otel.export.send.otlp import Destination, OtlpTarget, Senders, attempts
-from agentool_otel.ground import environment
+from agentool_otel.ground import otlp_settings
 from tests.export.samples import span_with
 from tests.security.slow_receivers import DRIPS, HANDSHAKE, HTTP2, SCRIPTS, SlowReceiver
 
@@ -66,7 +66,7 @@ def test_an_attempt_ends_if_nobody_reads_the_request() -> None:
 def test_an_attempt_over_tls_ends_too(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = trustme.CA()
     with authority.cert_pem.tempfile() as path:
-        monkeypatch.setenv(environment.otlp_variable("CERTIFICATE"), path)
+        monkeypatch.setenv(otlp_settings.variable("CERTIFICATE"), path)
         import ssl
 
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

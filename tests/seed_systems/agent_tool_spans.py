@@ -28,7 +28,7 @@ class Call:
         self.emitter = emitter or AgentToolEmitter()
         self.id = invocation_id
 
-    def event(self, name: str, seconds: float, **data: Any) -> Object:
+    def event(self, name: str, seconds: float, /, **data: Any) -> Object:
         """Tell of an event about it."""
         event = {
             **VERSION,

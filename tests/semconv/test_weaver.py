@@ -7,7 +7,7 @@ import re
 from click.testing import CliRunner
 
 from agentool_otel.cli.registry import command
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES, EVENTS, GENERATIONS, PREFIXES
 from agentool_otel.semconv.weaver import registry
 
@@ -19,9 +19,16 @@ def names() -> list[str]:
 def test_every_name_of_ours_is_there_once() -> None:
     found = names()
     assert len(found) == len(set(found))
-    ours = {name for name in ATTRIBUTES if name.startswith("agentool.")}
+    ours = {name for name in ATTRIBUTES if name.startswith(("agentool.", "agenttool."))}
     assert ours <= set(found)
-    assert {f"event.{name}" for name in EVENTS if name in agentool.MEANING} <= set(found)
+    meanings = {**agentool.MEANING, **agent_tool.MEANING}
+    assert {f"event.{name}" for name in EVENTS if name in meanings} <= set(found)
+
+
+def test_each_vocabulary_is_a_group_of_its_own() -> None:
+    agentool_group, agent_tool_group = registry().split("  - id: registry.")[1:]
+    assert "agenttool." not in agentool_group
+    assert "id: agentool." not in agent_tool_group.partition("  - id: event.")[0]
 
 
 def test_so_is_what_stands_for_names_an_older_generation_lacks() -> None:

@@ -3,6 +3,7 @@
 translator   what each object does to the steps, and which references it is given
 invocation   one invocation: what is known of it until its step ends
 ending       what is written of it then
+events       events, and the objects in them
 tools        what is known of the tools that are called
 objects_on_spans    objects as attributes, and again
 timing       how long it waited, to be approved and to be started, and how long it ran

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agentool_otel.event_streams.agent_tool.facts import facts_of
 from agentool_otel.event_streams.agent_tool.invocation import PAYLOAD, Call, Note, is_progress
-from agentool_otel.event_streams.agent_tool.objects_on_spans import plain, put_object
+from agentool_otel.event_streams.agent_tool.objects_on_spans import put_object, typed
 from agentool_otel.event_streams.agent_tool.outcomes import error_type_of
 from agentool_otel.event_streams.agent_tool.timing import transitions_of
 from agentool_otel.event_streams.agent_tool.tools import Tool
 from agentool_otel.event_streams.agent_tool.withholding import Withheld
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.semconv import agent_tool as names
-from agentool_otel.semconv import core, mcp
+from agentool_otel.semconv import agentool, core, mcp
 
 __all__ = ["end"]
 
@@ -26,6 +27,7 @@ _TELLING = 12
 _TRANSITION = "a status transition"
 _ABOUT_INPUT = frozenset({"PermissionDecision", "InputMutation"})
 """Objects that come before there is a payload."""
+_NEVER_ENDED = {agentool.INCOMPLETE: True, agentool.TOOL_INCOMPLETE: "call_only"}
 _MCP = {
     "mcp_session_id": mcp.SESSION_ID,
     "mcp_protocol_version": mcp.PROTOCOL_VERSION,
@@ -35,7 +37,10 @@ _MCP = {
 
 def end(call: Call[Any], tool: Tool) -> Withheld:
     """Write what is known of an invocation, end its step, and return what must not leave of it."""
-    return _Ending(call, tool).write()
+    try:
+        return _Ending(call, tool).write()
+    finally:  # whatever could not be written
+        call.step.end(call.end_ns)
 
 
 class _Ending:
@@ -50,16 +55,20 @@ class _Ending:
         if self._sealed:
             call.withhold(call.withheld or "redaction_required")
         inputs = {it: call.invocation[it] for it in names.INPUTS if it in call.invocation}
-        self._inputs: dict[str, Any] = {} if self._sealed else self._guard.without(inputs)
+        self._inputs: dict[str, Any] = (
+            {} if self._sealed else self._guard.without(inputs, "Invocation")
+        )
 
     def write(self) -> Withheld:
         call, tool, guard = self._call, self._tool, self._guard
         self._write_objects()
-        call.step.mark(guard.without(self._labels()))
+        call.step.mark({name: guard.without(it) for name, it in self._labels().items()})
+        if not call.over:
+            call.step.mark(_NEVER_ENDED)
         self._write_content()
         call.step.set(
             name=tool.name,
-            call_id=call.call_id,
+            call_id=guard.without(call.call_id),
             tool_type=tool.tool_type,
             description=tool.description,
             error_type=guard.without(error_type_of(call.result, call.state)),
@@ -67,21 +76,22 @@ class _Ending:
         )
         for note in self._notes():
             call.step.note(note.name, self._written(note), note.at_ns)
-        call.step.end(max(call.timing.ended_ns or call.last_ns, call.timing.created_ns))
         return guard
 
     # ------------------------------------------------------------------------------- its objects
 
     def _write_objects(self) -> None:
-        call, guard = self._call, self._guard
+        call = self._call
         if call.invocation:
-            members = guard.without(call.invocation)
-            call.step.mark(put_object("Invocation", members, content=not self._sealed))
+            call.step.mark(self._put("Invocation", call.invocation, content=True))
         if call.result:
-            members = guard.without(call.result)
-            if call.withheld is not None:
-                members = {it: value for it, value in members.items() if it not in _OUTPUT}
-            call.step.mark(put_object("Result", members, content=call.withheld is None))
+            call.step.mark(self._put("Result", call.result, content=call.withheld is None))
+
+    def _put(self, kind: str, members: Object, *, content: bool) -> dict[str, Any]:
+        """Return the attributes of an object, without what must not leave."""
+        content = content and not self._sealed
+        told = members if content else facts_of(members)
+        return put_object(kind, self._guard.without(told, kind), content=content)
 
     def _write_content(self) -> None:
         call, guard, inputs = self._call, self._guard, self._inputs
@@ -108,7 +118,7 @@ class _Ending:
         call = self._call
         room = max(call.room - len(call.notes), 0)
         transitions = (
-            Note("agenttool.status", _TRANSITION, {"state": state}, at_ns)
+            Note(names.EVENT_STATUS, _TRANSITION, {"state": state}, at_ns)
             for state, at_ns in self._transitions[:room]
         )
         progress = iter(sorted(call.progress, key=_sequence))
@@ -118,37 +128,35 @@ class _Ending:
 
     def _written(self, note: Note) -> dict[str, Any]:
         """Return the attributes of a span event."""
-        members = self._guard.without(note.members)
         if note.kind == _TRANSITION:
-            return {names.INVOCATION_STATUS: members["state"]}
+            return {names.INVOCATION_STATUS: self._guard.without(note.members["state"])}
         content = self._call.withheld is None or note.kind in _ABOUT_INPUT
-        return put_object(note.kind, members, content=content and not self._sealed)
+        return self._put(note.kind, note.members, content=content)
 
     # ----------------------------------------------------------------- what it is looked for by
 
     def _labels(self) -> dict[str, Any]:
         call, tool = self._call, self._tool
-        labels = {
-            names.INVOCATION_ID: plain(call.id),
-            names.INVOCATION_STATUS: plain(call.state),
-            names.TOOL_NAMESPACE: plain(tool.namespace),
-            names.TOOL_KIND: plain(tool.kind),
+        return typed({
+            names.INVOCATION_ID: call.id,
+            names.INVOCATION_STATUS: call.state,
+            names.TOOL_NAMESPACE: tool.namespace,
+            names.TOOL_KIND: tool.kind,
             names.INPUT_MUTATED: self._mutated() or None,
-            names.INPUT_MUTATED_BY: call.mutated_by[:] or None,
+            names.INPUT_MUTATED_BY: call.mutated_by,
             names.QUEUE_MS: call.timing.queue_ms,
             names.RUN_MS: call.timing.run_ms,
             names.APPROVAL_MS: call.timing.approval_ms,
             names.PROGRESS_COUNT: call.progress_count or None,
             names.PROGRESS_DROPPED: call.progress_count - len(call.progress) or None,
             names.EVENTS_DROPPED: call.dropped or None,
-            names.WITHHELD: plain(call.withheld),
+            names.WITHHELD: call.withheld,
             names.RESULT_PAYLOAD: self._payload(),
             names.RESULT_SIZE_BYTES: call.size_bytes() if call.result else None,
-            names.ERROR_CODE: plain(self._error().get("error_code")),
-            names.ERROR_RECOVERABILITY: plain(self._error().get("recoverability")),
+            names.ERROR_CODE: self._error().get("error_code"),
+            names.ERROR_RECOVERABILITY: self._error().get("recoverability"),
             **self._native(),
-        }
-        return {name: value for name, value in labels.items() if value is not None}
+        })  # fmt: skip
 
     def _mutated(self) -> bool:
         """Whether an input was changed, or not all inputs that are known agree."""
@@ -172,25 +180,36 @@ class _Ending:
         found: dict[str, Any] = {}
         for mapping in self._call.mappings(self._tool):
             for member, name in _MCP.items():
-                value = plain(mapping.get(member))
-                if value is not None:
-                    found[name] = value if isinstance(value, str) else str(value)
+                if member in mapping:
+                    found[name] = mapping[member]
         return found
 
 
 def _guard(call: Call[Any], tool: Tool) -> Withheld:
     """Return what must not leave, learnt from all that was told."""
     guard = Withheld(tool.sensitive)
-    told = [call.invocation, call.result, *call.earlier]
-    told += [dict(it.members) for it in (*call.notes, *call.progress)]
-    for members in told:
-        guard.learn(members)
-        if call.withheld is None and not tool.withheld:
-            continue
-        for holder in (members, members.get("data")):
-            if isinstance(holder, Mapping):
-                guard.forbid([holder[it] for it in _OUTPUT if it in holder], _TELLING)
+    told = [("Invocation", call.invocation), ("Result", call.result)]
+    told += [(it.kind, dict(it.members)) for it in (*call.notes, *call.progress)]
+    for kind, members in told:
+        guard.learn(members, kind)
+    for replaced in call.earlier:
+        guard.learn([*replaced.values()])
+    if call.withheld is not None or tool.withheld:
+        for holder in (*(members for _, members in told), *call.earlier):
+            guard.forbid([*_outputs(holder)], _TELLING)
+    if call.forgotten and (tool.sensitive or call.withheld is not None):
+        guard.overfull = True
+    guard.limit(call.size)
     return guard
+
+
+def _outputs(members: Object) -> Iterator[Any]:
+    """Yield what an object, or those that an event holds, say of what a tool gave."""
+    data = members.get("data")
+    held = [data, *data.values()] if isinstance(data, Mapping) else []
+    for holder in (members, *held):
+        if isinstance(holder, Mapping):
+            yield from (holder[it] for it in _OUTPUT if it in holder)
 
 
 def _sequence(note: Note) -> float:

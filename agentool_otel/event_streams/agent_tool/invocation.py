@@ -27,6 +27,8 @@ PAYLOAD = ("structured_content", "model_facing_content", "content")
 """Of a result; the first that is there is what the tool gave."""
 _NOTES = 1_000_000
 """Notes kept of one invocation where spans have room for any number."""
+_EARLIER = 100
+"""Replaced inputs and payloads kept of one invocation."""
 
 
 class Note(NamedTuple):
@@ -44,6 +46,10 @@ class Call(Generic[S]):
     def __init__(self, step: S, invocation_id: str, at_ns: int, room: int | None):
         self.step = step
         self.id = invocation_id
+        self.tool_id: Any = None
+        """Of the tool: as its Invocation says, else as it was told of first."""
+        self.start_ns = at_ns
+        """When its step began."""
         self.timing = Timing(at_ns)
         self.invocation: dict[str, Any] = {}
         """The Invocation, as it was told of last."""
@@ -57,9 +63,14 @@ class Call(Generic[S]):
         """Whether it is known what is redacted."""
         self.earlier: list[dict[str, Any]] = []
         """What an earlier Invocation or Result said, and a later one has replaced."""
+        self.forgotten = False
+        """Whether there was more of that."""
+        self.size = 0
+        """Characters of what is kept of it, as far as that was told."""
         self.mutated_by: list[str] = []
         """Source type of each mutation of an input."""
-        self._original_size: Any = None
+        self._original_size: int | None = None
+        self._payload_size: int | None = None
         self._links: set[tuple[str, str]] = set()
         room = _NOTES if room is None else room
         self.room = max(room - room // 2, 1)
@@ -80,6 +91,16 @@ class Call(Generic[S]):
         return self.state in TERMINAL and bool(self.result)
 
     @property
+    def over(self) -> bool:
+        """Whether it has ended, or its result is there: nobody waits for more than the other."""
+        return self.state in TERMINAL or bool(self.result)
+
+    @property
+    def end_ns(self) -> int:
+        """When it ended, or was told of last; never before it began."""
+        return max(self.timing.ended_ns or self.last_ns, self.start_ns)
+
+    @property
     def call_id(self) -> str:
         """Id of the call in its native protocol, else of the invocation."""
         native = self.invocation.get("native_call_id")
@@ -94,7 +115,11 @@ class Call(Generic[S]):
     def take_invocation(self, members: Object, at_ns: int) -> None:
         """Note what an Invocation says; what an earlier one said, and this one does not, stays."""
         self._update(self.invocation, members)
+        self.tool_id = members.get("tool_id") or self.tool_id
         state = members.get("status")
+        created = time_of(members, "created_at")
+        if created is not None:
+            self.timing.created_ns = created
         started = time_of(members, "started_at")
         if started is not None:
             self.timing.started_ns = started
@@ -107,6 +132,7 @@ class Call(Generic[S]):
     def take_result(self, members: Object) -> None:
         """Note what a Result says."""
         self._update(self.result, members)
+        self._payload_size = None
         self.decided = self.decided or isinstance(members.get("redaction_state"), str)
         self.withhold(withheld_by(members))
 
@@ -116,13 +142,16 @@ class Call(Generic[S]):
             for name in (*names.INPUTS, *PAYLOAD)
             if name in known and name in members and known[name] != members[name]
         }
-        if replaced:
+        if replaced and len(self.earlier) < _EARLIER:
             self.earlier.append(replaced)
+        elif replaced:
+            self.forgotten = True
         known.update(members)
 
     def take_persistence(self, members: Object) -> None:
         """Note what becomes of its result."""
-        self._original_size = members.get("original_size_bytes")
+        size = members.get("original_size_bytes")
+        self._original_size = size if type(size) is int else None
         self.withhold(withheld_by(members))
 
     def take_decision(self, members: Object, at_ns: int) -> None:
@@ -138,7 +167,8 @@ class Call(Generic[S]):
     def take_mutation(self, members: Object) -> None:
         """Note that an input was changed."""
         source = members.get("source_type")
-        self.mutated_by.append(source if isinstance(source, str) else "unknown")
+        if len(self.mutated_by) < self.room:
+            self.mutated_by.append(source if isinstance(source, str) else "unknown")
 
     def withhold(self, why: str | None) -> None:
         """Note that its payload must not leave."""
@@ -155,6 +185,11 @@ class Call(Generic[S]):
             self.notes.append(note)
         else:
             self.dropped += 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether notes are dropped by now, so that another one takes no more room."""
+        return self.dropped > 0 or self.progress_count > len(self.progress)
 
     def link(self, references: object) -> None:
         """Refer to the spans that references of telemetry name."""
@@ -184,10 +219,12 @@ class Call(Generic[S]):
 
     def size_bytes(self) -> int | None:
         """Return the size of its payload, as it was before anything was taken out."""
-        if isinstance(self._original_size, int):
+        if self._original_size is not None:
             return self._original_size
         payload = next((self.result[it] for it in PAYLOAD if it in self.result), None)
-        return None if payload is None else len(canonical(payload).encode("utf-8", "replace"))
+        if self._payload_size is None and payload is not None:
+            self._payload_size = len(canonical(payload).encode("utf-8", "replace"))
+        return self._payload_size
 
     def mappings(self, tool: Tool) -> Iterator[Object]:
         """Yield what it is in native protocols."""

@@ -9,7 +9,7 @@ written: the facts alone, where the content is no JSON any more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from agentool_otel.content.masking.credentials import masked
@@ -17,8 +17,9 @@ from agentool_otel.event_streams.agent_tool.facts import facts_of
 from agentool_otel.ground.json_codec import canonical, loads
 from agentool_otel.ground.json_difference import applied, patch
 from agentool_otel.semconv import agent_tool as names
+from agentool_otel.semconv.table import ATTRIBUTES
 
-__all__ = ["object_in", "object_on", "plain", "put_object"]
+__all__ = ["object_in", "object_on", "put_object", "typed"]
 
 Attributes = dict[str, Any]
 _PLACES = {
@@ -78,22 +79,45 @@ def put_object(kind: str, members: Mapping[str, Any], *, content: bool) -> Attri
 def labels_of(kind: str, members: Mapping[str, Any]) -> Attributes:
     """Return the attributes to look for an object by."""
     known = _LABELS.get(kind, {})
-    labels = {name: plain(members.get(member)) for member, name in known.items()}
+    labels = {name: members.get(member) for member, name in known.items()}
     reason = members.get("reason")
     if kind == "PermissionDecision" and isinstance(reason, Mapping):
-        labels[names.PERMISSION_REASON] = plain(reason.get("type"))
-    return {name: value for name, value in labels.items() if value is not None}
+        labels[names.PERMISSION_REASON] = reason.get("type")
+    return typed(labels)
 
 
-def plain(value: Any) -> str | bool | int | float | None:
-    """Return a value that an attribute can be; None for any other."""
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, bool):
+def typed(labels: Mapping[str, Any]) -> Attributes:
+    """Return attributes whose values are of their types, masked; a value of another type is in its
+    object alone."""
+    found = {name: _AS[ATTRIBUTES[name].type](value) for name, value in labels.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    return masked(value) if isinstance(value, str) else None
+
+
+def _texts(value: Any) -> list[str] | None:
+    return [masked(it) for it in value] if value else None
+
+
+def _number(value: Any) -> int | float | None:
+    if isinstance(value, float):
         return value
-    if isinstance(value, int):
-        return value if -(2**63) <= value < 2**63 else str(value)
-    return value if isinstance(value, float) else None
+    fits = isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+    return value if fits else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+_AS: Mapping[str, Callable[[Any], Any]] = {
+    "s": _text, "s[]": _texts, "i": _number, "d": _number, "any": _number, "b": _flag,
+}  # fmt: skip
+"""Of each type of attribute, what a value is as one."""
 
 
 def object_on(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -17,11 +17,14 @@ _DECIDED = frozenset({"approved", "denied", "queued", "running", *TERMINAL})
 
 
 def time_of(members: Mapping[str, Any], *names: str) -> int | None:
-    """Return the first of some members that is an RFC 3339 time, in nanoseconds."""
+    """Return the first of some members that is an RFC 3339 time, in nanoseconds.
+
+    One that no span can have is none, such as the year 1 by which some languages mean no time.
+    """
     for name in names:
         text = members.get(name)
         at_ns = to_ns(text) if isinstance(text, str) else None
-        if at_ns is not None:
+        if at_ns is not None and 0 < at_ns < 2**63:
             return at_ns
     return None
 
@@ -35,6 +38,8 @@ def latest_of(invocation: Mapping[str, Any]) -> int | None:
     for name, at_ns in reversed(transitions_of(invocation)):
         if name == state:
             return at_ns
+    if not isinstance(state, str):
+        return None
     if state in TERMINAL:
         return time_of(invocation, "ended_at")
     if state == "running":

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from agentool_otel.event_streams.agent_tool.withholding import field_names
 
 __all__ = ["Tool", "Tools"]
 
+T = TypeVar("T")
+Object = Mapping[str, Any]
+
 _MOST = 10_000
-"""Tools and profiles kept in memory; the oldest are forgotten then."""
+"""Tools, and as many profiles, kept in memory; the longest unused are forgotten first."""
+_KEPT = (
+    "name", "tool_kind", "namespace", "description", "external_mappings", "permission_profile",
+    "permission_profile_ref",
+)  # fmt: skip
+"""Members of a declaration that are needed later: no schemas."""
 _TYPES = {
     "mcp_tool": "extension",
     "openapi_operation": "extension",
@@ -36,73 +45,94 @@ class Tool(NamedTuple):
     """Names of sensitive fields."""
     withheld: bool = False
     """Whether all its data has to be redacted."""
-    mappings: tuple[Mapping[str, Any], ...] = ()
+    mappings: tuple[Object, ...] = ()
     """What it is in native protocols."""
 
 
+class _Known(NamedTuple):
+    """What has been told of a tool."""
+
+    declaration: Object = MappingProxyType({})
+    sensitive: frozenset[str] = frozenset()
+
+
 class Tools:
-    """Declarations, interfaces and permission profiles, by id."""
+    """Declarations, interfaces and permission profiles, by id.
+
+    Of what is forgotten, because there are too many, nobody knows any more what is sensitive: all
+    data of such a tool is withheld.
+    """
 
     def __init__(self) -> None:
-        self._declared: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
-        self._profiles: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._tools: OrderedDict[str, _Known] = OrderedDict()
+        self._profiles: OrderedDict[str, bool] = OrderedDict()
+        self._tools_forgotten = self._profiles_forgotten = False
 
-    def declare(self, declaration: Mapping[str, Any]) -> None:
-        """Keep a declaration. What an earlier one called sensitive stays so."""
-        tool_id = str(declaration.get("tool_id"))
-        before = self._declared.pop(tool_id, {})
-        kept = {"_sensitive": [*_sensitive(before), *_sensitive(declaration)]}
-        _keep(self._declared, tool_id, {**declaration, **kept})
-
-    def profile(self, profile: Mapping[str, Any]) -> None:
-        """Keep a permission profile."""
-        _keep(self._profiles, str(profile.get("permission_profile_id")), profile)
+    def learn(self, kind: str, members: Object) -> None:
+        """Keep what an object says of a tool, if it says anything. What an earlier one called
+        sensitive stays so."""
+        if kind in ("ToolDeclaration", "ToolInterface"):
+            tool_id = str(members.get("tool_id"))
+            known = self._tools.get(tool_id, _Known())
+            declaration = known.declaration
+            if kind == "ToolDeclaration":
+                declaration = {name: members[name] for name in _KEPT if name in members}
+            sensitive = known.sensitive.union(_sensitive(members))
+            self._tools_forgotten |= _keep(self._tools, tool_id, _Known(declaration, sensitive))
+        elif kind == "PermissionProfile":
+            profile_id = str(members.get("permission_profile_id"))
+            required = members.get("redaction_required") is True
+            self._profiles_forgotten |= _keep(self._profiles, profile_id, required)
 
     def tool(self, tool_id: object) -> Tool:
         """Return what is known of a tool; of an unknown one its id is its name."""
-        it = self._declared.get(str(tool_id))
-        if it is None:
-            return Tool(str(tool_id) if isinstance(tool_id, str) and tool_id else "unknown")
-        kind = it.get("tool_kind")
+        name = tool_id if isinstance(tool_id, str) and tool_id else "unknown"
+        known = self._tools.get(name)
+        if known is None:
+            return Tool(name, withheld=self._tools_forgotten)
+        self._tools.move_to_end(name)
+        it = known.declaration
+        kind = _text(it, "tool_kind")
         given = it.get("external_mappings")
         mappings = given if isinstance(given, (list, tuple)) else ()
         return Tool(
-            name=str(it.get("name")),
-            tool_type=_TYPES.get(str(kind), "function"),
-            kind=kind if isinstance(kind, str) else None,
+            name=_text(it, "name") or name,
+            tool_type=_TYPES.get(kind or "", "function"),
+            kind=kind,
             namespace=_text(it, "namespace"),
             description=_text(it, "description"),
-            sensitive=frozenset(_sensitive(it)),
+            sensitive=known.sensitive,
             withheld=self._withheld(it),
             mappings=tuple(m for m in mappings if isinstance(m, Mapping)),
         )
 
-    def _withheld(self, declaration: Mapping[str, Any]) -> bool:
-        reference = declaration.get("permission_profile_ref")
-        by_ref = self._profiles.get(str(reference)) or {}
+    def _withheld(self, declaration: Object) -> bool:
         inline = declaration.get("permission_profile")
-        profiles = [by_ref, inline if isinstance(inline, Mapping) else {}]
-        return any(it.get("redaction_required") is True for it in profiles)
+        if isinstance(inline, Mapping) and inline.get("redaction_required") is True:
+            return True
+        reference = _text(declaration, "permission_profile_ref")
+        if reference is None:
+            return False
+        return self._profiles.get(reference, self._profiles_forgotten)
 
 
-def _sensitive(declaration: Mapping[str, Any]) -> Iterator[str]:
-    yield from declaration.get("_sensitive", ())
-    for holder in (
-        declaration,
-        declaration.get("input_contract"),
-        declaration.get("tool_interface"),
-    ):
+def _sensitive(members: Object) -> Iterator[str]:
+    contracts = ("input_contract", "output_contract", "tool_interface")
+    for holder in (members, *(members.get(name) for name in contracts)):
         if isinstance(holder, Mapping):
             yield from field_names(holder.get("sensitive_fields"))
 
 
-def _text(members: Mapping[str, Any], name: str) -> str | None:
+def _text(members: Object, name: str) -> str | None:
     value = members.get(name)
     return value if isinstance(value, str) else None
 
 
-def _keep(held: OrderedDict[str, Mapping[str, Any]], key: str, members: Mapping[str, Any]) -> None:
-    held[key] = members
+def _keep(held: OrderedDict[str, T], key: str, value: T) -> bool:
+    """Keep a value; return whether another had to be forgotten for it."""
+    held[key] = value
     held.move_to_end(key)
-    if len(held) > _MOST:
-        held.popitem(last=False)
+    if len(held) <= _MOST:
+        return False
+    held.popitem(last=False)
+    return True

@@ -27,7 +27,7 @@ from agentool_otel.errors import ConfigurationError
 from agentool_otel.export import otlp_variables
 from agentool_otel.export.send.connection import Route, Tls, basic, connect, split
 from agentool_otel.export.send.deadline import Deadline
-from agentool_otel.ground import environment
+from agentool_otel.ground import otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
 from agentool_otel.ground.urls import without_credentials
@@ -182,12 +182,12 @@ class GrpcSender:
 
         self._grpc: Any = grpc
         endpoint = (
-            target.endpoint or environment.otlp("ENDPOINT", signal) or "http://localhost:4317"
+            target.endpoint or otlp_settings.value("ENDPOINT", signal) or "http://localhost:4317"
         )
         parts = split(endpoint) or SplitResult("", "", endpoint, "", "")
         insecure = parts.scheme == "http"
         if parts.scheme not in ("http", "https"):
-            insecure = environment.otlp("INSECURE", signal).lower() == "true"
+            insecure = otlp_settings.value("INSECURE", signal).lower() == "true"
         where = (parts.netloc or endpoint).rpartition("@")[2]
         gzipped = otlp_variables.compression(signal, "grpc") == "gzip"
         options: dict[str, Any] = {

@@ -16,7 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.export.send.deadline import TimedConnection, TimedTlsConnection
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
 
 __all__ = ["Route", "Tls", "basic", "connect", "files_usable", "split"]
@@ -36,7 +36,7 @@ class Tls:
 
     def __init__(self, signal: Signal | None):
         self._authority, self._certificate, self._key = (
-            environment.otlp(it, signal) if signal else "" for it in _FILES
+            otlp_settings.value(it, signal) if signal else "" for it in _FILES
         )
         self._context: ssl.SSLContext | None = None
         if self._authority or self._certificate:
@@ -44,7 +44,7 @@ class Tls:
                 self._context = self._make_context()
             except OSError as error:
                 raise ConfigurationError(
-                    f"{error}: {environment.otlp_variable('CERTIFICATE')}, _CLIENT_CERTIFICATE and "
+                    f"{error}: {otlp_settings.variable('CERTIFICATE')}, _CLIENT_CERTIFICATE and "
                     "_CLIENT_KEY name PEM files"
                 ) from error
 
@@ -93,8 +93,8 @@ def files_usable(signal: Signal) -> bool:
         Tls(signal)
     except ConfigurationError as error:
         names = [
-            environment.otlp_variable(
-                it, signal if environment.otlp_of_signal(it, signal) else None
+            otlp_settings.variable(
+                it, signal if otlp_settings.value_of_signal(it, signal) else None
             )
             for it in _FILES
         ]

@@ -15,7 +15,7 @@ from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.otlp_variables import exporter, timeout_s, vocabulary_beside
 from agentool_otel.export.send.attempt import Answer, GrpcSender, HttpSender, Sender
 from agentool_otel.export.send.connection import split
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.urls import with_path, without_credentials, without_path
 from agentool_otel.ground.words import logger
@@ -93,7 +93,7 @@ class OtlpTarget:
 
     def __str__(self) -> str:
         """The endpoint, without credentials that may stand in it."""
-        endpoint = self.endpoint or environment.otlp("ENDPOINT", self._signal)
+        endpoint = self.endpoint or otlp_settings.value("ENDPOINT", self._signal)
         if not endpoint:
             return "http://localhost:4317" if self.protocol == "grpc" else "http://localhost:4318"
         return without_credentials(endpoint)
@@ -115,7 +115,7 @@ class OtlpTarget:
         if parts.scheme in ("grpc", "grpcs"):
             scheme = "https" if parts.scheme == "grpcs" else "http"
             return cls(f"{scheme}://{parts.netloc}", "grpc", also=also)
-        protocol = environment.otlp_protocol("traces", environ)
+        protocol = otlp_settings.protocol("traces", environ)
         if protocol is None:
             protocol = "grpc" if parts.port == 4317 else "http/protobuf"
         endpoint = with_path(endpoint, "")
@@ -142,8 +142,8 @@ class OtlpTarget:
         signal: Signal | None = "traces" if self.exact else None
         return {
             **also,
-            environment.otlp_variable("ENDPOINT", signal): self.endpoint,
-            environment.otlp_variable("PROTOCOL", signal): self.protocol,
+            otlp_settings.variable("ENDPOINT", signal): self.endpoint,
+            otlp_settings.variable("PROTOCOL", signal): self.protocol,
         }
 
     def url(self, signal: Signal) -> str | None:
@@ -163,12 +163,12 @@ def target_from_environment(
 ) -> OtlpTarget | None:
     """Return the target that `OTEL_EXPORTER_OTLP_*` or `OTEL_<signal>_EXPORTER` ask for, if any."""
     named = exporter(environ, signal)
-    wanted = environment.otlp("ENDPOINT", signal, environ) or named == "otlp"
+    wanted = otlp_settings.value("ENDPOINT", signal, environ) or named == "otlp"
     if not wanted or named in ("none", "console"):
         return None
-    protocol = environment.otlp_protocol(signal, environ) or "http/protobuf"
+    protocol = otlp_settings.protocol(signal, environ) or "http/protobuf"
     also = vocabulary_beside(environ)
-    exact = bool(environment.otlp_of_signal("ENDPOINT", signal, environ))
+    exact = bool(otlp_settings.value_of_signal("ENDPOINT", signal, environ))
     return OtlpTarget(None, protocol, signal, exact=exact, also=also)
 
 

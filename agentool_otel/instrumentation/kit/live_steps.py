@@ -17,6 +17,7 @@ from agentool_otel.content.fitting.fitter import NO_CUTS
 from agentool_otel.content.policy import Policy
 from agentool_otel.emit.owners import CLIENTS
 from agentool_otel.emit.session import guarded, policy_in, session
+from agentool_otel.emit.spans import context_with
 from agentool_otel.emit.steps import event_room
 from agentool_otel.event_streams.recording import Content
 from agentool_otel.instrumentation.kit.step_spans import StepSpan, start_step
@@ -73,6 +74,12 @@ class LiveStep:
 
     def end(self, at_ns: int) -> None:
         self.span.end(end_ns=at_ns)
+
+    def behind(self) -> LiveStep:
+        context = self.span.context
+        ended = NonRecordingSpan(trace.get_current_span(context).get_span_context())
+        below = context_with(context, ended)
+        return LiveStep(StepSpan(None, Unclassified(), "a step that has ended", below))
 
 
 class _Around(LiveStep):

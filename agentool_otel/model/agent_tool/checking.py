@@ -98,7 +98,7 @@ def _warnings(it: o.Versioned) -> Iterator[Finding]:
     version = it.schema_version
     if isinstance(version, str) and version != VERSION:
         yield Finding("warning", "$.schema_version", f"expected {VERSION!r}, got {version!r}")
-    for name in _TIMES & set(it.__struct_fields__):
-        text = getattr(it, name)
+    for name in it.__struct_fields__:
+        text = getattr(it, name) if name in _TIMES else None
         if isinstance(text, str) and to_ns(text) is None:
             yield Finding("warning", f"$.{name}", f"expected an RFC 3339 time, got {text!r}")

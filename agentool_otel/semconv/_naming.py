@@ -1,0 +1,23 @@
+"""How a vocabulary of ours is written down: each name with its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["naming"]
+
+
+def naming() -> tuple[Callable[[str, str], str], dict[str, str]]:
+    """Return a function that makes a name of a vocabulary, given the name and its meaning in one
+    line, and the meanings of all it has made, in their order.
+
+    What is no attribute says so first: `event name: ...`. Where it is content, the meaning says
+    `(content)`.
+    """
+    meanings: dict[str, str] = {}
+
+    def name(name: str, meaning: str) -> str:
+        meanings[name] = meaning
+        return name
+
+    return name, meanings

@@ -1,0 +1,233 @@
+"""Whatever a runtime of Agent Tool tells, in whatever order: laws of the emitter."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.content.policy import Policy
+from agentool_otel.emit.session import session
+from agentool_otel.export.encoding.otlp_json import encode_spans
+from agentool_otel.export.encoding.otlp_proto import encode_span
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.instrumentation.agent_tool import AgentToolEmitter, objects_in_spans
+from agentool_otel.model.agent_tool import words
+from agentool_otel.model.agent_tool.objects import OBJECTS
+from agentool_otel.sources.files.span_files import SpanFiles
+from tests.seed_systems.agent_tool_documents import EXAMPLES, generated
+from tests.seed_systems.agent_tool_spans import at
+from tests.strategies import values
+
+Object = dict[str, Any]
+CANARY = "canary-9f3b27"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def exporter() -> Iterator[Any]:
+    """Where the spans of this module go."""
+    pytest.importorskip("opentelemetry.sdk")
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    session.configure(provider=provider)
+    try:
+        yield exporter
+    finally:
+        session.reset()
+
+
+def spans_of(exporter: Any, told: list[Any], content: bool = True) -> list[Any]:
+    """Return the spans of what an emitter is told."""
+    exporter.clear()
+    session.configure(policy=Policy(capture=content))
+    emitter = AgentToolEmitter()
+    for it in told:
+        emitter.record(it)
+    emitter.flush()
+    return list(exporter.get_finished_spans())
+
+
+def bytes_of(spans: list[Any]) -> bytes:
+    return encode_spans(spans) + b"".join(map(encode_span, spans))
+
+
+def calls_of(spans: list[Any]) -> list[Any]:
+    found = [it for it in spans if it.name.startswith("execute_tool")]
+    return [it.attributes["agenttool.invocation.id"] for it in found]
+
+
+# Names of payloads, among them those that objects, events and references have themselves
+payload_names = st.sampled_from(
+    [
+        *("city", "name", "status", "state", "content", "message", "result", "source", "reason"),
+        *("data", "error", "type", "properties", "from", "to", "summary", "tool", "hook"),
+    ]
+)
+
+
+def payloads(leaf: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy of payloads that hold a leaf somewhere, also inside JSON text."""
+    return st.recursive(
+        st.just(leaf) | st.just([leaf]),
+        lambda inner: (
+            st.dictionaries(payload_names, inner, min_size=1, max_size=3)
+            | st.lists(inner, min_size=1, max_size=2)
+            | inner.map(json.dumps)
+        ),
+        max_leaves=4,
+    )
+
+
+@st.composite
+def runs(draw: st.DrawFn, call: str = "inv_1", leaf: Any = "words") -> list[Object]:
+    """Draw what a runtime tells of one call, from its request to its result."""
+    payload = payloads(leaf)
+    about = {"invocation_id": call, "tool_id": "tool_search"}
+
+    def event(name: str, seconds: float) -> Object:
+        return {
+            "event_id": f"{call} {name}",
+            "event_type": name,
+            "source": "runtime",
+            **about,
+            "time": at(seconds),
+            "data": {draw(payload_names): draw(payload)},
+        }
+
+    state = draw(st.sampled_from(words.STATES))
+    first = {**about, "status": "planned", "created_at": at(0), "model_input": draw(payload)}
+    last = {**about, "status": state, "ended_at": at(8), "call_input": draw(payload)}
+    between = st.sampled_from(
+        [
+            event("tool.invocation.selected", 1),
+            event(draw(st.sampled_from(words.EVENT_TYPES)), 2),
+            event("tool.invocation.dreamt", 3),
+            {**about, "decision_id": "d", "behavior": "ask", "updated_input": draw(payload)},
+            {**about, "hook_id": "h", "hook_event": "pre_tool_use", "outputs": [draw(payload)]},
+            {**about, "progress_id": "p", "sequence": draw(st.integers()), "message": str(leaf)},
+            {**about, "mutation_id": "m", "source_type": "hook", "reason": str(leaf)},
+            {**about, "decision_id": "k", "strategy": draw(st.sampled_from(["inline", "future"]))},
+        ]
+    )
+    result = {
+        "result_id": "r",
+        "invocation_id": call,
+        "structured_content": draw(payload),
+        "status": draw(st.sampled_from(words.RESULT_STATUSES)),
+        "summary": f"so: {leaf}",
+        **draw(st.sampled_from([{}, {"redaction_state": "none"}])),
+        "error": {"message": f"not for {leaf}", "error_code": 7},
+    }
+    return [first, *draw(st.lists(between, max_size=4)), last, result]
+
+
+@st.composite
+def disturbed(draw: st.DrawFn, told: list[Object]) -> list[Object]:
+    """Draw what becomes of a sequence on its way: shuffled, doubled, cut short, added to."""
+    told = draw(st.permutations(told)) if draw(st.booleans()) else told
+    told = [it for it in told for _ in range(draw(st.integers(1, 2)))]
+    told = told[: draw(st.integers(1, len(told)))]
+    extra = draw(st.dictionaries(st.sampled_from(["of_tomorrow", "x"]), values, max_size=1))
+    return [{**extra, **it} for it in told]
+
+
+@given(told=runs("one").flatmap(disturbed), others=runs("two").flatmap(disturbed))
+def test_every_call_is_exactly_one_span(
+    told: list[Object], others: list[Object], exporter: Any
+) -> None:
+    spans = spans_of(exporter, [*told, *others])
+    assert sorted(calls_of(spans)) == ["one", "two"]
+    assert all(it.end_time >= it.start_time for it in spans)
+    assert bytes_of(spans)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+    | st.builds(object),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner)
+        | st.dictionaries(st.text(max_size=3) | st.integers() | st.none(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)  # fmt: skip
+members = sorted({name for it in EXAMPLES.values() for name in it})
+about = st.sampled_from([{}, {"invocation_id": "over"}, {"invocation_id": "open"}])
+odd = st.builds(
+    lambda given, id_: {**given, **id_},
+    st.dictionaries(st.sampled_from(members), anything, max_size=5),
+    about,
+)
+OVER = {"invocation_id": "over", "tool_id": "t", "status": "failed"}
+OPEN = {"invocation_id": "open", "tool_id": "t", "status": "running"}
+RESULT = {"invocation_id": "over", "result_id": "r", "redaction_state": "none"}
+
+
+@given(told=st.lists(anything | odd | st.one_of([generated(it) for it in OBJECTS]), max_size=4))
+def test_nothing_that_is_told_raises(told: list[Any], exporter: Any) -> None:
+    spans = spans_of(exporter, [OVER, RESULT, OPEN, *told])
+    assert len({it.context.span_id for it in spans}) == len(spans)
+    assert {"over", "open"} <= set(calls_of(spans))
+    assert bytes_of(spans)
+
+
+SENSITIVE = {
+    **EXAMPLES["ToolDeclaration"],
+    "input_contract": {"sensitive_fields": ["pin", "$.user['iban']", "name", "status", "content"]},
+}
+fields = st.sampled_from(["pin", "iban", "name", "status", "content"])
+secrets = st.sampled_from([CANARY, f'a "{CANARY}"\n é', f"{CANARY}'s"])
+
+
+@st.composite
+def sensitive_runs(draw: st.DrawFn) -> list[Object]:
+    """Draw a call with a secret in a sensitive field, which is repeated anywhere else."""
+    secret = draw(secrets)
+    told = draw(runs(leaf=secret))
+    shown = {**told[0], "permission_input": {draw(fields): secret}}
+    declared = draw(
+        st.sampled_from([SENSITIVE, {**EXAMPLES["Event"], "data": {"tool": SENSITIVE}}])
+    )
+    return [*draw(st.permutations([declared, shown, *told[:-1]])), told[-1]]
+
+
+@given(told=sensitive_runs())
+def test_the_value_of_a_sensitive_field_is_in_no_byte(told: list[Object], exporter: Any) -> None:
+    assert CANARY.encode() not in bytes_of(spans_of(exporter, told))
+
+
+@given(told=runs(leaf=CANARY), state=st.sampled_from(["redacted", "partial", "unknown"]))
+def test_a_redacted_payload_is_in_no_byte_of_its_result(
+    told: list[Object], state: str, exporter: Any
+) -> None:
+    asked = [{**it, "model_input": 1, "call_input": 1, "updated_input": 1} for it in told[:-1]]
+    result = {**told[-1], "redaction_state": state}
+    assert CANARY.encode() not in bytes_of(spans_of(exporter, [*asked, result]))
+
+
+@given(told=runs(leaf=CANARY).flatmap(disturbed))
+def test_without_permission_no_content_is_in_any_byte(told: list[Object], exporter: Any) -> None:
+    assert CANARY.encode() not in bytes_of(spans_of(exporter, told, content=False))
+
+
+@given(told=runs())
+def test_what_was_told_of_a_call_comes_back(told: list[Object], exporter: Any) -> None:
+    told = [it for it in told if it.get("event_type") != "tool.result.redacted"]
+    told[-1] |= {"redaction_state": "none", "status": "succeeded"}
+    document = io.BufferedReader(io.BytesIO(encode_spans(spans_of(exporter, told))))
+    found = list(objects_in_spans(SpanFiles([document], "memory").spans()))
+    invocation = {**told[0], **told[-2]}
+    about_it = sorted(map(canonical, told[1:-2]))
+    assert found[0] == invocation
+    assert sorted(map(canonical, found[1:-1])) == about_it
+    assert found[-1] == told[-1]
