@@ -37,7 +37,7 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     """
     folder = folder or recordings_folder()
     if not folder.is_dir():
-        say(f"error: there is no folder {folder}")
+        say(f"there is no folder {folder}", label="error:")
         say(" hint: name the folder that the program recorded into")
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)

@@ -49,8 +49,15 @@ def named(
     """Return the options of one call.
 
     Raises:
-        ConfigurationError: `redact` is no function of two arguments, or `also` is not known.
+        ConfigurationError: an option is of another type, `redact` is no function of two arguments,
+            or `also` is not known.
     """
+    for option, value in (("content", content), ("record", record), ("redact_all", redact_all)):
+        _check(option, value, isinstance(value, bool), "True or False")
+    for option, value in (("endpoint", endpoint), ("service_name", service_name), ("also", also)):
+        _check(option, value, isinstance(value, str), "text")
+    for option, value in (("include", include), ("exclude", exclude)):
+        _check(option, value, _is_names(value), "a list of names, such as ['openai']")
     if redact is not None:
         _check_redact(redact)
     if also is not None:
@@ -76,6 +83,17 @@ def overruled(run: Configuration, call: Configuration) -> Iterator[tuple[str, st
         if run_value is not None and now is not None and now != run_value:
             no = "no-" if run_value is False else ""
             yield name, f"--{no}{name.replace('_', '-')}"
+
+
+def _check(option: str, value: Any, valid: bool, expected: str) -> None:
+    """Refuse a value of another type: the text "false" would count as true."""
+    if value is not None and not valid:
+        kind = type(value).__name__
+        raise ConfigurationError(f"{option} of instrument() is of type {kind}: give {expected}")
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 
 def _check_redact(redact: Any) -> None:

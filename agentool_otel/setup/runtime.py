@@ -116,10 +116,10 @@ def instrument(
             called for content, exceptions, statuses and log bodies.
 
     Raises:
-        ConfigurationError: if the endpoint is not a URL, `redact` is no function of two arguments,
-            or the name of a framework or of a vocabulary is not known. No variable raises: one with
-            a value that cannot be used counts as unset, is named once in the log, and stands in
-            `status().refused_variables`.
+        ConfigurationError: if an option is of another type, the endpoint is not a URL, `redact` is
+            no function of two arguments, or the name of a framework or of a vocabulary is not
+            known. No variable raises: one with a value that cannot be used counts as unset, is
+            named once in the log, and stands in `status().refused_variables`.
         MissingDependencyError: if opentelemetry-sdk is not installed.
     """
     runtime.instrument(

@@ -359,6 +359,9 @@ def test_status_before_anything_has_no_recording_and_counts_nothing(tmp_path: Pa
         ("instrument('nowhere')", "is not a URL"),
         ("instrument(include=['openai'], exclude=['nope'])", "unknown framework 'nope'"),
         ("instrument(include=['nope'])", "unknown framework 'nope': supported are"),
+        ("instrument(include='openai')", "include of instrument() is of type str: give a list"),
+        ("instrument(content='false')", "content of instrument() is of type str: give True or"),
+        ("instrument(service_name=3)", "service_name of instrument() is of type int: give text"),
     ],
 )
 def test_a_mistake_is_refused_by_name(tmp_path: Path, call: str, message: str) -> None:
