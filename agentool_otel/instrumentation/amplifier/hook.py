@@ -131,8 +131,8 @@ class SessionHook:
                 self._undo.append(lambda: _unwrap(owner, name, wrapper, original))
 
     def remove(self) -> None:
-        """Take everything back, and end what is under way. A wrapper that others have wrapped stays,
-        and does nothing."""
+        """Take everything back, and end what is under way. A wrapper that others have wrapped
+        stays, and does nothing."""
         self._left = True
         while self._undo:
             with guarded("leaving a session of Amplifier"):
@@ -213,9 +213,9 @@ class SessionHook:
                     with within(chat.step):
                         response = await _result(complete(*args, **kwargs))
                 except BaseException as error:
-                    self._returned(chat, lambda: {"error": {"type": type(error).__qualname__}})
+                    self._returned(chat, {"error": {"type": type(error).__qualname__}})
                     raise
-                self._returned(chat, lambda: _telling(response))
+                self._returned(chat, _telling(response))
                 return response
 
             return wrapper
@@ -229,14 +229,11 @@ class SessionHook:
             return _events.session(self._session_id).begin_chat(provider, time_ns())
         return None
 
-    def _returned(self, chat: Chat[LiveStep], response: Callable[[], Data]) -> None:
+    def _returned(self, chat: Chat[LiveStep], response: Data) -> None:
         """End a model call, if no event has."""
-        at_ns = time_ns()
-        data: Data = {}
-        with guarded("reading the response of a model call of Amplifier"):
-            data = response()
         with guarded("ending a model call of Amplifier"), _lock:
-            _events.end_call(_events.session(self._session_id), chat, data, at_ns)
+            session = _events.session(self._session_id)
+            _events.end_call(session, chat, response, time_ns())
 
 
 _AFTER_TOOLS = frozenset({
@@ -256,12 +253,14 @@ async def _result(given: Any) -> Any:
 
 def _telling(response: Any) -> Data:
     """Return what a response says of its call beside its content."""
-    usage = getattr(response, "usage", None)
-    reason = getattr(response, "finish_reason", None)
-    return {
-        "finish_reason": reason,
-        "usage": jsonable(usage) if usage is not None else None,
-    }
+    with guarded("reading the response of a model call of Amplifier"):
+        usage = getattr(response, "usage", None)
+        reason = getattr(response, "finish_reason", None)
+        return {
+            "finish_reason": reason,
+            "usage": jsonable(usage) if usage is not None else None,
+        }
+    return {}
 
 
 def _unwrap(owner: Any, name: str, wrapper: Any, original: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from tests.seed_systems.amplifier.sessions import (
     call,
     kernel,
     plan,
-    run,
     session,
     spans_named,
 )
@@ -127,7 +127,7 @@ def test_a_wrapper_that_somebody_has_wrapped_records_nothing_after_its_session(s
         async with session(plan(provider={"silent": True})) as it:
             provider = it.coordinator.get("providers")["scripted"]
             ours = provider.complete
-            provider.complete = lambda *args, **kwargs: ours(*args, **kwargs)
+            provider.complete = partial(ours)
         provider.script = ["Good day."]
         await provider.complete(None)
 
