@@ -14,7 +14,7 @@ from agentool_otel.event_streams.amplifier import translator
 from agentool_otel.event_streams.amplifier.names import WATCHED
 from agentool_otel.event_streams.amplifier.payloads import cost_of, event_time, usage_of
 from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
-from agentool_otel.event_streams.records import SpanRecorder
+from agentool_otel.event_streams.records import RecordedStep, SpanRecorder
 from agentool_otel.sources.files.amplifier_log import AmplifierLog, is_event
 
 _NAMES = ("tool_name", "tool_input", "result", "tool_call_id", "parallel_group_id", "prompt",
@@ -140,6 +140,23 @@ def test_a_preview_of_the_answer_is_an_output_that_was_cut() -> None:
     whole = ("prompt:complete", {"response_preview": "Sunny.", "length": 6})
     [trace] = agentool_otel.rebuild(log_of(PROMPT, whole, DONE))
     assert trace.trace.output == "Sunny."
+
+
+@pytest.mark.parametrize("event", ["prompt:submit", "execution:start"])
+def test_a_turn_begins_with_its_prompt(event: str) -> None:
+    """So that it is there after a kill."""
+    begun: list[Any] = []
+
+    class Recorder(SpanRecorder):
+        def start(
+            self, operation: Any, parent: Any, at_ns: int, content: Any = None
+        ) -> RecordedStep:
+            begun.append(content())
+            return super().start(operation, parent, at_ns, content)
+
+    events = AmplifierEvents(Recorder([].append, "amplifier", {}))
+    events.read(event, {"session_id": "s", "prompt": "How is it?"}, 1)
+    assert "How is it?" in str(begun)
 
 
 def test_an_event_of_a_module_does_not_part_a_model_call_from_its_content() -> None:

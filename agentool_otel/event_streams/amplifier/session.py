@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from agentool_otel.event_streams.amplifier import payloads
-from agentool_otel.event_streams.recording import Recorder, Step
+from agentool_otel.event_streams.recording import Content, Recorder, Step
 from agentool_otel.model.messages import Part, finished, message
 from agentool_otel.model.operations import UNSET, AgentInvocation, Inference, ToolExecution
 from agentool_otel.semconv import agentool
@@ -121,18 +121,21 @@ class Session(Generic[S]):
 
     # -------------------------------------------------------------------------------- turns
 
-    def begin_turn(self, at_ns: int, inside: S | None = None) -> Turn[S]:
+    def begin_turn(
+        self, at_ns: int, inside: S | None = None, content: Content | None = None
+    ) -> Turn[S]:
         """Begin a turn, and end the one before it.
 
         Args:
             at_ns: when.
             inside: the step in which the session is run.
+            content: its prompt, where that is known.
         """
         if self.turn is not None:
             self.end_turn(self.last_ns)
         operation = AgentInvocation(agent_name=self.agent_name, conversation_id=self.id)
         parent = self.parent if inside is None else inside
-        self.turn = Turn(self._recorder.start(operation, parent, at_ns))
+        self.turn = Turn(self._recorder.start(operation, parent, at_ns, content))
         for name, data, when in self.notes:
             self.note(self.turn.step, name, data, when)
         self.notes.clear()

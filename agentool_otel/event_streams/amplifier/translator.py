@@ -26,7 +26,7 @@ from agentool_otel.event_streams.amplifier import payloads
 from agentool_otel.event_streams.amplifier.names import DELTAS
 from agentool_otel.event_streams.amplifier.payloads import Data, string
 from agentool_otel.event_streams.amplifier.session import Chat, Session
-from agentool_otel.event_streams.recording import Recorder, Step
+from agentool_otel.event_streams.recording import Content, Recorder, Step
 from agentool_otel.model.messages import message, reasoning, text
 from agentool_otel.model.operations import Plan
 from agentool_otel.providers.finish_reasons import finish_reason
@@ -151,23 +151,20 @@ class AmplifierEvents(Generic[S]):
     # -------------------------------------------------------------------------------- turns
 
     def _submit(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        turn = session.turn
+        turn, prompt = session.turn, _prompt(data)
         if turn is None or turn.prompted or not turn.asked:
-            turn = session.begin_turn(at_ns, inside)
+            turn = session.begin_turn(at_ns, inside, prompt)
+        else:
+            turn.step.add(prompt)
         turn.prompted = True
-        self._prompt(turn.step, data)
 
     def _execute(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        turn = session.turn
+        turn, prompt = session.turn, _prompt(data)
         if turn is None or turn.executing or not turn.asked:
-            turn = session.begin_turn(at_ns, inside)
+            turn = session.begin_turn(at_ns, inside, prompt)
+        elif not turn.prompted:
+            turn.step.add(prompt)
         turn.executing = True
-        if not turn.prompted:
-            self._prompt(turn.step, data)
-
-    def _prompt(self, step: S, data: Data) -> None:
-        if isinstance(data.get("prompt"), str):
-            step.add(lambda: {"input": [message("user", [text(data["prompt"])])]})
 
     def _answer(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
         """The answer: as a whole, or as a preview, which is marked as cut if it is shorter.
@@ -297,6 +294,14 @@ class AmplifierEvents(Generic[S]):
             session.keep((event, data, at_ns))
         else:
             session.note(step, event, data, at_ns)
+
+
+def _prompt(data: Data) -> Content:
+    """Return what a turn is asked, nothing where the event does not say it."""
+    prompt = data.get("prompt")
+    if not isinstance(prompt, str):
+        return dict
+    return lambda: {"input": [message("user", [text(prompt)])]}
 
 
 def _tool_name(data: Data) -> str:

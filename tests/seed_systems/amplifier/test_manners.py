@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -133,6 +134,30 @@ def test_a_wrapper_that_somebody_has_wrapped_records_nothing_after_its_session(s
 
     asyncio.run(main())
     assert spans_named(spans, "chat") == []
+
+
+def test_a_call_that_was_cancelled_has_no_result(spans: Any) -> None:
+    async def main() -> None:
+        async with session(plan({"calls": [call("a", city="Rome")]})) as it:
+            tool = it.coordinator.get("tools")["weather"]
+            entered = asyncio.Event()
+
+            async def look(input: Any) -> Any:
+                entered.set()
+                await asyncio.sleep(60)
+
+            tool.execute = look
+            await amplifier_hook.on_session_ready(it.coordinator)
+            asked = asyncio.create_task(it.execute("How is it?"))
+            await entered.wait()
+            asked.cancel()
+            with suppress(asyncio.CancelledError):
+                await asked
+
+    asyncio.run(main())
+    [tool] = spans_named(spans, "execute_tool weather")
+    assert tool.attributes["agentool.tool.incomplete"] == "call_only"
+    assert "agentool.step.result.index" not in tool.attributes
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
