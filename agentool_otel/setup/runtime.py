@@ -271,7 +271,11 @@ class Runtime:
                     installed=instrumentor.version,
                     supports=list(instrumentor.supports),
                     enabled=instrumentor.enabled,
-                    patches=[patch._asdict() for patch in instrumentor.attached.values()],
+                    patches=[
+                        patch._asdict()
+                        for patch in instrumentor.attached.values()
+                        if instrumentor.version is not None or patch.state != "missing"
+                    ],
                     replaces=self._replaced(instrumentor),
                     others=instrumentor.others(),
                 )

@@ -343,6 +343,16 @@ def test_status_is_a_record_and_reads_as_its_json_object(tmp_path: Path) -> None
     run(tmp_path, code)
 
 
+def test_status_lists_no_patch_of_what_is_not_installed(tmp_path: Path) -> None:
+    code = (
+        "import agentool_otel\n"
+        "agentool_otel.instrument()\n"
+        "for it in agentool_otel.status().instrumentors.values():\n"
+        "    assert it.installed is not None or it.patches == [], it\n"
+    )
+    run(tmp_path, code)
+
+
 def test_status_before_anything_has_no_recording_and_counts_nothing(tmp_path: Path) -> None:
     code = (
         "import agentool_otel; status = agentool_otel.status()\n"
