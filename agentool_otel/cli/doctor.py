@@ -93,9 +93,10 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
-_OURS = frozenset(
-    it for it in vars(environment).values() if isinstance(it, str) and it.startswith("AGENTOOL_")
+_OURS = environment.of_this_package(
+    {it: "" for it in vars(environment).values() if isinstance(it, str)}
 )
+"""Variables that something here reads."""
 _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
 
 
@@ -193,7 +194,7 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
 def _unknown(name: str) -> str:
     """Return what is said of a variable that nothing here reads, "" if something may."""
     of_servers = name.endswith(("_TOKEN", "_TENANT"))
-    if not name.startswith("AGENTOOL_") or name in _OURS or of_servers:
+    if name in _OURS or of_servers or not environment.of_this_package({name: ""}):
         return ""
     similar = get_close_matches(name, _OURS, n=1)
     return "nothing reads it" + (f"; is {similar[0]} meant?" if similar else "")

@@ -7,7 +7,7 @@ Every `instrument()` changes what it names. What it does not name stays as an ea
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from agentool_otel.content.policy import Redact
@@ -52,12 +52,9 @@ def named(
         ConfigurationError: an option is of another type, `redact` is no function of two arguments,
             or `also` is not known.
     """
-    for option, value in (("content", content), ("record", record), ("redact_all", redact_all)):
-        _check(option, value, isinstance(value, bool), "True or False")
-    for option, value in (("endpoint", endpoint), ("service_name", service_name), ("also", also)):
-        _check(option, value, isinstance(value, str), "text")
-    for option, value in (("include", include), ("exclude", exclude)):
-        _check(option, value, _is_names(value), "a list of names, such as ['openai']")
+    _check(_is_switch, "True or False", content=content, record=record, redact_all=redact_all)
+    _check(_is_text, "text", endpoint=endpoint, service_name=service_name, also=also)
+    _check(_are_names, "a list of names, such as ['openai']", include=include, exclude=exclude)
     if redact is not None:
         _check_redact(redact)
     if also is not None:
@@ -85,14 +82,23 @@ def overruled(run: Configuration, call: Configuration) -> Iterator[tuple[str, st
             yield name, f"--{no}{name.replace('_', '-')}"
 
 
-def _check(option: str, value: Any, valid: bool, expected: str) -> None:
-    """Refuse a value of another type: the text "false" would count as true."""
-    if value is not None and not valid:
-        kind = type(value).__name__
-        raise ConfigurationError(f"{option} of instrument() is of type {kind}: give {expected}")
+def _check(valid: Callable[[Any], bool], expected: str, **options: Any) -> None:
+    """Refuse values of another type: the text "false" would count as true."""
+    for option, value in options.items():
+        if value is not None and not valid(value):
+            kind = type(value).__name__
+            raise ConfigurationError(f"{option} of instrument() is of type {kind}: give {expected}")
 
 
-def _is_names(value: Any) -> bool:
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_names(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 

@@ -146,6 +146,7 @@ def test_a_preview_of_the_answer_is_an_output_that_was_cut() -> None:
 def test_a_turn_begins_with_its_prompt(event: str) -> None:
     """So that it is there after a kill."""
     begun: list[Any] = []
+    ended: list[Any] = []
 
     class Recorder(SpanRecorder):
         def start(
@@ -154,7 +155,7 @@ def test_a_turn_begins_with_its_prompt(event: str) -> None:
             begun.append(content())
             return super().start(operation, parent, at_ns, content)
 
-    events = AmplifierEvents(Recorder([].append, "amplifier", {}))
+    events = AmplifierEvents(Recorder(ended.append, "amplifier", {}))
     events.read(event, {"session_id": "s", "prompt": "How is it?"}, 1)
     assert "How is it?" in str(begun)
 

@@ -24,7 +24,9 @@ from tests.seed_systems.amplifier.sessions import (
     spans_named,
 )
 
-pytest.importorskip("amplifier_core", reason="amplifier-core is not installed; it needs Python 3.11")
+pytest.importorskip(
+    "amplifier_core", reason="amplifier-core is not installed; it needs Python 3.11"
+)
 
 
 @pytest.fixture(autouse=True)
