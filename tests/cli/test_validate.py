@@ -60,7 +60,7 @@ def test_a_recording_is_counted_and_checked_against_the_conventions(
 ) -> None:
     result = invoke("validate", recording)
     assert result.exit_code == 0
-    assert "OTLP recording, 3 spans (3 gen_ai)" in result.stdout
+    assert "recording, 3 spans (3 gen_ai)" in result.stdout
     assert "3 of this package conform to the GenAI conventions" in result.stdout
 
 
@@ -71,7 +71,7 @@ def test_a_log_of_amplifier_is_read_as_spans(invoke: Invoke) -> None:
     made = invoke("validate", "events.jsonl")
     assert (made.exit_code, made.stdout) == (
         0,
-        "✓ events.jsonl: OTLP recording, 1 span (1 gen_ai)\n",
+        "✓ events.jsonl: recording, 1 span (1 gen_ai)\n",
     )
 
 
