@@ -47,7 +47,11 @@ async def mount(
         )
     agentool_otel.instrument(**options)
     hook = SessionHook(coordinator)
-    hook.register()
+    try:
+        hook.register()
+    except BaseException:
+        hook.remove()
+        raise
     _hooks[id(coordinator)] = hook
 
     async def cleanup() -> None:

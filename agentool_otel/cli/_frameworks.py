@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -17,7 +17,14 @@ from agentool_otel.instrumentation.kit.native_spans import is_covered
 from agentool_otel.setup.frameworks import instrumentors
 from agentool_otel.setup.native_tracing import NOT_INSTRUMENTED, SWITCHES, installed
 
-__all__ = ["GOOD", "frameworks", "not_instrumented", "print_frameworks", "thread_patches"]
+__all__ = [
+    "GOOD",
+    "frameworks",
+    "mounting",
+    "not_instrumented",
+    "print_frameworks",
+    "thread_patches",
+]
 
 GOOD = frozenset({"attached", "absent", "inherited"})
 """States of a patch with which nothing is wrong."""
@@ -27,6 +34,31 @@ _OWN_SPANS = {
     "off": "its own spans are off",
     "none": "it has no spans of its own",
 }
+
+
+class _Mounting(NamedTuple):
+    """A framework that loads modules by name, one of ours among them: nothing is attached to it."""
+
+    name: str
+    distribution: str
+    supports: str
+    group: str
+    """Of the entry points where it looks."""
+    module: str
+    how: str
+    """What records its runs."""
+
+
+_MOUNTING = (
+    _Mounting(
+        "amplifier",
+        "amplifier-core",
+        "amplifier-core >= 2",
+        "amplifier.modules",
+        "hooks-agentool-otel",
+        "hooks: [{module: hooks-agentool-otel}] in its mount plan",
+    ),
+)
 
 
 def frameworks() -> list[dict[str, Any]]:
@@ -72,6 +104,32 @@ def frameworks() -> list[dict[str, Any]]:
         entry["others"] = instrumentor.others()
         instrumentor.uninstrument()
     return entries
+
+
+def mounting() -> list[dict[str, Any]]:
+    """Return the frameworks that load a module of ours, and whether they will find it."""
+    return [
+        {
+            "name": it.name,
+            "installed": installed(it.distribution),
+            "supports": [it.supports],
+            "module": it.module,
+            "how": it.how,
+            "error": _why_not_loaded(it),
+        }
+        for it in _MOUNTING
+    ]
+
+
+def _why_not_loaded(framework: _Mounting) -> str | None:
+    points = importlib.metadata.entry_points(group=framework.group, name=framework.module)
+    if not points:
+        return f"{framework.module} is not announced to it: install agentool-otel beside it"
+    try:
+        next(iter(points)).load()
+    except Exception as error:
+        return f"{framework.module}: {type(error).__name__}: {error}"
+    return None
 
 
 def thread_patches() -> list[dict[str, str]]:
@@ -121,6 +179,12 @@ def print_frameworks(console: Console, report: dict[str, Any], verbose: bool) ->
             missing.append(f"{framework['name']} ({supports})" if verbose else framework["name"])
         else:
             _print_framework(console, framework, verbose)
+    for framework in report["mounting"]:
+        if framework["installed"] is None:
+            supports = framework["supports"][0]
+            missing.append(f"{framework['name']} ({supports})" if verbose else framework["name"])
+        else:
+            _print_mounting(console, framework)
     _print_threads(console, report["threads"], verbose)
     for framework in report["not_instrumented"]:
         _print_other(console, framework)
@@ -136,6 +200,14 @@ def _print_threads(console: Console, patches: list[dict[str, str]], verbose: boo
     what = f"and pools keep their context, {len(patches) - len(wrong)} functions wrapped"
     console.print(Text.assemble("  ", (f"{mark} ", style), name, what), soft_wrap=True)
     _print_patches(console, patches if verbose else wrong)
+
+
+def _print_mounting(console: Console, framework: dict[str, Any]) -> None:
+    mark, style = ("✗", "red") if framework["error"] else ("✓", "green")
+    supports = f"{framework['installed']} (supports {framework['supports'][0]}), "
+    said = _text.line(framework["error"]) if framework["error"] else f"by {framework['how']}"
+    name = (f"{framework['name']:<14}", "bold")
+    console.print(Text.assemble("  ", (f"{mark} ", style), name, supports, said), soft_wrap=True)
 
 
 def _print_patches(console: Console, patches: list[dict[str, str]]) -> None:

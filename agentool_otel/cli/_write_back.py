@@ -169,8 +169,7 @@ class WriteBack:
         self._sink.close()
         reason = self._sink.reason
         if reason is not None:
-            label = click.style("error:", fg="red", bold=True)
-            say(f"{label} results were not all written back to {self._sink}: {reason}")
+            say(f"results were not all written back to {self._sink}: {reason}", label="error:")
             say(" hint: run this again with the same results: each is there once")
             return False
         say(f"written back to {self._sink}: {_text.count(self._count, 'result')}")

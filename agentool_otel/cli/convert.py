@@ -27,7 +27,7 @@ _NAMES = "toolsmith, agent-spec, openai-tools, ..."
 @click.option(
     "--from", "source", metavar="FORMAT", help="Format of FILE; by default told by its content."
 )
-@click.option("--strict", is_flag=True, help="Write nothing if something would be lost.")
+@click.option("--strict", is_flag=True, help="Write nothing if something is listed.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write."
 )
@@ -35,7 +35,7 @@ def command(file: Path, to: str, source: str | None, strict: bool, output: Path 
     """Turn tools, tasks and runs of one system into those of another.
 
     FILE is JSON or JSON Lines, or `-`. What the other format has no place for is listed on stderr,
-    each with its path in FILE: converted back, that is what would be missing or different.
+    each with its path in FILE: converted back, that is what would be lost, changed or added.
 
     Formats are agentool (the spec's own documents), and those that `REFERENCE.md` lists.
     """
@@ -45,10 +45,14 @@ def command(file: Path, to: str, source: str | None, strict: bool, output: Path 
         converted = convert(value, to, source)
     except DecodeError as error:
         raise error.within(name_of(place)) from None
+    if converted.alike:
+        others = ", ".join(converted.alike)
+        say(f"read as {converted.source}; hint: --from, if it is a document of {others}")
     for loss in converted.losses:
-        say(_line(loss), label="lost:")
+        label, text = _line(loss)
+        say(text, label=label)
     if strict and converted.losses:
-        say(f"nothing was written: {to} has no place for that, and --strict was given")
+        say(f"nothing was written: {to} has no place for all of it, and --strict was given")
         return 1
     with data_files({"--output": output or STDOUT}, [place]) as data:
         data["--output"].write(dumps(converted.value).encode() + b"\n")
@@ -70,25 +74,34 @@ def _read(place: SpanFile) -> Json:
     try:
         return loads(text)
     except ValueError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) > 1 and (values := _lines(lines)) is not None:
-            return values
+        lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+        if len(lines) > 1 and _is_json(lines[0][1]):
+            return [_of_line(n, line) for n, line in lines]
         raise DecodeError("JSON", f"text that is not ({error})") from None
 
 
-def _lines(lines: list[bytes]) -> list[Json] | None:
+def _is_json(line: bytes) -> bool:
     try:
-        return [loads(line) for line in lines]
+        loads(line)
     except ValueError:
-        return None
+        return False
+    return True
 
 
-def _line(loss: Difference) -> str:
+def _of_line(n: int, line: bytes) -> Json:
+    try:
+        return loads(line)
+    except ValueError as error:
+        raise DecodeError(f"JSON on line {n}", f"text that is not ({error})") from None
+
+
+def _line(loss: Difference) -> tuple[str, str]:
+    """Return what happens at a place of the document, in one word and in others."""
     if loss.after is UNSET:
-        return f"{loss.path} {_short(loss.before)}"
+        return "lost:", f"{loss.path} {_short(loss.before)}"
     if loss.before is UNSET:
-        return f"{loss.path} was not there, and becomes {_short(loss.after)}"
-    return f"{loss.path} {_short(loss.before)} becomes {_short(loss.after)}"
+        return "added:", f"{loss.path} {_short(loss.after)}"
+    return "changed:", f"{loss.path} {_short(loss.before)} becomes {_short(loss.after)}"
 
 
 def _short(value: Json) -> str:

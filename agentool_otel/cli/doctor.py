@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,6 +28,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._frameworks import (
     GOOD,
     frameworks,
+    mounting,
     not_instrumented,
     print_frameworks,
     thread_patches,
@@ -91,6 +93,10 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
+_OURS = environment.of_this_package(
+    {it: "" for it in vars(environment).values() if isinstance(it, str)}
+)
+"""Variables that something here reads."""
 _NO_SERVER = "--source asks a server for what was sent, and nothing is sent; hint: name --endpoint"
 
 
@@ -115,6 +121,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
         "versions": _versions(),
         "frameworks": frameworks(),
         "threads": thread_patches(),
+        "mounting": mounting(),
         "not_instrumented": not_instrumented(),
         "other_tracing": _other_tracing(),
         "tracer_provider": _provider(),
@@ -173,7 +180,7 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
         {
             "name": name,
             "value": "(set, not shown)" if _SECRET.search(name) else _shown(value),
-            "effect": refused.get(name) or _EFFECTS.get(name, ""),
+            "effect": refused.get(name) or _EFFECTS.get(name) or _unknown(name),
         }
         for name, value in sorted(
             [
@@ -182,6 +189,15 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
             ]
         )
     ]
+
+
+def _unknown(name: str) -> str:
+    """Return what is said of a variable that nothing here reads, "" if something may."""
+    of_servers = name.endswith(("_TOKEN", "_TENANT"))
+    if name in _OURS or of_servers or not environment.of_this_package({name: ""}):
+        return ""
+    similar = get_close_matches(name, _OURS, n=1)
+    return "nothing reads it" + (f"; is {similar[0]} meant?" if similar else "")
 
 
 def _shown(value: str) -> str:

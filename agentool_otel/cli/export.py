@@ -120,8 +120,7 @@ def _send_with(
     report(exported.problems)
     say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
     if undelivered:
-        label = click.style("error:", fg="red", bold=True)
-        say(f"{label} {target} did not take the spans: {exporter.reason}")
+        say(f"{target} did not take the spans: {exporter.reason}", label="error:")
         say(f"{_text.count(undelivered, 'trace')} not delivered")
         say(
             " hint: is a collector listening there? Run this again when it is: a trace gets the "

@@ -37,7 +37,7 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     """
     folder = folder or recordings_folder()
     if not folder.is_dir():
-        say(f"error: there is no folder {folder}")
+        say(f"there is no folder {folder}", label="error:")
         say(" hint: name the folder that the program recorded into")
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
@@ -62,7 +62,8 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
     Args:
         folder: where the processes wrote.
         target: where to send, instead of where the spans were going.
-        own: send only what was going there, or where the environment says.
+        own: send only what was going there, or where the environment says. The programs that record
+            in the folder say what waits for others.
     """
     survey = Survey(folder)
     closed = complete_recordings(folder, survey)
@@ -73,10 +74,10 @@ def recover(folder: Path, target: OtlpTarget | None = None, own: bool = False) -
     waiting = destinations(folder, survey)
     for destination in waiting:
         where = _target_for(destination, target, own)
-        if where is None:
-            survey.elsewhere[destination] = None
-        else:
+        if where is not None:
             incomplete = _send(folder, destination, where, survey) or incomplete
+        elif not own:
+            survey.elsewhere[destination] = None
     for sentence in survey.sentences():
         say(_text.line(sentence), fg="yellow")
     had_work = bool(closed or waiting or survey.left_alone or survey.set_aside or survey.failed)

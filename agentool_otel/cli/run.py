@@ -107,10 +107,10 @@ def command(
         try:
             code = _run(arguments, _child_environment(options, folder))
         except PermissionError:
-            say(f"error: {program[0]} is not executable")
+            say(f"{program[0]} is not executable", label="error:")
             return _NOT_RUNNABLE
         except OSError as error:
-            say(f"error: {program[0]} cannot be run: {error.strerror or error}")
+            say(f"{program[0]} cannot be run: {error.strerror or error}", label="error:")
             return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_RUNNABLE
         if not quiet:
             with suppress(OSError):  # stderr may be closed by now
@@ -130,9 +130,9 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
     if name in ("python", "python3"):
         return [sys.executable, *program[1:]]
     if script.is_file():
-        say(f"error: {name} is not executable; hint: agentool-otel run -- python {name}")
+        say(f"{name} is not executable; hint: agentool-otel run -- python {name}", label="error:")
         return _NOT_RUNNABLE
-    say(f"error: command not found: {name}")
+    say(f"command not found: {name}", label="error:")
     return _NOT_FOUND
 
 

@@ -178,7 +178,7 @@ def _recording(source: Source, strict: bool) -> _Verdict:
             ours += 1
             breaches.update(str(violation) for violation in check(span))
     spoken = ", ".join(f"{n:,} {name}" for name, n in dialects.most_common())
-    summary = f"OTLP recording, {_text.count(spans, 'span')} ({spoken or 'none'})"
+    summary = f"recording, {_text.count(spans, 'span')} ({spoken or 'none'})"
     if ours:
         held = "conform to" if not breaches else f"break in {len(breaches):,} ways"
         summary += f"; {ours:,} of this package {held} the GenAI conventions"

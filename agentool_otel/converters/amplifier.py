@@ -4,7 +4,8 @@ Spec: Amplifier's tool contract, and amplifier-core 2.0 (`interfaces.Tool`, `Too
 a name, a description and perhaps an `input_schema`; the kernel's own ToolSpec calls that
 `parameters`. What only the spec knows is the attribute `agentool`, which other tools do not have.
 
-The members of a tool are also those of Anthropic's, so no file is recognised as Amplifier's.
+The members of a tool are also those of Anthropic's, so a file is recognised as Amplifier's only
+where a tool of it has that attribute.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from agentool_otel.converters.kit.fields import Object, member
 from agentool_otel.converters.kit.tools import ToolConverter
 from agentool_otel.errors import DecodeError
+from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import ToolSpec
 
 __all__ = ["Amplifier", "LiveTool", "spec_of", "tool_of"]
@@ -46,8 +48,11 @@ class Amplifier(ToolConverter):
         tool = {"name": spec["name"], "description": spec["description"]}
         return {**tool, "input_schema": spec["parameters"]} if spec["parameters"] else tool
 
+    def recognises(self, value: Json) -> bool:
+        return super().recognises(value) and any("agentool" in it for it in self._tools(value))
+
     def recognises_tool(self, tool: Object) -> bool:
-        return False
+        return "name" in tool and tool.keys() <= set(_ATTRIBUTES)
 
 
 class LiveTool:

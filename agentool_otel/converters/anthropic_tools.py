@@ -36,5 +36,6 @@ class AnthropicTools(ToolConverter):
         return ToolSpec.from_dict(spec).to_anthropic()
 
     def recognises_tool(self, tool: Object) -> bool:
-        dated = _OF_THE_SERVER.fullmatch(str(tool.get("type")))
-        return "name" in tool and ("input_schema" in tool or dated is not None)
+        if "name" not in tool or "agentool" in tool:
+            return False  # the latter are Amplifier's
+        return "input_schema" in tool or bool(_OF_THE_SERVER.fullmatch(str(tool.get("type"))))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, Protocol, cast
 
+from agentool_otel.converters.kit.objects import at
 from agentool_otel.errors import ConfigurationError, DecodeError
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.ground.json_difference import Difference, differences
@@ -68,6 +70,8 @@ class Conversion(NamedTuple):
     losses: list[Difference]
     """What is different in the original once `value` is converted back; `after` is what it is then,
     `UNSET` where nothing is left."""
+    alike: list[str]
+    """Other formats that know every member of the document, where nobody has named its format."""
 
 
 def converters() -> list[str]:
@@ -143,9 +147,20 @@ def convert(value: Json, to: str, source: str | None = None) -> Conversion:
         written = writing.write(reading.read(value))
         back = reading.write(writing.read(written))
         losses = list(differences(reading.normal(value), back))
+        alike = [] if source else [*_alike(value, reading.name)]
     except RecursionError:
         raise DecodeError("a document", "one that is nested too deeply") from None
-    return Conversion(written, reading.name, losses)
+    return Conversion(written, reading.name, losses, alike)
+
+
+def _alike(value: Json, source: str) -> Iterator[str]:
+    """Yield the other formats that can read a document and know every member of it."""
+    for name in converters():
+        documents: list[Document] = []
+        with suppress(DecodeError):
+            documents = [] if name == source else converter_named(name).read(value)
+        if documents and all(at(it.to_dict(), ("metadata", name)) is None for it in documents):
+            yield name
 
 
 def _outline(value: Json) -> str:

@@ -242,6 +242,8 @@ class LiveSpan:
         attributes: dict[str, Any],
         end_ns: int,
     ) -> None:
+        if attributes.get(agentool.TOOL_INCOMPLETE) == "call_only":
+            return
         index = attributes[agentool.STEP_RESULT_INDEX] = run.timeline.next_index()
         run.timeline.add_tool(index, "tool_result", end_ns, name, call_id, operation.error_type)
 

@@ -50,11 +50,13 @@ class RecordedStep:
         self._notes.append(SpanEvent(name, at_ns, dict(attributes)))
 
     def link(self, trace_id: str, span_id: str) -> None:
-        self._span.links = [*self._span.links, SpanLink(trace_id, span_id)]
+        if self._done is not None:
+            self._span.links = [*self._span.links, SpanLink(trace_id, span_id)]
 
     def end(self, at_ns: int) -> None:
-        self._span.end_ns = at_ns
-        self.leave()
+        if self._done is not None:
+            self._span.end_ns = at_ns
+            self.leave()
 
     def behind(self) -> RecordedStep:
         return RecordedStep(SpanRecord(*self.ids), self._operation, lambda _: None)
@@ -66,6 +68,7 @@ class RecordedStep:
             return
         operation = replace(self._operation, **self._fields)
         span = self._span
+        span.end_ns = at_ns
         span.name, span.kind, attributes = _dialect.draft(operation)
         span.attributes = {**attributes, **self._attributes}
         span.events = self._notes

@@ -7,7 +7,7 @@ Every `instrument()` changes what it names. What it does not name stays as an ea
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from agentool_otel.content.policy import Redact
@@ -49,8 +49,12 @@ def named(
     """Return the options of one call.
 
     Raises:
-        ConfigurationError: `redact` is no function of two arguments, or `also` is not known.
+        ConfigurationError: an option is of another type, `redact` is no function of two arguments,
+            or `also` is not known.
     """
+    _check(_is_switch, "True or False", content=content, record=record, redact_all=redact_all)
+    _check(_is_text, "text", endpoint=endpoint, service_name=service_name, also=also)
+    _check(_are_names, "a list of names, such as ['openai']", include=include, exclude=exclude)
     if redact is not None:
         _check_redact(redact)
     if also is not None:
@@ -76,6 +80,26 @@ def overruled(run: Configuration, call: Configuration) -> Iterator[tuple[str, st
         if run_value is not None and now is not None and now != run_value:
             no = "no-" if run_value is False else ""
             yield name, f"--{no}{name.replace('_', '-')}"
+
+
+def _check(valid: Callable[[Any], bool], expected: str, **options: Any) -> None:
+    """Refuse values of another type: the text "false" would count as true."""
+    for option, value in options.items():
+        if value is not None and not valid(value):
+            kind = type(value).__name__
+            raise ConfigurationError(f"{option} of instrument() is of type {kind}: give {expected}")
+
+
+def _is_switch(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 
 def _check_redact(redact: Any) -> None:

@@ -116,10 +116,10 @@ def instrument(
             called for content, exceptions, statuses and log bodies.
 
     Raises:
-        ConfigurationError: if the endpoint is not a URL, `redact` is no function of two arguments,
-            or the name of a framework or of a vocabulary is not known. No variable raises: one with
-            a value that cannot be used counts as unset, is named once in the log, and stands in
-            `status().refused_variables`.
+        ConfigurationError: if an option is of another type, the endpoint is not a URL, `redact` is
+            no function of two arguments, or the name of a framework or of a vocabulary is not
+            known. No variable raises: one with a value that cannot be used counts as unset, is
+            named once in the log, and stands in `status().refused_variables`.
         MissingDependencyError: if opentelemetry-sdk is not installed.
     """
     runtime.instrument(
@@ -271,7 +271,11 @@ class Runtime:
                     installed=instrumentor.version,
                     supports=list(instrumentor.supports),
                     enabled=instrumentor.enabled,
-                    patches=[patch._asdict() for patch in instrumentor.attached.values()],
+                    patches=[
+                        patch._asdict()
+                        for patch in instrumentor.attached.values()
+                        if instrumentor.version is not None or patch.state != "missing"
+                    ],
                     replaces=self._replaced(instrumentor),
                     others=instrumentor.others(),
                 )

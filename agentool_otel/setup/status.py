@@ -56,7 +56,7 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
     enabled: bool
     """Whether `instrument()` has attached to it."""
     patches: list[dict[str, str]]
-    """What is wrapped, and how each patch turned out."""
+    """What is wrapped, and how each patch turned out; nothing where it is not installed."""
     replaces: list[str]
     """Scopes of the library's own spans, which are not written meanwhile; none where the tracer
     provider is the application's."""

@@ -117,7 +117,8 @@ def _files(path: Path) -> Source:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
             f"no recording in {path} (looked for {names}): "
-            "run `agentool-otel run -- python app.py` first or name a SOURCE"
+            "run `agentool-otel run -- python app.py` first or name a SOURCE; `agentool-otel "
+            "recover` gives what a killed program has left"
         )
     return SpanFiles(files, str(path))
 

@@ -29,6 +29,25 @@ def test_what_is_lost_is_listed_with_its_path(invoke: Invoke, mcp: Path) -> None
     assert done.stderr.splitlines()[0] == 'lost: $.tools[0].title "Search"'
 
 
+def test_what_is_different_is_lost_changed_or_added(invoke: Invoke) -> None:
+    tool = b'{"name": "a", "inputSchema": {}, "title": "A"}'
+    done = invoke("convert", "-", "--to", "openai-tools", input=tool)
+    words = {line.split(":")[0] for line in done.stderr.splitlines()}
+    assert words == {"lost", "added"}
+    empty = b'{"registry_id": "r", "tools": []}'
+    assert invoke("convert", "-", "--to", "openai-tools", input=empty).stderr == (
+        'changed: $ {"registry_id":"r","tools":[]} becomes []\n'
+    )
+
+
+def test_a_document_that_two_formats_may_mean_is_said(invoke: Invoke) -> None:
+    tool = b'{"name": "a", "description": "A.", "input_schema": {"type": "object"}}'
+    said = "read as anthropic-tools; hint: --from, if it is a document of amplifier\n"
+    assert invoke("convert", "-", "--to", "mcp-tools", input=tool).stderr == said
+    named = invoke("convert", "-", "--to", "mcp-tools", "--from", "amplifier", input=tool)
+    assert named.stderr == ""
+
+
 def test_strict_makes_a_loss_an_error_and_writes_nothing(invoke: Invoke, mcp: Path) -> None:
     done = invoke("convert", mcp, "--to", "anthropic-tools", "--strict", "-o", "out.json")
     assert done.exit_code == 1
@@ -69,6 +88,7 @@ def test_json_lines_are_a_list(invoke: Invoke) -> None:
     [
         (b"[1", "expected JSON, got text that is not"),
         (b"", "expected JSON, got text that is not"),
+        (b'{"a": 1}\n\n{"b"\n', "expected JSON on line 3, got text that is not"),
         (b'{"a": 1}', "got an object with members a"),
         (b"[]", "got an empty list"),
         (b'{"name": "a", "description": "", "input_schema": 1}', "expected object, got int 1"),

@@ -167,7 +167,8 @@ def with_installed(folder: Path, *names: str) -> dict[str, str]:
         metadata = folder / f"{name.replace('-', '_')}-7.0.dist-info"
         metadata.mkdir(parents=True)
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 7.0\n")
-    return {**os.environ, "PYTHONPATH": str(folder)}
+    paths = (str(folder), os.environ.get("PYTHONPATH", ""))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def test_the_doctor_names_installed_frameworks_that_are_not_instrumented(tmp_path: Path) -> None:
@@ -188,8 +189,26 @@ def test_the_doctor_tells_whether_an_instrumentor_of_others_is_installed(tmp_pat
     assert f"{other} 7.0 writes spans that are read where it is switched on" in shown
 
 
+def test_the_doctor_says_how_a_framework_that_mounts_us_is_recorded(tmp_path: Path) -> None:
+    environment = with_installed(tmp_path / "site", "amplifier-core")
+    lines = agentool("doctor", env=environment).stdout.splitlines()
+    assert (
+        "  ✓ amplifier     7.0 (supports amplifier-core >= 2), "
+        "by hooks: [{module: hooks-agentool-otel}] in its mount plan"
+    ) in lines
+
+
+def test_the_doctor_names_a_variable_that_nothing_reads() -> None:
+    environment = {**os.environ, "AGENTOOL_DRI": "x", "AGENTOOL_TEMPO_TOKEN": "y"}
+    found = json.loads(agentool("doctor", "--json", env=environment).stdout)["environment"]
+    effects = {it["name"]: it["effect"] for it in found}
+    assert effects["AGENTOOL_DRI"] == "nothing reads it; is AGENTOOL_DIR meant?"
+    assert effects["AGENTOOL_TEMPO_TOKEN"] == ""
+
+
 def test_what_is_not_installed_is_one_line_of_the_doctor(tmp_path: Path) -> None:
-    found = json.loads(agentool("doctor", "--json").stdout)["frameworks"]
+    report = json.loads(agentool("doctor", "--json").stdout)
+    found = [*report["frameworks"], *report["mounting"]]
     missing = [framework["name"] for framework in found if framework["installed"] is None]
     lines = agentool("doctor").stdout.splitlines()
     assert missing == [] or f"  - not installed: {', '.join(missing)}" in lines

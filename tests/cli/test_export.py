@@ -52,6 +52,13 @@ def test_a_trace_survives_export_and_rebuild(invoke: Invoke) -> None:
     assert json.loads(invoke("rebuild", "spans.jsonl").stdout) == json.loads(SPEC.read_text())
 
 
+def test_a_refused_delivery_is_an_error_in_plain_words(invoke: Invoke) -> None:
+    made = invoke("export", SPEC, "--endpoint", "http://127.0.0.1:9")
+    assert made.exit_code == 1
+    assert "error: http://127.0.0.1:9 did not take the spans: " in made.stderr
+    assert "x1b" not in made.stderr
+
+
 @pytest.mark.parametrize("dialect", ["openinference", "traceloop"])
 def test_a_trace_survives_export_in_another_dialect(invoke: Invoke, dialect: str) -> None:
     made = invoke("export", SPEC, "-o", "spans.jsonl", "--dialect", dialect)

@@ -74,6 +74,13 @@ def test_spans_stay_on_disk_if_the_endpoint_does_not_answer(invoke: Invoke) -> N
         assert len(receiver.names()) == 3
 
 
+def test_run_says_once_what_waits_for_others() -> None:
+    kill_one("http://127.0.0.1:9")
+    Path("app.py").write_text(f"{KILLED}\nadd(1, 2)\n")
+    result = agentool("run", "--", sys.executable, "app.py")
+    assert result.stderr.count("what earlier processes could not deliver waits in") == 1
+
+
 def test_run_closes_what_a_killed_program_left() -> None:
     Path("app.py").write_text(f"{KILLED}\nvictim('?')\n")
     result = agentool("run", "--", sys.executable, "app.py")

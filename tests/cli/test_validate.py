@@ -60,8 +60,19 @@ def test_a_recording_is_counted_and_checked_against_the_conventions(
 ) -> None:
     result = invoke("validate", recording)
     assert result.exit_code == 0
-    assert "OTLP recording, 3 spans (3 gen_ai)" in result.stdout
+    assert "recording, 3 spans (3 gen_ai)" in result.stdout
     assert "3 of this package conform to the GenAI conventions" in result.stdout
+
+
+def test_a_log_of_amplifier_is_read_as_spans(invoke: Invoke) -> None:
+    line = {"schema": {"name": "amplifier.log", "ver": "1.0.0"}, "session_id": "s"}
+    said = [{**line, "event": "prompt:submit"}, {**line, "event": "orchestrator:complete"}]
+    Path("events.jsonl").write_text("\n".join(map(json.dumps, said)))
+    made = invoke("validate", "events.jsonl")
+    assert (made.exit_code, made.stdout) == (
+        0,
+        "✓ events.jsonl: recording, 1 span (1 gen_ai)\n",
+    )
 
 
 def test_a_file_that_is_no_json_is_unreadable(invoke: Invoke) -> None:

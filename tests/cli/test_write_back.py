@@ -205,7 +205,7 @@ def test_an_endpoint_that_refuses_results_loses_none(invoke: Invoke, folder: Pat
     with HttpReceiver(status=503) as receiver:
         made = invoke("eval", "ok.json", folder, "--write-back-to", receiver.endpoint)
     assert made.exit_code == 1
-    assert "results were not all written back" in made.stderr
+    assert "error: results were not all written back" in made.stderr
     assert "HTTP 503" in made.stderr
     assert results_of(made)[0]["passed"] is True
 
@@ -230,5 +230,5 @@ def test_an_unwritable_folder_costs_no_result(invoke: Invoke, folder: Path, tmp_
     (tmp_path / "file").write_text("")
     made = invoke("eval", "a.json", folder, "--write-back-to", tmp_path / "file" / "inner")
     assert made.exit_code == 1
-    assert "results were not all written back" in made.stderr
+    assert "error: results were not all written back" in made.stderr
     assert len(results_of(made)) == 1

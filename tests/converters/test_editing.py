@@ -59,8 +59,22 @@ def test_a_tool_taken_out_of_its_list_keeps_what_it_says() -> None:
 def test_every_format_but_amplifiers_is_recognised(name: str) -> None:
     if name == "amplifier":
         assert recognised(TOOLS[name][:1]).name == "anthropic-tools"
+        assert convert(TOOLS[name][:1], "mcp-tools").alike == ["amplifier"]
     else:
         assert recognised(TOOLS[name]).name == name
+
+
+def test_tools_that_were_written_for_amplifier_are_recognised() -> None:
+    plain = {"name": "plain", "description": "", "parameters": {"type": "object"}}
+    written = convert([*TOOLS["agentool"], plain], "amplifier", "agentool").value
+    assert "agentool" not in written[-1]
+    assert recognised(written).name == "amplifier"
+    assert convert(written, "agentool").value == [*TOOLS["agentool"], plain]
+
+
+def test_a_document_that_only_one_format_knows_is_like_no_other() -> None:
+    for name in ("mcp-tools", "openai-tools", "agent-tool", "agent-spec"):
+        assert convert(TOOLS[name], "agentool").alike == []
 
 
 def test_documents_that_are_no_tools_are_refused_by_formats_of_tools() -> None:

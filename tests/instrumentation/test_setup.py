@@ -343,6 +343,16 @@ def test_status_is_a_record_and_reads_as_its_json_object(tmp_path: Path) -> None
     run(tmp_path, code)
 
 
+def test_status_lists_no_patch_of_what_is_not_installed(tmp_path: Path) -> None:
+    code = (
+        "import agentool_otel\n"
+        "agentool_otel.instrument()\n"
+        "for it in agentool_otel.status().instrumentors.values():\n"
+        "    assert it.installed is not None or it.patches == [], it\n"
+    )
+    run(tmp_path, code)
+
+
 def test_status_before_anything_has_no_recording_and_counts_nothing(tmp_path: Path) -> None:
     code = (
         "import agentool_otel; status = agentool_otel.status()\n"
@@ -359,6 +369,9 @@ def test_status_before_anything_has_no_recording_and_counts_nothing(tmp_path: Pa
         ("instrument('nowhere')", "is not a URL"),
         ("instrument(include=['openai'], exclude=['nope'])", "unknown framework 'nope'"),
         ("instrument(include=['nope'])", "unknown framework 'nope': supported are"),
+        ("instrument(include='openai')", "include of instrument() is of type str: give a list"),
+        ("instrument(content='false')", "content of instrument() is of type str: give True or"),
+        ("instrument(service_name=3)", "service_name of instrument() is of type int: give text"),
     ],
 )
 def test_a_mistake_is_refused_by_name(tmp_path: Path, call: str, message: str) -> None:

@@ -19,6 +19,9 @@ def main(arguments: list[str]) -> int:
             found = outcomes_here(FOLDER / arguments[1])
         print(json.dumps({number: sorted(of) for number, of in found.of.items()}))
         return 0
+    if arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
     with contextlib.redirect_stdout(sys.stderr):
         outcomes = run()
     print("\n".join(lines(outcomes)))

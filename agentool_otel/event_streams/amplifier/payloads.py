@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from agentool_otel.ground.json_codec import canonical
@@ -59,6 +60,8 @@ _TIME = re.compile(
 )
 _STAMPED = frozenset({"session_id", "parent_id", "timestamp", "request_id"})
 _SECOND_NS = 1_000_000_000
+_END_NS = 1 << 63
+"""The first number of nanoseconds, and of tokens, that an attribute has no room for."""
 
 
 def string(data: Data, *names: str) -> str | None:
@@ -75,14 +78,16 @@ def _first(data: Data, names: tuple[str, ...]) -> Any:
 
 
 def event_time(stamp: Any) -> int | None:
-    """Return nanoseconds since the epoch of an RFC 3339 time with up to nine decimals."""
+    """Return nanoseconds since the epoch of an RFC 3339 time with up to nine decimals; None of a
+    time that no span can have."""
     parts = _TIME.fullmatch(stamp) if isinstance(stamp, str) else None
     if parts is None:
         return None
     whole, decimals, zone = parts.groups()
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(whole + zone.replace("Z", "+00:00"))
-        return int(moment.timestamp()) * _SECOND_NS + int((decimals or "").ljust(9, "0"))
+        at_ns = int(moment.timestamp()) * _SECOND_NS + int((decimals or "").ljust(9, "0"))
+        return at_ns if 0 < at_ns < _END_NS else None
     return None
 
 
@@ -128,7 +133,7 @@ def usage_of(data: Data) -> Usage | None:
     counts: dict[str, Any] = {}
     for field, names in _TOKENS.items():
         value = _first(members, names)
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _END_NS:
             counts[field] = value
     return Usage(**counts) if counts else None
 
@@ -138,8 +143,9 @@ def cost_of(data: Data) -> float | None:
     for members in (_members(data.get("usage")), data):
         value = members.get("cost_usd")
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-            with suppress(ValueError):
-                return float(value)
+            with suppress(ValueError, OverflowError):
+                cost = float(value)
+                return cost if isfinite(cost) else None
     return None
 
 

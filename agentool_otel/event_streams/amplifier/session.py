@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from agentool_otel.event_streams.amplifier import payloads
-from agentool_otel.event_streams.recording import Recorder, Step
+from agentool_otel.event_streams.recording import Content, Recorder, Step
 from agentool_otel.model.messages import Part, finished, message
 from agentool_otel.model.operations import UNSET, AgentInvocation, Inference, ToolExecution
 from agentool_otel.semconv import agentool
@@ -20,6 +20,9 @@ Note = tuple[str, Data, int]
 
 _NOTES = 64
 """Events kept for the turn that follows them."""
+_UNDER_WAY = 1_000
+"""Tool calls, and model calls, of a session that may be under way; the oldest end then."""
+_WELL = frozenset({"success", "ok", "completed"})
 
 
 class Chat(Generic[S]):
@@ -42,7 +45,7 @@ class Chat(Generic[S]):
 class ToolCall(Generic[S]):
     """A tool call."""
 
-    __slots__ = ("call_id", "denied", "group", "input_key", "name", "raised", "step", "taken")
+    __slots__ = ("call_id", "denied", "group", "input_key", "name", "raised_ns", "step", "taken")
 
     def __init__(self, step: S, name: str, data: Data):
         self.step = step
@@ -52,8 +55,8 @@ class ToolCall(Generic[S]):
         self.input_key = payloads.input_key(data)
         self.taken = False
         """Whether its tool has been entered."""
-        self.raised = False
-        """Whether its tool has raised."""
+        self.raised_ns: int | None = None
+        """When its tool raised, on a clock of its own."""
         self.denied = False
 
 
@@ -72,6 +75,12 @@ class Turn(Generic[S]):
         """Whether its answer has come."""
         self.output: list[Part] = []
         """What the last model call wrote, but for tool calls."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether it has a prompt. Between turns a module may call a model, to name the session or
+        to make its context smaller: that is a turn that nobody has asked for."""
+        return self.prompted or self.executing
 
 
 class Session(Generic[S]):
@@ -112,18 +121,21 @@ class Session(Generic[S]):
 
     # -------------------------------------------------------------------------------- turns
 
-    def begin_turn(self, at_ns: int, inside: S | None = None) -> Turn[S]:
+    def begin_turn(
+        self, at_ns: int, inside: S | None = None, content: Content | None = None
+    ) -> Turn[S]:
         """Begin a turn, and end the one before it.
 
         Args:
             at_ns: when.
             inside: the step in which the session is run.
+            content: its prompt, where that is known.
         """
         if self.turn is not None:
             self.end_turn(self.last_ns)
         operation = AgentInvocation(agent_name=self.agent_name, conversation_id=self.id)
         parent = self.parent if inside is None else inside
-        self.turn = Turn(self._recorder.start(operation, parent, at_ns))
+        self.turn = Turn(self._recorder.start(operation, parent, at_ns, content))
         for name, data, when in self.notes:
             self.note(self.turn.step, name, data, when)
         self.notes.clear()
@@ -138,7 +150,8 @@ class Session(Generic[S]):
 
         Args:
             at_ns: when.
-            status: how it ended: success, incomplete or cancelled, as orchestrators say it.
+            status: how it ended: success, incomplete, cancelled or whatever else an orchestrator
+                says; None where nobody has said it.
         """
         turn, self.turn = self.turn, None
         if turn is None:
@@ -151,14 +164,14 @@ class Session(Generic[S]):
         if self.plan is not None:
             self.plan.end(at_ns)
             self.plan = None
-        failed = status in ("incomplete", "cancelled")
+        failed = status is not None and status not in _WELL
         if turn.output:
             answer = message("assistant", turn.output)
             turn.step.add(lambda: {"output": finished([answer], failed)})
         if failed:
             turn.step.set(error_type=status)
             turn.step.mark({agentool.STATUS: "error"})
-        elif status is None and not turn.answered:
+        elif status is None and turn.asked and not turn.answered:
             turn.step.mark({agentool.INCOMPLETE: True, agentool.STATUS: "incomplete"})
         turn.step.end(at_ns)
 
@@ -170,6 +183,8 @@ class Session(Generic[S]):
         step = self._recorder.start(operation, self.turn_at(at_ns).step, at_ns)
         chat = Chat(step, provider)
         self.chats.append(chat)
+        if len(self.chats) > _UNDER_WAY:
+            self._stop(self.chats.pop(0).step, at_ns)
         return chat
 
     def chat_of(self, request_id: str | None) -> Chat[S] | None:
@@ -203,9 +218,6 @@ class Session(Generic[S]):
                 self.turn.output = [it for it in chat.parts if it.get("type") == "text"]
         chat.step.end(chat.end_ns)
 
-    def wants_content(self, step: S) -> bool:
-        return self._recorder.wants_content(step)
-
     # --------------------------------------------------------------------------- tool calls
 
     def begin_tool(self, name: str, data: Data, at_ns: int, *, content: bool = True) -> ToolCall[S]:
@@ -224,6 +236,8 @@ class Session(Generic[S]):
         if call.group is not None:
             step.mark({"amplifier.parallel_group_id": call.group})
         self.tools.append(call)
+        if len(self.tools) > _UNDER_WAY:
+            self._give_up(self.tools.pop(0), at_ns)
         return call
 
     def tool_of(self, name: str, data: Data, *, untaken: bool = False) -> ToolCall[S] | None:
@@ -267,12 +281,18 @@ class Session(Generic[S]):
         """End a tool call with the error of an event, which names neither its arguments nor, with
         loop-basic, its id."""
         calls = self._calls_of(name, data)
-        call = next((it for it in calls if it.raised), None) or next(iter(calls), None)
-        if call is None:
-            call = self.begin_tool(name, data, at_ns)
-        elif len(calls) > 1 and not call.raised and payloads.input_key(data) != call.input_key:
+        raised = [it for it in calls if it.raised_ns is not None]
+        key = payloads.input_key(data)
+        alike = [it for it in calls if key and it.input_key == key]
+        if raised:
+            call = min(raised, key=lambda it: it.raised_ns or 0)
+        elif alike or len(calls) == 1:
+            call = (alike or calls)[0]
+        elif calls:
             self._unplaced.append((name, data, at_ns))
             return
+        else:
+            call = self.begin_tool(name, data, at_ns)
         self._fail(call, data, at_ns)
 
     def _fail(self, call: ToolCall[S], data: Data, at_ns: int) -> None:
@@ -283,21 +303,31 @@ class Session(Generic[S]):
             call.step.add(lambda: {"tool_error": words})
         call.step.end(at_ns)
 
-    def close_tools(self, at_ns: int) -> None:
-        """End the tool calls that nobody has answered: they failed, were denied, or given up."""
+    def close_tools(self, at_ns: int, *, goes_on: bool = False) -> None:
+        """End the tool calls that nobody has answered: they failed, were denied, or given up.
+
+        Args:
+            at_ns: when.
+            goes_on: whether the turn goes on. Then a call whose tool was not entered was denied:
+                nobody tells so where the user was asked, and any other call has an answer.
+        """
         for name, data, when in self._unplaced:
             calls = self._calls_of(name, data)
             if calls:
                 self._fail(calls[0], data, when)
         self._unplaced.clear()
         for call in self.tools:
-            if call.denied:
-                call.step.set(error_type="permission_denied")
-                call.step.end(at_ns)
-            else:
-                call.step.mark({agentool.TOOL_INCOMPLETE: "call_only"})
-                self._stop(call.step, at_ns)
+            call.denied = call.denied or (goes_on and not call.taken)
+            self._give_up(call, at_ns)
         self.tools.clear()
+
+    def _give_up(self, call: ToolCall[S], at_ns: int) -> None:
+        if call.denied:
+            call.step.set(error_type="permission_denied")
+            call.step.end(at_ns)
+        else:
+            call.step.mark({agentool.TOOL_INCOMPLETE: "call_only"})
+            self._stop(call.step, at_ns)
 
     # --------------------------------------------------------------------------------- rest
 

@@ -26,18 +26,20 @@ from agentool_otel.event_streams.amplifier import payloads
 from agentool_otel.event_streams.amplifier.names import DELTAS
 from agentool_otel.event_streams.amplifier.payloads import Data, string
 from agentool_otel.event_streams.amplifier.session import Chat, Session
-from agentool_otel.event_streams.recording import Recorder, Step
+from agentool_otel.event_streams.recording import Content, Recorder, Step
 from agentool_otel.model.messages import message, reasoning, text
 from agentool_otel.model.operations import Plan
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.shapes import messages_of
+from agentool_otel.semconv.marks import TRUNCATED_TEXT
 
 __all__ = ["AmplifierEvents"]
 
 S = TypeVar("S", bound=Step)
 
 _SESSIONS = 10_000
-"""Sessions, and children that are announced, kept in memory; the oldest end then."""
+"""Sessions, and children that are announced, kept in memory; those that did nothing for longest end
+then."""
 
 _CHILD = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}_(.+)")
 """Id of a child's session: parent and child as hex, and the agent. Source: amplifier-foundation."""
@@ -62,6 +64,7 @@ class AmplifierEvents(Generic[S]):
             if len(self._sessions) > _SESSIONS:
                 _, oldest = self._sessions.popitem(last=False)
                 oldest.end_turn(oldest.last_ns)
+        self._sessions.move_to_end(session_id)
         return session
 
     def read(self, event: str, data: Data, at_ns: int, inside: S | None = None) -> None:
@@ -77,12 +80,12 @@ class AmplifierEvents(Generic[S]):
             return
         at_ns = payloads.event_time(data.get("timestamp")) or at_ns
         session = self.session(string(data, "session_id") or "")
-        if event not in _PARTS:
-            session.settle()
         reader = _READERS.get(event)
         if reader is None:
             self._note(session, event, data, at_ns)
         else:
+            if event not in _PARTS:
+                session.settle()
             reader(self, session, data, at_ns, inside)
         session.last_ns = at_ns
 
@@ -127,7 +130,8 @@ class AmplifierEvents(Generic[S]):
         return parent.turn.step if call is None else call.step
 
     def _end_session(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        session.end_turn(at_ns, _STATUS.get(str(data.get("status"))))
+        status = string(data, "status")
+        session.end_turn(at_ns, None if status is None else _STATUS.get(status, status))
         self._sessions.pop(session.id, None)
 
     def _announce(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
@@ -147,26 +151,23 @@ class AmplifierEvents(Generic[S]):
     # -------------------------------------------------------------------------------- turns
 
     def _submit(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        turn = session.turn
-        if turn is None or turn.prompted:
-            turn = session.begin_turn(at_ns, inside)
+        turn, prompt = session.turn, _prompt(data)
+        if turn is None or turn.prompted or not turn.asked:
+            turn = session.begin_turn(at_ns, inside, prompt)
+        else:
+            turn.step.add(prompt)
         turn.prompted = True
-        self._prompt(turn.step, data)
 
     def _execute(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        turn = session.turn
-        if turn is None or turn.executing:
-            turn = session.begin_turn(at_ns, inside)
+        turn, prompt = session.turn, _prompt(data)
+        if turn is None or turn.executing or not turn.asked:
+            turn = session.begin_turn(at_ns, inside, prompt)
+        elif not turn.prompted:
+            turn.step.add(prompt)
         turn.executing = True
-        if not turn.prompted:
-            self._prompt(turn.step, data)
-
-    def _prompt(self, step: S, data: Data) -> None:
-        if isinstance(data.get("prompt"), str):
-            step.add(lambda: {"input": [message("user", [text(data["prompt"])])]})
 
     def _answer(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
-        """The answer: as a whole, or as a preview that is whole where it is as long as the answer.
+        """The answer: as a whole, or as a preview, which is marked as cut if it is shorter.
 
         What the model wrote in content blocks is known better. An `execution:end` without an answer
         comes after an exception, too.
@@ -178,10 +179,10 @@ class AmplifierEvents(Generic[S]):
         turn.answered = True
         if turn.output:
             return
-        if "response" in data or data.get("length") in (None, len(answer)):
-            turn.output = [text(answer)]
-        elif session.wants_content(turn.step):
-            turn.step.mark({"amplifier.response_preview": answer})
+        length = data.get("length")
+        if "response" not in data and isinstance(length, int) and length > len(answer):
+            answer += TRUNCATED_TEXT.format(length)
+        turn.output = [text(answer)]
 
     def _complete(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
         if session.turn is not None:
@@ -198,7 +199,7 @@ class AmplifierEvents(Generic[S]):
         self, session: Session[S], data: Data, at_ns: int, inside: S | None
     ) -> None:
         """The next model call is about to be made: no tool is under way any more."""
-        session.close_tools(at_ns)
+        session.close_tools(at_ns, goes_on=True)
 
     def _request(self, session: Session[S], data: Data, at_ns: int, inside: S | None) -> None:
         held = (it for it in session.chats if it.step is inside and not it.requested)
@@ -295,15 +296,23 @@ class AmplifierEvents(Generic[S]):
             session.note(step, event, data, at_ns)
 
 
+def _prompt(data: Data) -> Content:
+    """Return what a turn is asked, nothing where the event does not say it."""
+    prompt = data.get("prompt")
+    if not isinstance(prompt, str):
+        return dict
+    return lambda: {"input": [message("user", [text(prompt)])]}
+
+
 def _tool_name(data: Data) -> str:
     return string(data, "tool_name", "name", "tool") or "unknown"
 
 
-_STATUS = {"completed": "success", "failed": "incomplete", "cancelled": "cancelled"}
+_STATUS = {"completed": "success", "failed": "incomplete"}
 """Of a session, in the words of orchestrators."""
 
-_PARTS = frozenset({"content_block:end", "thinking:final", "provider:response"})
-"""What may come between the end of a model call and its content."""
+_PARTS = frozenset({"content_block:end", "thinking:final"})
+"""The content of a model call: it comes after the call's end, before any other step."""
 
 _READERS: dict[str, Callable[[Any, Any, Data, int, Any], None]] = {
     "session:start": AmplifierEvents._start_session,

@@ -423,7 +423,7 @@ class Outbox:
             )
         lost = f"; {self.dropped} were lost" if self.dropped else ""
         _log.error(
-            "%s could not be delivered to %s (%s)%s%s; %d were",
+            "%s could not be delivered to %s (%s)%s%s; %d were delivered",
             self._name,
             self._target,
             self._reason or "no answer in time",

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from threading import RLock
-from time import time_ns
+from time import perf_counter_ns, time_ns
 from typing import Any
 
 from agentool_otel.content.policy import jsonable
@@ -48,6 +49,17 @@ _events: AmplifierEvents[LiveStep] = AmplifierEvents(
 )
 _lock = RLock()
 """One for all sessions of the process: a child's steps lie below those of its parent."""
+_MARK = "_agentool_session"
+"""What a wrapper says of itself: which session it records."""
+
+
+def _forked() -> None:
+    global _lock
+    _lock = RLock()  # another thread may have held it at the moment of the fork
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 class SessionHook:
@@ -60,6 +72,7 @@ class SessionHook:
         self._undo: list[Callable[[], Any]] = []
         self._about_to: dict[tuple[str, str], Data] = {}
         """Tool calls that nobody has denied yet, nor let pass, by time and name."""
+        self._left = False
 
     # -------------------------------------------------------------------------- registering
 
@@ -91,26 +104,36 @@ class SessionHook:
         """Register for the events that modules announce, and wrap what they have mounted."""
         with guarded("asking for the events of Amplifier's modules"):
             for names in await self._coordinator.collect_contributions(_CHANNEL):
-                self.register(it for it in names or () if isinstance(it, str))
-        with guarded("wrapping the tools of Amplifier"):
-            for name, tool in (self._coordinator.get("tools") or {}).items():
-                self._wrap(tool, "execute", self._tool(name))
-        with guarded("wrapping the providers of Amplifier"):
-            for name, provider in (self._coordinator.get("providers") or {}).items():
-                self._wrap(provider, "complete", self._provider(name))
+                if isinstance(names, (list, tuple, set, frozenset)):
+                    self.register(it for it in names if isinstance(it, str))
+        for name, tool in self._mounted("tools"):
+            self._wrap(tool, "execute", self._tool(name))
+        for name, provider in self._mounted("providers"):
+            self._wrap(provider, "complete", self._provider(name))
+
+    def _mounted(self, point: str) -> list[tuple[str, Any]]:
+        with guarded(f"asking for the {point} of Amplifier"):
+            return list((self._coordinator.get(point) or {}).items())
+        return []
 
     def _wrap(self, owner: Any, name: str, around: Callable[[Any], Any]) -> None:
-        """Put a wrapper on one object. One that takes no attributes is recorded by events alone."""
-        original = getattr(owner, name, None)
-        if not callable(original):
-            return
-        wrapper = wraps(original)(around(original))
-        with suppress(AttributeError, TypeError):
-            setattr(owner, name, wrapper)
-            self._undo.append(lambda: _unwrap(owner, name, wrapper, original))
+        """Put a wrapper on one object. One that takes no attributes is recorded by events alone,
+        and one that another session has mounted too, by that one."""
+        with guarded(f"wrapping {name} of a module of Amplifier"):
+            original = getattr(owner, name, None)
+            recording = getattr(original, _MARK, None)
+            if not callable(original) or (recording is not None and not recording._left):
+                return
+            wrapper = wraps(original)(around(original))
+            setattr(wrapper, _MARK, self)
+            with suppress(AttributeError, TypeError, ValueError):
+                setattr(owner, name, wrapper)
+                self._undo.append(lambda: _unwrap(owner, name, wrapper, original))
 
     def remove(self) -> None:
-        """Take everything back, and end what is under way."""
+        """Take everything back, and end what is under way. A wrapper that others have wrapped
+        stays, and does nothing."""
+        self._left = True
         while self._undo:
             with guarded("leaving a session of Amplifier"):
                 self._undo.pop()()
@@ -148,7 +171,7 @@ class SessionHook:
                     with within(call.step):
                         return await _result(execute(*args, **kwargs))
                 except BaseException:
-                    call.raised = True
+                    call.raised_ns = perf_counter_ns()
                     raise
 
             return wrapper
@@ -159,6 +182,8 @@ class SessionHook:
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> ToolCall[LiveStep] | None:
         """Return the call that a tool has just been entered for."""
+        if self._left:
+            return None
         with guarded("finding a tool call of Amplifier"), _lock:
             session = _events.session(self._session_id)
             data: dict[str, Any] = {"tool_call_id": self._call_id()}
@@ -198,6 +223,8 @@ class SessionHook:
         return around
 
     def _begun(self, provider: str) -> Chat[LiveStep] | None:
+        if self._left:
+            return None
         with guarded("starting a model call of Amplifier"), _lock:
             return _events.session(self._session_id).begin_chat(provider, time_ns())
         return None
@@ -226,12 +253,14 @@ async def _result(given: Any) -> Any:
 
 def _telling(response: Any) -> Data:
     """Return what a response says of its call beside its content."""
-    usage = getattr(response, "usage", None)
-    reason = getattr(response, "finish_reason", None)
-    return {
-        "finish_reason": reason,
-        "usage": jsonable(usage) if usage is not None else None,
-    }
+    with guarded("reading the response of a model call of Amplifier"):
+        usage = getattr(response, "usage", None)
+        reason = getattr(response, "finish_reason", None)
+        return {
+            "finish_reason": reason,
+            "usage": jsonable(usage) if usage is not None else None,
+        }
+    return {}
 
 
 def _unwrap(owner: Any, name: str, wrapper: Any, original: Any) -> None:

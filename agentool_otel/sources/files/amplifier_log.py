@@ -45,6 +45,7 @@ class AmplifierLog:
         self._done: list[SpanRecord] = []
         recorder = SpanRecorder(self._done.append, "amplifier", {"service.name": "amplifier"})
         self._events: AmplifierEvents[RecordedStep] = AmplifierEvents(recorder)
+        self._last_ns = 0
 
     def spans(self, line: Object) -> Iterator[SpanRecord]:
         """Yield the spans that a line completes."""
@@ -52,7 +53,8 @@ class AmplifierLog:
         told = line.get("data")
         if isinstance(told, dict):
             data = {**told, **data}
-        self._events.read(str(line["event"]), data, event_time(line.get("ts")) or 0)
+        self._last_ns = event_time(line.get("ts")) or self._last_ns
+        self._events.read(str(line["event"]), data, self._last_ns)
         yield from self._take()
 
     def rest(self) -> Iterator[SpanRecord]:

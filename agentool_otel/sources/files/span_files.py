@@ -60,9 +60,9 @@ _BEGINNING = 2000
 """Bytes in which a file shows whether it holds spans."""
 _NAMES_OF_SPANS = re.compile(
     rb'"(?:resource_?(?:Spans|spans|Logs|logs|Metrics|metrics)|spanId|span_id|run_type|observations'
-    rb'|trace_metadata)"|"ATIF'
+    rb'|trace_metadata|amplifier\.log|sessionKey)"|"ATIF'
 )
-"""Members of OTLP and of what stores export, and the format of trajectories."""
+"""Members of OTLP and of what stores export, and the formats of trajectories and of logs."""
 
 
 class SpanFiles:

@@ -27,7 +27,9 @@ from tests.seed_systems.amplifier.sessions import (
     spans_named,
 )
 
-pytest.importorskip("amplifier_core", reason="amplifier-core needs Python 3.11")
+pytest.importorskip(
+    "amplifier_core", reason="amplifier-core is not installed; it needs Python 3.11"
+)
 
 FIVE = [call(f"call_{n}", city=city) for n, city in
         enumerate(("Paris", "Atlantis", "Rome", "Nowhere", "Paris"))]  # fmt: skip

@@ -12,7 +12,9 @@ from agentool_otel import ToolSpec
 from agentool_otel.converters import to_agentool
 from agentool_otel.converters.amplifier import spec_of, tool_of
 
-pytest.importorskip("amplifier_core", reason="amplifier-core needs Python 3.11")
+pytest.importorskip(
+    "amplifier_core", reason="amplifier-core is not installed; it needs Python 3.11"
+)
 
 SPEC = ToolSpec.from_dict(
     {

@@ -106,8 +106,10 @@ class Orchestrator:
         providers: dict[str, Any],
         tools: dict[str, Any],
         hooks: Any,
+        coordinator: Any = None,
         **_: Any,
     ) -> str:
+        self.coordinator = coordinator
         await hooks.emit("prompt:submit", {"prompt": prompt})
         if self.streaming:
             await hooks.emit("execution:start", {"prompt": prompt})
@@ -152,6 +154,8 @@ class Orchestrator:
             which["tool_call_id"] = call.id
         full = {**which, given: call.arguments}
         asked = await hooks.emit("tool:pre", full)
+        if self.coordinator is not None:
+            asked = await self.coordinator.process_hook_result(asked, "tool:pre", call.name)
         if asked.action == "deny":
             return
         if call.name not in tools:
