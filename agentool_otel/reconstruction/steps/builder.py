@@ -66,8 +66,9 @@ class StepBuilder:
         self._messages.order_after_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
-        self._drafts += steps_without_spans(holders, self._drafts, self._handoffs.merged)
-        return in_order(self._drafts, self._turns)
+        drafts = self._drafts.kept()
+        drafts = drafts + steps_without_spans(holders, drafts, self._handoffs.merged)
+        return in_order(drafts, self._turns)
 
     def _turns(self) -> dict[Draft, int]:
         return {

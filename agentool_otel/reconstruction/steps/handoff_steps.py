@@ -66,7 +66,8 @@ class HandoffSteps:
         if call is not None:
             call.dropped = True
             if call.result_step is not None:  # from the output of the whole run
-                self._drafts.remove(call.result_step)
+                self._drafts.leave_out(call.result_step)
+                call.result_step = None
         draft = self._drafts.add("handoff", node.start_ns, 3, node)
         if target is None:
             name = (call and call.name) or operation.name

@@ -16,7 +16,7 @@ from agentool_otel.dialects import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.messages import Message, Part, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import AgentInvocation, Inference
-from agentool_otel.reconstruction.steps.order import RESULT, Draft, Drafts
+from agentool_otel.reconstruction.steps.order import RESULT, Causes, Drafts
 from agentool_otel.reconstruction.steps.requests import ToolCall
 from agentool_otel.reconstruction.steps.tool_calls import (
     ToolCalls,
@@ -95,10 +95,10 @@ class MessageSteps:
         elif part["type"] == "text":
             rule = "text before a tool call"
             draft.note("inferred", "content", gen_ai.OUTPUT_MESSAGES, rule)
-        earlier = self._drafts.thoughts.get(node, ())
+        thoughts = self._drafts.thoughts.setdefault(node, Causes())
         if (first := index(node, agentool.STEP_INDEX)) is not None:
-            draft.index = first + len(earlier)
-        self._drafts.thoughts[node] = (*earlier, draft)
+            draft.index = first + len(thoughts)
+        thoughts.add(draft)
 
     def read_input(self, node: Node) -> None:
         """Add the tool results that only messages have, with the call that first sends them."""
@@ -219,19 +219,21 @@ class MessageSteps:
 
     def order_after_results(self) -> None:
         """Put the output of a model call after the results that were first sent to it."""
-        read: dict[Node, tuple[Draft, ...]] = defaultdict(tuple)
+        read: dict[Node | None, Causes] = {}
         for call_id, node in self._result_readers.items():
             for call in self._calls.by_id.get(call_id, ()):
                 if call.result_step is not None and call.requested_by is not node:
-                    read[node] += (call.result_step,)
+                    read.setdefault(node, Causes()).add(call.result_step)
         if not read:
             return
-        for node, drafts in self._drafts.thoughts.items():
-            for draft in drafts:
-                draft.after += read.get(node, ())
+        for node, thoughts in self._drafts.thoughts.items():
+            if (results := read.get(node)) is not None:
+                for draft in thoughts:
+                    draft.after += (results,)
         for call in self._calls:
-            if call.call_step is not None and call.requested_by is not None:
-                call.call_step.after += read.get(call.requested_by, ())
+            results = read.get(call.requested_by)
+            if call.call_step is not None and results is not None:
+                call.call_step.after += (results,)
 
 
 def _input(node: Node) -> Sequence[Message]:
