@@ -7,9 +7,7 @@ of content, and which spans only repeat another one.
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
 from collections.abc import Iterator
-from functools import partial
 
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
@@ -18,12 +16,7 @@ from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.model.times import in_calendar
 from agentool_otel.reconstruction.report.fidelity import Note, Outcome, SpanReading
-from agentool_otel.reconstruction.steps.tool_calls import (
-    BESIDE,
-    call_above,
-    call_below,
-    call_beside,
-)
+from agentool_otel.reconstruction.steps.tool_calls import AROUND, ToolCalls, is_further_in
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -178,10 +171,9 @@ def outside_the_calendar(nodes: list[Node]) -> Iterator[Note]:
                 yield Note("damaged", name, None, span.span_id, None, rule)
 
 
-def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
-    """Yield a note for each span that repeats another one, which the steps are of."""
-    seen: dict[str, deque[Node]] = defaultdict(partial(deque, maxlen=BESIDE))
-    """By call id, the last tool spans."""
+def repeated(nodes: list[Node], leaves: list[Node], calls: ToolCalls) -> Iterator[Note]:
+    """Yield a note for each span that repeats another one, which the steps are of, and for each
+    that was not compared with all that it may repeat."""
     counted = {(node.span.trace_id, node.span.span_id) for node in leaves}
     for node in nodes:
         span_id = node.span.span_id
@@ -189,19 +181,14 @@ def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
             if (node.span.trace_id, span_id) not in counted:
                 rule = "a model call around another: the inner one counts"
                 yield Note("duplicate", "model call", None, span_id, None, rule)
-        elif call_below(node) is not None:
-            rule = "a tool call around another of the same: the inner one counts"
-            yield Note("duplicate", "tool_call", None, span_id, None, rule)
-        elif _is_call(node) and (above := call_above(node)) is not None:
-            rule = f"the call of span {above.span.span_id[:8]}, seen again further down"
-            yield Note("duplicate", "tool_call", None, span_id, None, rule)
-        elif isinstance(node.operation, ToolExecution) and node.operation.call_id is not None:
-            others = seen[node.operation.call_id]
-            if (other := call_beside(node, others)) is not None:
-                rule = f"the call of span {other.span.span_id[:8]}, seen again beside it"
-                yield Note("duplicate", "tool_call", None, span_id, None, rule)
-            else:
-                others.append(node)
+        elif (how := calls.repeated.get(node)) is not None:
+            yield Note("duplicate", "tool_call", None, span_id, None, how)
+        elif _is_call(node):
+            if is_further_in(node):
+                rule = f"of its own: compared with the nearest {AROUND} tools around it alone"
+                yield Note("inferred", "tool_call", None, span_id, None, rule)
+            if (why := calls.unsure.get(node)) is not None:
+                yield Note("inferred", "tool_call", None, span_id, None, f"of its own: {why}")
 
 
 def _is_call(node: Node) -> bool:

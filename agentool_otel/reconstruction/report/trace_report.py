@@ -60,7 +60,8 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     """
     root, nodes, everything = run.root, run.nodes, run.all_nodes
     inferences = leaf_inferences(nodes)
-    steps = StepBuilder(root, nodes, inferences).ordered()
+    builder = StepBuilder(root, nodes, inferences)
+    steps = builder.ordered()
     status = status_of(root, nodes, inferences, document["steps"])
     report = Fidelity(
         document["trace_id"],
@@ -83,7 +84,7 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     ]
     notes += _member_notes(run, document, inferences)
     notes += marks_in(document)
-    notes += repeated(nodes, inferences)
+    notes += repeated(nodes, inferences, builder.calls)
     if run.copies:
         rule = f"{run.copies} more copies in the OTel trace: the most complete one of each counts"
         notes.append(Note("duplicate", "spans", None, None, None, rule))

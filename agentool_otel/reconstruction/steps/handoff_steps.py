@@ -58,6 +58,7 @@ class HandoffSteps:
         """Add the handoff of a transfer tool's span."""
         if within_transfer(node):
             self._name_target(node, operation)
+            self._calls.repeated[node] = "a transfer within another: the outer one counts"
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
