@@ -100,7 +100,9 @@ class CallSteps:
             self._drafts.place(draft, node, call.requested_by)
         else:
             self._drafts.follow_thoughts(draft, call.requested_by)
-        if call.id is None:
+        if call_id is None:
+            draft.note("not_captured", "tool_call.id")
+        elif call.id is None:
             draft.note("inferred", "tool_call.id", None, "made from the span id")
         if call.match_rule is not None:
             field = "arguments" if call.id is None else "id"

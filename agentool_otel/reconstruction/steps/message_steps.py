@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel.dialects import LazyJson
-from agentool_otel.ground.json_codec import dumps
+from agentool_otel.ground.json_codec import canonical, dumps
 from agentool_otel.model.messages import Message, Part, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import AgentInvocation, Inference
 from agentool_otel.reconstruction.steps.order import RESULT, Causes, Drafts
@@ -68,13 +68,13 @@ class MessageSteps:
         kinds = [text(part.get("type")) for part in parts]
         # Some tracers leave the calls out of the message, and record them as spans only.
         requests_tools = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
-        any_id: bool | None = None
+        with_id: set[str] | None = None
         for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
             if kind in _ARGUMENTS:
                 oldest = kind == "tool_call" and part.get("id") == ""
-                if oldest and any_id is None:  # LangChain's oldest form stands beside one with ids
-                    any_id = any(it.get("id") for it in parts)
-                if not (oldest and any_id):
+                if oldest and with_id is None:  # LangChain's oldest form stands beside one with ids
+                    with_id = {_asked(it) for it in parts if it.get("id")}
+                if not (oldest and with_id and _asked(part) in with_id):
                     self._calls.request(_requested(part, call_id_of(part, place), node))
             elif kind in _RESPONSES:  # in the output of a whole run, from the run's span
                 self._read_result(node, part)
@@ -313,6 +313,11 @@ def _requested(part: Part, call_id: str | None, node: Node | None) -> ToolCall:
     """Return the call that a part of a message requests."""
     arguments = part.get(_ARGUMENTS[part["type"]], UNSET)
     return ToolCall(text(part.get("name")), call_id, parsed(arguments), node)
+
+
+def _asked(part: Part) -> str:
+    """Return what a part of a message asks for, as text that can be compared."""
+    return canonical([part.get("name"), parsed(part.get("arguments"))])
 
 
 def _response_in(part: Part) -> Any:
