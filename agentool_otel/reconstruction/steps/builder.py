@@ -54,6 +54,7 @@ class StepBuilder:
             self._spans.read(node)
         self._spans.read_without_call()
         join_other_names(self.calls, self._inferences)
+        self._messages.read_unplaced()
         self._handoffs.merge_nested_runs()
         if not self._spans_suffice():
             self.calls.note_nameless()

@@ -54,6 +54,8 @@ class MessageSteps:
         """By call id, how many of its calls have their result, and the first that a message
         answered."""
         self._unanswered: _Unanswered | None = None
+        self._unplaced: list[tuple[Node, Part, str | None]] = []
+        """The results in answers whose calls are not known yet, with the id of the call."""
 
     def read_output(self, node: Node) -> None:
         """Add the thoughts and the calls of a model's answer."""
@@ -76,8 +78,12 @@ class MessageSteps:
                     with_id = {_asked(it) for it in parts if it.get("id")}
                 if not (oldest and with_id and _asked(part) in with_id):
                     self._calls.request(_requested(part, call_id_of(part, place), node))
-            elif kind in _RESPONSES:  # in the output of a whole run, from the run's span
-                self._read_result(node, part)
+            elif kind in _RESPONSES:  # of a whole run, or of tools that the provider runs
+                call_id = call_id_of(part, place)
+                if call_id in self._calls.by_id:
+                    self._read_result(node, part, call_id)
+                else:
+                    self._unplaced.append((node, part, call_id))
             elif kind in _THOUGHTS or (requests_tools and kind == "text"):
                 self._add_thought(node, part)
 
@@ -120,7 +126,7 @@ class MessageSteps:
         if call_id is not None and call_id not in self._calls.by_id:
             call_id, name = self._named_by_place(call_id, name, place)
         if call_id is not None:
-            self._read_result(node, part)
+            self._read_result(node, part, call_id)
             self._result_readers.setdefault(call_id, node)
         elif is_new:
             self._read_result_without_id(node, name, part)
@@ -133,9 +139,25 @@ class MessageSteps:
         tool = call_id.removesuffix(f"_{place}")
         return (None, tool) if self._calls.waits_without_id(tool) else (call_id, name)
 
-    def _read_result(self, node: Node, part: Part) -> None:
+    def read_unplaced(self) -> None:
+        """Add the results in answers whose calls were not known before the spans were read: to the
+        call of their id, else to the next one of that answer, else as those of unrecorded calls."""
+        if not self._unplaced:
+            return
+        requested = _Requested(self._calls)
+        for node, part, call_id in self._unplaced:
+            if call_id in self._calls.by_id:
+                self._read_result(node, part, call_id)
+                continue
+            call = requested.next(node, text(part.get("name"))) if call_id is None else None
+            if call is None or call.node is None:
+                call = call or ToolCall(None, call_id, UNSET)
+                self._add_result(call, node, part, is_sent=False)
+            elif not has_result(call.node.operation):
+                call.message_result = unpacked(_response_in(part))
+
+    def _read_result(self, node: Node, part: Part, call_id: str) -> None:
         """Add a result to the call that has its id."""
-        call_id = str(part.get("id"))
         calls = self._calls.by_id.get(call_id, ())
         full, answered = self._full.get(call_id, (0, None))
         failed = part.get("is_error") is True
@@ -148,7 +170,7 @@ class MessageSteps:
                     call.message_result = unpacked(_response_in(part))
                     break
             elif call.result_step is None:
-                self._add_result(call, node, part)
+                self._add_result(call, node, part, is_sent=call.requested_by is not node)
                 break
             else:
                 answered = answered or call
@@ -198,9 +220,15 @@ class MessageSteps:
         self._calls.add(call)
         return call
 
-    def _add_result(self, call: ToolCall, node: Node, part: Part) -> None:
-        """Add the result of a call as a message has it."""
-        time_ns = node.start_ns if node is not self._root else None
+    def _add_result(
+        self, call: ToolCall, node: Node, part: Part, *, is_sent: bool = True
+    ) -> None:
+        """Add the result of a call as a message has it: one that is sent to a model, or one in an
+        answer."""
+        if node is self._root:
+            time_ns = None
+        else:
+            time_ns = node.start_ns if is_sent else self._drafts.output_time(node)
         draft = self._drafts.add("tool_result", time_ns, RESULT, node)
         result: dict[str, Any] = {}
         set_known(result, "call_id", call.id)
@@ -209,12 +237,12 @@ class MessageSteps:
         if response is not UNSET:
             result["output"] = unpacked(response)
             if result["output"] is not response:
-                draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
+                draft.note("normalised", "tool_result.output", _attribute(is_sent), "JSON text")
         if part.get("is_error") is True:
             _mark_failed(result)
         if time_ns is not None:
-            rule = "start of the next model call"
-            draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)
+            rule = "start of the next model call" if is_sent else "end of the model call"
+            draft.note("inferred", "timestamp", _attribute(is_sent), rule)
         call.result_step = draft
 
     def order_after_results(self) -> None:
@@ -276,6 +304,27 @@ class _Unanswered:
         return found
 
 
+class _Requested:
+    """The calls without the result of a message, by tool and by what requested them, in order."""
+
+    def __init__(self, calls: Iterable[ToolCall]):
+        self._taken: set[ToolCall] = set()
+        self._of: dict[tuple[Node | None, str | None], deque[ToolCall]] = defaultdict(deque)
+        for call in calls:
+            if call.result_step is None and not call.dropped:
+                for name in {call.name, None}:
+                    self._of[call.requested_by, name].append(call)
+
+    def next(self, node: Node, name: str | None) -> ToolCall | None:
+        """Return the next call that an answer requests, of a tool if it is named."""
+        calls = self._of.get((node, name))
+        while calls:
+            if (call := calls.popleft()) not in self._taken:
+                self._taken.add(call)
+                return call
+        return None
+
+
 def _lacks_result(call: ToolCall) -> bool:
     return call.result_step is None and call.node is None and not call.dropped
 
@@ -313,6 +362,10 @@ def _requested(part: Part, call_id: str | None, node: Node | None) -> ToolCall:
     """Return the call that a part of a message requests."""
     arguments = part.get(_ARGUMENTS[part["type"]], UNSET)
     return ToolCall(text(part.get("name")), call_id, parsed(arguments), node)
+
+
+def _attribute(is_sent: bool) -> str:
+    return gen_ai.INPUT_MESSAGES if is_sent else gen_ai.OUTPUT_MESSAGES
 
 
 def _asked(part: Part) -> str:
