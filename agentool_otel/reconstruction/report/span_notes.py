@@ -16,12 +16,14 @@ from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.model.times import in_calendar
 from agentool_otel.reconstruction.report.fidelity import Note, Outcome, SpanReading
+from agentool_otel.reconstruction.steps.model_calls import AT_ONCE
 from agentool_otel.reconstruction.steps.tool_calls import AROUND, ToolCalls, is_further_in
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
 __all__ = [
     "OF_COLLECTORS",
+    "compared_in_part",
     "cut_or_hidden",
     "damaged",
     "masked_on_the_way",
@@ -171,9 +173,31 @@ def outside_the_calendar(nodes: list[Node]) -> Iterator[Note]:
                 yield Note("damaged", name, None, span.span_id, None, rule)
 
 
+def compared_in_part(nodes: list[Node], unsure: list[Node], calls: ToolCalls) -> Iterator[Note]:
+    """Yield a note for each call that was not compared with all spans that it may repeat.
+
+    Args:
+        nodes: the spans of a run.
+        unsure: the model calls among these.
+        calls: the tool calls of the run.
+    """
+    for node in unsure:
+        rule = f"of its own: compared with the last {AT_ONCE} that went on when it began"
+        yield Note("inferred", "model call", None, node.span.span_id, None, rule)
+    for node, why in calls.unnamed.items():
+        yield Note("not_captured", "tool_call.id", None, node.span.span_id, None, why)
+    for node in nodes:
+        if not _is_call(node) or node in calls.repeated:
+            continue
+        if is_further_in(node):
+            rule = f"of its own: compared with the nearest {AROUND} tools around it"
+            yield Note("inferred", "tool_call", None, node.span.span_id, None, rule)
+        if (why := calls.unsure.get(node)) is not None:
+            yield Note("inferred", "tool_call", None, node.span.span_id, None, f"of its own: {why}")
+
+
 def repeated(nodes: list[Node], leaves: list[Node], calls: ToolCalls) -> Iterator[Note]:
-    """Yield a note for each span that repeats another one, which the steps are of, and for each
-    that was not compared with all that it may repeat."""
+    """Yield a note for each span that repeats another one, which the steps are of."""
     counted = {(node.span.trace_id, node.span.span_id) for node in leaves}
     for node in nodes:
         span_id = node.span.span_id
@@ -183,12 +207,6 @@ def repeated(nodes: list[Node], leaves: list[Node], calls: ToolCalls) -> Iterato
                 yield Note("duplicate", "model call", None, span_id, None, rule)
         elif (how := calls.repeated.get(node)) is not None:
             yield Note("duplicate", "tool_call", None, span_id, None, how)
-        elif _is_call(node):
-            if is_further_in(node):
-                rule = f"of its own: compared with the nearest {AROUND} tools around it alone"
-                yield Note("inferred", "tool_call", None, span_id, None, rule)
-            if (why := calls.unsure.get(node)) is not None:
-                yield Note("inferred", "tool_call", None, span_id, None, f"of its own: {why}")
 
 
 def _is_call(node: Node) -> bool:

@@ -73,6 +73,8 @@ class ToolCalls(list[ToolCall]):
         """By a span whose call is not known yet, those that repeat it."""
         self.repeated: dict[Node, str] = {}
         """The spans that repeat a call, and how."""
+        self.unnamed: dict[Node, str] = {}
+        """The model calls that repeat a request with an id that no call was given, and why."""
         self.unsure: dict[Node, str] = {}
         """The spans that were not compared with all that they may repeat, and why."""
         self._nameless: dict[tuple[str | None, str], list[ToolCall]] = {}
@@ -124,6 +126,8 @@ class ToolCalls(list[ToolCall]):
                 self.by_id[call_id].append(call)
                 del alike[n]
                 return
+        if len(alike) > _ALIKE:
+            self.unnamed[node] = f"id {call_id!r}: compared with the first {_ALIKE} equal calls"
 
     def waits_without_id(self, name: str) -> bool:
         """Whether a model requested a call of a tool without giving the call an id."""
