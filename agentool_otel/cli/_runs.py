@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from agentool_otel.cli import _text
@@ -76,6 +77,11 @@ class Runs:
 
     def _note(self, problem: Problem) -> None:
         self._source.problems.append(problem)
+
+    def at_own_cost(self, run: Run, loss: str) -> AbstractContextManager[None]:
+        """Return the context in which something more is read from the spans of a run: where that
+        raises it is a problem of this run alone, and `loss` says what is missing."""
+        return at_own_cost(run.trace.trace_id, self._note, loss)
 
     def trees(self) -> Iterator[list[Node]]:
         """Yield the spans of one OTel trace after another.
