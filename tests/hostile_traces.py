@@ -335,7 +335,7 @@ def _said(role: str, parts: list[dict[str, Any]]) -> str:
 
 
 def one_response_id(calls: int) -> list[SpanRecord]:
-    """As many runs with a model call as model calls outside any run, all at once and with one id."""
+    """As many runs with a model call as calls outside any run, all at once and with one id."""
     made: list[SpanRecord] = []
     for n in range(0, 3 * calls, 3):
         run = [span(n, "agent"), _at_once(n + 1, n, "some.sdk"), _at_once(n + 2, None, "other.sdk")]

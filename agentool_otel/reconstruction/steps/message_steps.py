@@ -220,9 +220,7 @@ class MessageSteps:
         self._calls.add(call)
         return call
 
-    def _add_result(
-        self, call: ToolCall, node: Node, part: Part, *, is_sent: bool = True
-    ) -> None:
+    def _add_result(self, call: ToolCall, node: Node, part: Part, *, is_sent: bool = True) -> None:
         """Add the result of a call as a message has it: one that is sent to a model, or one in an
         answer."""
         if node is self._root:

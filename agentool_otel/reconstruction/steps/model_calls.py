@@ -218,9 +218,7 @@ def _beside(calls: list[Node], unsure: list[Node]) -> list[Node]:
             for n in running[key][:-AT_ONCE]:
                 passed_over_ns[key] = max(passed_over_ns.get(key, 0), _end_ns(kept[n]))
             running[key] = [
-                n
-                for n in running[key][-AT_ONCE:]
-                if n not in gone and _end_ns(kept[n]) >= start_ns
+                n for n in running[key][-AT_ONCE:] if n not in gone and _end_ns(kept[n]) >= start_ns
             ]
         places = sorted({n for key in keys for n in running[key]})
         twin = next((n for n in places if _same_call(kept[n], node)), None)
