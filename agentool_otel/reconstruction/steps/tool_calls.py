@@ -62,7 +62,8 @@ class ToolCalls(list[ToolCall]):
         super().__init__()
         self.by_id: dict[str, list[ToolCall]] = defaultdict(list)
         self._passed: dict[str, int] = {}
-        """By id, how many of its first calls a span executes, as far as that was looked for."""
+        """By id, how many of its first calls a span executes or are transfers, as far as that was
+        looked for."""
         self._requested: dict[str | None, Requests] = defaultdict(Requests)
         """The calls that models requested, by tool name."""
         self._executed: dict[Node, ToolCall] = {}
@@ -194,11 +195,11 @@ class ToolCalls(list[ToolCall]):
         return None if requests is None else requests.matching(arguments, call_id is not None)
 
     def _not_executed(self, call_id: str) -> ToolCall | None:
-        """Return the first call with an id that no span executes."""
+        """Return the first call with an id that no span executes, and no transfer."""
         calls = self.by_id.get(call_id, ())
         passed = self._passed.get(call_id, 0)
         while passed < len(calls):
-            if calls[passed].node is None:
+            if calls[passed].node is None and not calls[passed].dropped:
                 return calls[passed]
             passed += 1
             self._passed[call_id] = passed
