@@ -191,8 +191,8 @@ def test_model_calls_at_once_say_that_not_all_were_compared() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=99)
     for n in range(20):
-        fields = {"scope": f"sdk.{n % 2}", "seconds": 60 - n}
-        seen.add(Inference(request_model=f"m{n}"), parent=root, **fields)
+        call, scope = Inference(request_model=f"m{n}"), f"sdk.{n % 2}"
+        seen.add(call, parent=root, seconds=60 - n, scope=scope)
     rule = "of its own: compared with the last 16 that went on when it began"
     assert notes_of(seen, "inferred").count(("model call", rule)) == 3
 

@@ -26,6 +26,7 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.times import from_ns
 from agentool_otel.reconstruction.trace import Rebuilt
 from tests.laws import many
 from tests.reconstruction.trees import SECOND, TRACE
@@ -72,8 +73,10 @@ class _Wild:
                 return MemoryOperation(operation="search_memory", query="q", records=[{"id": n}])
             case "t":
                 name, call_id = self._chance.choice(NAMES), self._chance.choice(IDS)
-                given = {} if self._chance.random() < 0.4 else {"arguments": self._arguments()}
-                return ToolExecution(name=name, call_id=call_id, **given, **self._result(n, span_id))
+                told = self._result(n, span_id)
+                if self._chance.random() < 0.6:
+                    told["arguments"] = self._arguments()
+                return ToolExecution(name=name, call_id=call_id, **told)
             case "p":
                 return McpRequest(tool_name=self._chance.choice("tu"), **self._result(n, span_id))
             case _:
@@ -165,6 +168,4 @@ def test_whatever_is_missing_no_step_is_made_up(chance: random.Random) -> None:
 
 
 def _written(times: set[int | None]) -> set[str | None]:
-    from agentool_otel.model.times import from_ns
-
     return {None, *(from_ns(it) for it in times if it is not None)}

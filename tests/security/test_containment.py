@@ -14,12 +14,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agentool_otel.cli import main
+from agentool_otel.dialects import linking_dialects
 from agentool_otel.loading import rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction import results
 from agentool_otel.reconstruction import trace as rebuilt_traces
 from agentool_otel.reconstruction.correlation import linked_traces
+from agentool_otel.reconstruction.report.trace_report import report_on
 
 BAD = f"{2:032x}"
 RAISING = """
@@ -111,7 +113,7 @@ def test_a_trace_that_cannot_be_rebuilt_costs_itself_alone(
 def failing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A file of three traces, of which one has no report and no verdicts that can be read."""
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)
-    report_on, verdicts_in = rebuilt_traces.report_on, results.verdicts_in
+    verdicts_in = results.verdicts_in
 
     def raising(run: Any, document: dict[str, Any]) -> Any:
         if document["trace_id"] == BAD:
@@ -205,7 +207,7 @@ def test_a_run_that_its_dialect_cannot_arrange_costs_itself_alone(
     arranged: Callable[[list[SpanRecord]], Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AGENTOOL_OTEL_STRICT", raising=False)
-    known = linked_traces.linking_dialects()
+    known = linking_dialects()
     more = {**known, "arranging": Arranging(arranged)}
     monkeypatch.setattr(linked_traces, "linking_dialects", lambda: more)
     agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "good"}

@@ -275,7 +275,7 @@ def test_check_82_the_confusion_matrix_follows_from_what_was_exported() -> None:
 # --- validation
 
 
-def changed(file: Any, path: str, value: Any = None) -> Object:
+def changed(file: Object, path: str, value: Any = None) -> Object:
     """Return a copy of a file with another value at a path; without one where it is `DELETED`."""
     found = copy.deepcopy(file)
     *around, last = [int(it) if it.isdigit() else it for it in path.split(".")]
@@ -346,13 +346,13 @@ def test_check_83_an_invalid_file_says_where_and_what(file: Object, message: str
 def test_check_83_what_cannot_be_a_run_says_where_and_what(
     path: str, value: Any, message: str
 ) -> None:
-    documents = [it.to_dict() for it in to_agentool(RUN)]
-    kinds = [ReasoningTrace, EvalResult] * len(RUN["results"])
-    edited: Any = changed(documents, path, value)
+    written = {"documents": [it.to_dict() for it in to_agentool(RUN)]}
+    edited = changed(written, f"documents.{path}", value)["documents"]
+    documents = [
+        ReasoningTrace.from_dict(it) if "steps" in it else EvalResult.from_dict(it) for it in edited
+    ]
     with pytest.raises(DecodeError) as raised:
-        from_agentool(
-            [kind.from_dict(it) for kind, it in zip(kinds, edited, strict=True)], "toolsmith"
-        )
+        from_agentool(documents, "toolsmith")
     assert message in str(raised.value)
 
 

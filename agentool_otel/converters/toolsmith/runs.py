@@ -63,9 +63,9 @@ def write_run(documents: Sequence[Document]) -> Object:
     results: dict[Any, Object] = {}
     for n, document in enumerate(documents):
         if isinstance(document, EvalResult) and document.trace_id not in results:
-            results[document.trace_id] = result = document.to_dict()
+            judged = results[document.trace_id] = document.to_dict()
             try:
-                _check_result(result)
+                _check_result(judged)
             except DecodeError as error:
                 raise below(f"$[{n}]", error) from None
     pairs: list[tuple[int, Object]] = []

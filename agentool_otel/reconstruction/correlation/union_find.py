@@ -75,9 +75,9 @@ class Joining:
             offers: dict[Key, list[_Place]] = defaultdict(list)
             for key, start, tie, number in self._offered.of(part):
                 offers[key].append((start, tie, number))
-            for places in offers.values():
-                if len(places) > 1:
-                    places.sort()
+            for offered in offers.values():
+                if len(offered) > 1:
+                    offered.sort()
             for key, start, tie, number in self._needed.of(part):
                 places = offers.get(key)
                 if places is not None:

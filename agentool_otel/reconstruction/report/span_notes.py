@@ -184,8 +184,8 @@ def compared_in_part(nodes: list[Node], unsure: list[Node], calls: ToolCalls) ->
     for node in unsure:
         rule = f"of its own: compared with the last {AT_ONCE} that went on when it began"
         yield Note("inferred", "model call", None, node.span.span_id, None, rule)
-    for node, why in calls.unnamed.items():
-        yield Note("not_captured", "tool_call.id", None, node.span.span_id, None, why)
+    for node, rule in calls.unnamed.items():
+        yield Note("not_captured", "tool_call.id", None, node.span.span_id, None, rule)
     for node in nodes:
         if not _is_call(node) or node in calls.repeated:
             continue

@@ -109,6 +109,8 @@ class SpanSteps:
     ) -> None:
         """Read the span of a tool, which is of the same call as the one above it where no model
         requested another call by then."""
+        name: str | None
+        call_id: str | None
         if isinstance(operation, ToolExecution):
             name, call_id = operation.name, operation.call_id
         else:
