@@ -57,10 +57,12 @@ def test_a_request_inside_a_transfer_is_a_call() -> None:
     seen = Collected()
     root = seen.add(agent(), seconds=9)
     transfer = seen.add(ToolExecution(name="transfer_to_b"), parent=root, seconds=4)
-    seen.add(McpRequest(tool_name="t", arguments={"n": 1}, result="found"), parent=transfer)
+    client = seen.add(McpRequest(tool_name="t", arguments={"n": 1}), parent=transfer)
+    seen.add(McpRequest(side="server", tool_name="t", result="found"), parent=client)
     [trace] = seen.rebuilt()
-    assert [line.split()[0] for line in shape(trace)] == ["handoff", "call", "result"]
-    assert not notes_of(seen, "duplicate")
+    steps = [(*line.split()[:1], line.split()[-1]) for line in shape(trace)]
+    assert steps == [("handoff", "b"), ("call", "1}"), ("result", "found")]
+    assert len(notes_of(seen, "duplicate")) == 1
 
 
 def test_a_transfer_within_another_tracers_is_one_handoff() -> None:

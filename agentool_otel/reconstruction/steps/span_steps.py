@@ -123,11 +123,12 @@ class SpanSteps:
         if call is None and call_id is None:
             call = self._calls.requested_by_span(name, operation.arguments)
         if call is None or _is_requested_later(call, node):
-            if above is not None:
-                self._calls.repeat(above, node, operation, _seen_again(above, "further down"))
-                return
-            if (beside := self._calls.repeated_span(node, call_id)) is not None:
-                self._calls.repeat(beside, node, operation, _seen_again(beside, "beside it"))
+            beside = self._calls.repeated_span(node, call_id) if above is None else None
+            if (other := above or beside) is not None:
+                if call is not None:
+                    call.match_rule = None
+                where = "beside it" if above is None else "further down"
+                self._calls.repeat(other, node, operation, _seen_again(other, where))
                 return
         if call is None:
             call = ToolCall(name, call_id, UNSET)

@@ -264,19 +264,18 @@ class ToolCalls(list[ToolCall]):
                 operation = other
         call.repeats.append(operation)
 
-    def without_call(self) -> list[Node]:
-        """Return the spans that repeat one that is of no call, such as a transfer, but are calls
-        themselves, and forget that they repeat it."""
-        nodes = [
-            repeat.node
-            for other, repeats in self._waiting_for.items()
-            for repeat in repeats
-            if _is_call_itself(repeat.operation, other.operation)
-        ]
-        self._waiting_for.clear()
-        for node in nodes:
-            del self.repeated[node]
-        return nodes
+    def without_call(self) -> Iterator[Node]:
+        """Yield the spans that repeat one that is of no call, such as a transfer, but are calls
+        themselves; each is to be read at once, since others may repeat it."""
+        waiting = {it.node for repeats in self._waiting_for.values() for it in repeats}
+        others = [other for other in self._waiting_for if other not in waiting]
+        for other in others:  # grows
+            for node, operation in self._waiting_for.pop(other, ()):
+                if _is_call_itself(operation, other.operation):
+                    del self.repeated[node]
+                    yield node
+                else:
+                    others.append(node)
 
 
 def _is_call_itself(operation: _Execution, other: Operation) -> bool:
