@@ -1,5 +1,6 @@
 """What the shape of a trace costs: the time of a rebuild per span, of shapes by which a careless
-one grows with the trace, against an ordinary trace of as many spans."""
+one grows with the trace, against an ordinary trace of as many spans. And what crowds cost, of parts
+or calls that are alike: the time for each of them against that in a crowd a quarter as large."""
 
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ from benchmarks._child import in_child
 from benchmarks._rounds import compared
 from benchmarks._sizes import Size
 from benchmarks._table import Row, Target
-from tests.hostile_traces import OTHER_SHAPES, SHAPES, ordinary
+from tests.hostile_traces import CROWDS, OTHER_SHAPES, SHAPES, ordinary
 
 __all__ = ["rows"]
 
 _MOST = 4.0
+_MOST_GROWTH = 2.0
 
 
 def rows(size: Size) -> Iterator[Row]:
@@ -29,6 +31,14 @@ def rows(size: Size) -> Iterator[Row]:
             compared(pairs),
             Target(f"≤ {_MOST:g}×", _MOST),
         )
+    for name in CROWDS:
+        pairs = in_child(growth, name, size.hostile, size.rebuild_rounds)
+        yield Row.of(
+            f"rebuild {size.hostile:,} {name}, each against each of a quarter",
+            "µs",
+            compared(pairs),
+            Target(f"≤ {_MOST_GROWTH:g}×", _MOST_GROWTH),
+        )
 
 
 def measure(name: str, spans: int, rounds: int) -> list[tuple[float, float]]:
@@ -37,6 +47,20 @@ def measure(name: str, spans: int, rounds: int) -> list[tuple[float, float]]:
     shape = {**SHAPES, **OTHER_SHAPES}[name]
     _microseconds(ordinary(200))
     return [(_microseconds(shape(spans)), _microseconds(ordinary(spans))) for _ in range(rounds)]
+
+
+def growth(name: str, number: int, rounds: int) -> list[tuple[float, float]]:
+    """Return the microseconds for each of a crowd, and for each of one a quarter as large, of each
+    round."""
+    dialects()
+    few = number // 4
+
+    def each(size: int) -> float:
+        spans = CROWDS[name](size)
+        return _microseconds(spans) * len(spans) / size
+
+    each(few)
+    return [(each(number), each(few)) for _ in range(rounds)]
 
 
 def _microseconds(spans: list[SpanRecord]) -> float:

@@ -17,7 +17,16 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.trace import Rebuilt
 
-__all__ = ["OTHER_SHAPES", "SHAPES", "Shape", "lines_per_span", "ordinary", "span"]
+__all__ = [
+    "CROWDS",
+    "OTHER_SHAPES",
+    "SHAPES",
+    "Shape",
+    "lines_of_work",
+    "lines_per_span",
+    "ordinary",
+    "span",
+]
 
 Shape = Callable[[int], list[SpanRecord]]
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -112,6 +121,11 @@ _KINDS: dict[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
 
 def lines_per_span(spans: list[SpanRecord], finish: Callable[[Rebuilt], object]) -> float:
     """Return how many lines of Python it takes to rebuild spans, per span."""
+    return lines_of_work(spans, finish) / len(spans)
+
+
+def lines_of_work(spans: list[SpanRecord], finish: Callable[[Rebuilt], object]) -> int:
+    """Return how many lines of Python it takes to rebuild spans."""
     lines = 0
 
     def count(frame: FrameType, event: str, arg: object) -> Any:
@@ -126,7 +140,7 @@ def lines_per_span(spans: list[SpanRecord], finish: Callable[[Rebuilt], object])
             finish(rebuilt)
     finally:
         sys.settrace(before)
-    return lines / len(spans)
+    return lines
 
 
 # ---------------------------------------------------------------------------------- the ordinary
@@ -291,3 +305,70 @@ OTHER_SHAPES: dict[str, Shape] = {
     "no call ids": no_call_ids,
 }
 """Further ones: what the same rules forbid elsewhere."""
+
+
+# ---------------------------------------------------------------------------------- what is alike
+
+
+def one_answer(parts: int) -> list[SpanRecord]:
+    """A model's answer of so many thoughts and calls, the results of all of them, and an answer of
+    as many calls again: each part may come after each before it."""
+    thoughts = [{"type": "reasoning", "content": f"thought {n}"} for n in range(parts)]
+    first, second = (
+        [
+            {"type": "tool_call", "id": f"{turn}{n}", "name": "t", "arguments": {}}
+            for n in range(parts)
+        ]
+        for turn in ("first", "second")
+    )
+    results = [{"type": "tool_call_response", "id": call["id"], "response": "r"} for call in first]
+    return [
+        span(0, "agent"),
+        span(1, "chat", 0, gen_ai__output__messages=_said("assistant", [*thoughts, *first])),
+        span(2, "chat", 0, gen_ai__input__messages=_said("tool", results),
+             gen_ai__output__messages=_said("assistant", [*thoughts, *second])),
+    ]  # fmt: skip
+
+
+def _said(role: str, parts: list[dict[str, Any]]) -> str:
+    return json.dumps([{"role": role, "parts": parts}])
+
+
+def one_response_id(calls: int) -> list[SpanRecord]:
+    """As many runs with a model call as calls outside any run, all at once and with one id."""
+    made: list[SpanRecord] = []
+    for n in range(0, 3 * calls, 3):
+        run = [span(n, "agent"), _at_once(n + 1, n, "some.sdk"), _at_once(n + 2, None, "other.sdk")]
+        for one, trace in zip(run, (n, n, n + 2), strict=True):
+            one.trace_id = f"{trace + 1:032x}"
+        made += run
+    return made
+
+
+def _at_once(number: int, parent: int | None, scope: str) -> SpanRecord:
+    end_ns = START + (10**6 - number) * SECOND
+    return span(number, "chat", parent, gen_ai__response__id="same", scope=scope, end_ns=end_ns)
+
+
+def one_question(calls: int) -> list[SpanRecord]:
+    """Model calls outside any run that all begin alike, each followed by one that goes on."""
+    made: list[SpanRecord] = []
+    for n in range(calls):
+        asked = [{"role": "user", "parts": [{"type": "text", "content": "hello"}]}]
+        if n % 2:
+            asked += [{"role": "assistant", "parts": [{"type": "text", "content": "hi"}]}]
+            asked += [{"role": "user", "parts": [{"type": "text", "content": f"why {n}?"}]}]
+        said = "[]" if n % 2 else _messages("assistant", "hi")
+        one = span(n, "chat", gen_ai__input__messages=json.dumps(asked),
+                   gen_ai__output__messages=said)  # fmt: skip
+        one.trace_id = f"{n + 1:032x}"
+        made.append(one)
+    return made
+
+
+CROWDS: dict[str, Shape] = {
+    "thoughts, calls and results of one answer": one_answer,
+    "calls of one response id in several traces": one_response_id,
+    "sessions that begin alike": one_question,
+}
+"""So many things that are alike, or at one time, in any number of spans and OTel traces."""

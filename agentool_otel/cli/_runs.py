@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from agentool_otel.cli import _text
@@ -45,12 +46,15 @@ class Runs:
         self._reading = Reading(open_spans([source] if source is not None else []))
         self._source = self._reading.source
         self.name = self._source.name
+        self._of_traces: list[Problem] = []
+        """Of traces that could not be rebuilt, or of which something could not be read. The source
+        forgets its own when it is read again."""
         self._without_spans: dict[str, Problem] = {}
         """By the ids of documents that spans were looked for in."""
 
     @property
     def problems(self) -> list[Problem]:
-        return [*self._source.problems, *self._without_spans.values()]
+        return [*self._source.problems, *self._of_traces, *self._without_spans.values()]
 
     @property
     def files(self) -> Sequence[SpanFile]:
@@ -63,6 +67,7 @@ class Runs:
 
     def runs(self) -> Iterator[Run]:
         contents = Contents(self._source, decoded=True)
+        self._of_traces.clear()
         with self._reading as reading:
             for trace in contents.leading():
                 yield Run(trace, None)
@@ -75,7 +80,12 @@ class Runs:
             yield Run(trace, None)
 
     def _note(self, problem: Problem) -> None:
-        self._source.problems.append(problem)
+        self._of_traces.append(problem)
+
+    def at_own_cost(self, run: Run, loss: str) -> AbstractContextManager[None]:
+        """Return the context in which something more is read from the spans of a run: where that
+        raises it is a problem of this run alone, and `loss` says what is missing."""
+        return at_own_cost(run.trace.trace_id, self._note, loss)
 
     def trees(self) -> Iterator[list[Node]]:
         """Yield the spans of one OTel trace after another.

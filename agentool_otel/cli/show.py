@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import click
 from rich.console import Console
@@ -23,7 +22,6 @@ from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reconstruction.cost import Prices
 from agentool_otel.reconstruction.lineage import Nearest
-from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -77,19 +75,28 @@ def command(
         _print_explanations(console, runs, chosen, full)
     elif trace is not None:
         for run in chosen.runs():
-            print_trace(console, run.trace, full, run.rebuilt)
+            _print_run(console, runs, run, full)
     else:
         _print_all(console, runs, chosen, source, full)
     report(runs.problems)
     return 1 if runs.problems else 0
 
 
-def print_trace(
-    console: Console, trace: ReasoningTrace, full: bool = False, rebuilt: Rebuilt | None = None
-) -> None:
-    """Print a trace and its steps, with its verdicts if its spans are available."""
-    judged = score_lines(rebuilt, full) if rebuilt is not None else ()
-    for line in chain(trace_lines(trace, full), judged):
+def print_trace(console: Console, trace: ReasoningTrace, full: bool = False) -> None:
+    """Print a trace and its steps."""
+    for line in trace_lines(trace, full):
+        _print_line(console, line, full)
+
+
+def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
+    """Print a run and its steps, with its verdicts if its spans are available."""
+    print_trace(console, run.trace, full)
+    if run.rebuilt is None:
+        return
+    judged: list[Text] = []
+    with runs.at_own_cost(run, "its verdicts cannot be shown"):
+        judged += score_lines(run.rebuilt, full)
+    for line in judged:
         _print_line(console, line, full)
 
 
@@ -106,7 +113,10 @@ def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool
             raise ConfigurationError(
                 f"{runs.name} holds documents: only what is rebuilt from spans can be explained"
             )
-        for line in explanation(run.rebuilt):
+        said: list[Text] = []
+        with runs.at_own_cost(run, "it cannot be explained"):
+            said += explanation(run.rebuilt)
+        for line in said:
             _print_line(console, line, full)
 
 
@@ -126,7 +136,7 @@ def _print_all(
         return
     if len(listed) == 1:
         for run in chosen.of(listed):
-            print_trace(console, run.trace, full, run.rebuilt)
+            _print_run(console, runs, run, full)
         return
     for line in lines(listed, console.width):
         _print_line(console, line)
@@ -169,11 +179,12 @@ def _print_trees(console: Console, runs: Runs) -> None:
 
 def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None:
     """Print the spans of some runs with everything below them, reading the source once more."""
-    ids = {
-        run.trace.trace_id: {note.span_id for note in run.rebuilt.fidelity.notes}
-        for run in chosen
-        if run.rebuilt is not None
-    }
+    ids: dict[str, set[str | None]] = {}
+    for run in chosen:
+        if run.rebuilt is not None:
+            with runs.at_own_cost(run, "its spans cannot be shown"):
+                notes = run.rebuilt.fidelity.notes
+                ids[run.trace.trace_id] = {note.span_id for note in notes}
     for nodes in runs.trees():
         present = {node.span.span_id for node in nodes}
         for trace_id, own in ids.items():

@@ -18,13 +18,16 @@ _log = logger(__name__)
 
 
 @contextmanager
-def at_own_cost(trace_id: str, report: Report | None) -> Generator[None]:
+def at_own_cost(
+    trace_id: str, report: Report | None, loss: str = "left out, it could not be rebuilt"
+) -> Generator[None]:
     """Leave the rest of a trace out where it raises, and report that: nobody can foresee all that a
     file says, and the other traces in it are whole.
 
     Args:
         trace_id: the id of the trace.
         report: takes the problem; without it, it is logged as a warning.
+        loss: what becomes of the trace then.
 
     Raises:
         AgentoolError: what is not the trace's fault, such as a full disk.
@@ -40,7 +43,7 @@ def at_own_cost(trace_id: str, report: Report | None) -> Generator[None]:
         words = " ".join(str(error).split())[:_LONGEST]
         problem = Problem(
             f"trace {trace_id}",
-            f"left out, it could not be rebuilt: {type(error).__name__}: {words}; "
+            f"{loss}: {type(error).__name__}: {words}; "
             "this is a fault of agentool_otel, please report it with the trace",
         )
         if report is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from msgspec import UNSET
@@ -11,6 +12,9 @@ from agentool_otel.ground.json_codec import loads
 from agentool_otel.reconstruction.tree import Node
 
 __all__ = ["index", "json_or", "millis", "number", "plain", "put", "set_known", "text"]
+
+_DIGITS = 18
+"""Those of a place on the timeline that is read: more take long, and mean nothing."""
 
 
 def set_known(body: dict[str, Any], key: str, value: Any) -> None:
@@ -30,23 +34,21 @@ def text(value: Any) -> str | None:
 
 
 def number(value: Any) -> int | float | None:
-    """A number, also one that a store made text."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return value
+    """A number, also one that a store made text; None for what JSON has no number for."""
     if isinstance(value, str):
         try:
-            return int(value) if value.lstrip("-").isdecimal() else float(value)
+            value = int(value) if value.lstrip("-").isdecimal() else float(value)
         except ValueError:
             return None
-    return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if isinstance(value, int) or isfinite(value) else None
 
 
 def index(node: Node, key: str) -> int | None:
     """A place on the timeline, from a span's attributes."""
     value = node.span.attributes.get(key)
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) <= _DIGITS:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

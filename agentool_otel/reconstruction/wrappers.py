@@ -119,7 +119,7 @@ def unwrapped(
     """
     kept: dict[Node, None] = {}
     runs = _Runs(run_around)
-    for outer in reversed(roots):  # inner runs mostly start later, so one pass is enough
+    for outer in reversed(_outer_first(roots, bodies, run_around)):
         body = bodies[outer]
         if (twin := _recorded_twice(outer, body)) is not None:
             kept.pop(twin, None)
@@ -142,7 +142,17 @@ def unwrapped(
             bodies[above].replace(outer, inner)
     for run in kept:
         run_around[run] = runs.above(run)
-    return list(reversed(kept))
+    return [run for run in roots if run in kept]
+
+
+def _outer_first(
+    roots: list[Node], bodies: dict[Node, Body], run_around: dict[Node, Node | None]
+) -> list[Node]:
+    """Return runs, those around others before them, whichever start first: clocks differ."""
+    ordered = [run for run in roots if run_around[run] is None]
+    for run in ordered:  # grows
+        ordered += bodies[run].runs
+    return ordered
 
 
 def leave_out_repeated(nodes: list[Node]) -> None:

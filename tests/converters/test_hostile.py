@@ -61,6 +61,15 @@ def test_a_spoiled_document_is_read_or_refused_by_path(
     assert error.path.startswith("$")
 
 
+@pytest.mark.parametrize("name", converters())
+@given(data=st.data())
+def test_whether_a_format_recognises_a_document_is_never_an_error(
+    name: str, data: st.DataObject
+) -> None:
+    _, document = data.draw(st.sampled_from(DOCUMENTS))
+    assert converter_named(name).recognises(spoiled(document, data)) in (True, False)
+
+
 @pytest.mark.parametrize(("name", "document"), DOCUMENTS)
 @given(data=st.data())
 def test_what_was_kept_may_have_become_anything(

@@ -93,6 +93,10 @@ def test_both_readings_agree_and_the_fast_one_applies() -> None:
     @settings(max_examples=many(500))
     @given(any_spans | plain_spans)
     @example(span_of("chat", {"gen_ai.usage.input_tokens": True, "gen_ai.seed": "12"}, ""))
+    @example(
+        span_of("execute_tool", {"gen_ai.tool.name": "", "gen_ai.system_instructions": "a"}, "")
+    )
+    @example(span_of("execute_tool", {"gen_ai.tool.name": "", "gen_ai.input.messages": "a"}, ""))
     def agree(span: SpanRecord) -> None:
         taken.append(same(span))
 

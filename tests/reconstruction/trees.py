@@ -22,7 +22,7 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.spans import SpanRecord
 
-__all__ = ["DIALECTS", "SECOND", "span_trees"]
+__all__ = ["DIALECTS", "SECOND", "TRACE", "span_trees"]
 
 DIALECTS = ("gen_ai", "openinference", "traceloop")
 TRACE = "0af7651916cd43dd8448eb211c80319c"

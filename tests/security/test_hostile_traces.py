@@ -25,7 +25,16 @@ from agentool_otel.reconstruction.correlation import unknown_messages
 from agentool_otel.reconstruction.trace import Rebuilt
 from agentool_otel.reconstruction.tree import Node, grow
 from tests import hostile_traces
-from tests.hostile_traces import OTHER_SHAPES, SHAPES, Shape, lines_per_span, ordinary, span
+from tests.hostile_traces import (
+    CROWDS,
+    OTHER_SHAPES,
+    SHAPES,
+    Shape,
+    lines_of_work,
+    lines_per_span,
+    ordinary,
+    span,
+)
 from tests.laws import many
 
 MANY = 1200
@@ -47,6 +56,12 @@ def usual() -> float:
                          ids=[*SHAPES, *OTHER_SHAPES])  # fmt: skip
 def test_the_work_per_span_does_not_grow_with_the_shape(shape: Shape, usual: float) -> None:
     assert lines_per_span(shape(MANY), written) < MOST * usual
+
+
+@pytest.mark.parametrize("shape", CROWDS.values(), ids=CROWDS)
+def test_the_work_for_things_that_are_alike_grows_in_proportion(shape: Shape) -> None:
+    few, more = (lines_of_work(shape(number), written) for number in (100, 400))
+    assert more < 1.3 * 4 * few
 
 
 def test_a_report_for_each_run_of_a_trace_takes_no_more_than_one_for_all(usual: float) -> None:

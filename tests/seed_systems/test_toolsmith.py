@@ -76,6 +76,29 @@ def test_check_76_any_tool_spec_can_be_a_tool_and_comes_back() -> None:
     assert to_agentool(file) == [spec]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("read-only", False),
+        ("Mock-only", False),
+        ("an external side effect: it books", True),
+        ("no external side effects", None),
+        ("mocked external side effect", None),
+        ("runs without any external side effect", None),
+        ("It has external side effects, doesn't it?", None),
+        ("sends a mail", None),
+    ],
+)
+def test_check_76_free_text_is_a_fact_only_where_it_leaves_no_doubt(
+    text: str, said: bool | None
+) -> None:
+    [registry] = to_agentool(changed(TOOLS, "tools.0.sideEffects", text))
+    assert isinstance(registry, ToolRegistry)
+    metadata = registry.tools[0].spec.metadata
+    assert isinstance(metadata, dict)
+    assert metadata.get("side_effects") is said
+
+
 # --- tasks
 
 
@@ -170,6 +193,27 @@ def test_check_80_text_of_a_model_is_the_output() -> None:
 def test_check_80_the_words_of_the_first_version_are_labels_too() -> None:
     labels = [it.assertion_results[0].extra["label"] for it in results_of(RUN_0_1)]
     assert labels == ["NO_TOOL_SELECTED", "passed"]
+
+
+def test_check_80_the_error_of_the_first_version_is_one_too() -> None:
+    failed = changed(RUN_0_1, "results.0.failureReason", "UNKNOWN_ERROR")
+    assert [it.status for it in traces_of(failed)] == ["error", "success"]
+
+
+@pytest.mark.parametrize("word", ["none", "None"])
+def test_check_81_a_tool_called_none_was_not_selected(word: str) -> None:
+    run = changed(RUN_0_1, "results.1.actualTool", word)
+    assert not traces_of(run)[1].tool_calls()
+    assert there_and_back(run) == canonical(run)
+
+
+def test_check_81_what_is_no_time_is_not_made_one() -> None:
+    run = changed(RUN, "createdAt", "yesterday")
+    assert {"started_at", "synthesized"}.isdisjoint(
+        name for it in traces_of(run) for name in (*it.to_dict(), *it.to_dict()["metadata"])
+    )
+    assert not any("evaluated_at" in it.to_dict() for it in results_of(run))
+    assert there_and_back(run) == canonical(run)
 
 
 def test_check_81_a_selection_is_no_execution() -> None:
@@ -284,6 +328,38 @@ def test_check_83_an_invalid_file_says_where_and_what(file: Object, message: str
     with pytest.raises(DecodeError) as raised:
         to_agentool(file, "toolsmith")
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("0.input", {"a": 1}, "expected string, got object of 1 - at $[0].input"),
+        ("1.passed", None, "expected boolean, got null - at $[1].passed"),
+        ("1.assertion_results", [], "got an empty one - at $[1].assertion_results"),
+        (
+            "1.assertion_results.0.assertion_type",
+            "latency",
+            "none that ToolSmith has - at $[1].assertion_results[0].assertions",
+        ),
+    ],
+)
+def test_check_83_what_cannot_be_a_run_says_where_and_what(
+    path: str, value: Any, message: str
+) -> None:
+    written = {"documents": [it.to_dict() for it in to_agentool(RUN)]}
+    edited = changed(written, f"documents.{path}", value)["documents"]
+    documents = [
+        ReasoningTrace.from_dict(it) if "steps" in it else EvalResult.from_dict(it) for it in edited
+    ]
+    with pytest.raises(DecodeError) as raised:
+        from_agentool(documents, "toolsmith")
+    assert message in str(raised.value)
+
+
+def test_check_83_a_file_is_told_by_its_list() -> None:
+    run = {**RUN, "tools": {"of": "a version to come"}}
+    assert recognised(run).name == "toolsmith"
+    assert there_and_back(run) == canonical(run)
 
 
 def test_check_83_validation_is_local(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,10 @@ class ToolConverter(ABC):
         return tool
 
     def recognises(self, value: Json) -> bool:
-        tools = self._tools(value)
+        try:
+            tools = self._tools(value)
+        except DecodeError:
+            return False
         return bool(tools) and all(
             isinstance(it, dict) and self.recognises_tool(it) for it in tools
         )

@@ -21,17 +21,18 @@ from typing import Any
 from agentool_otel.converters.kit.fields import Object, below, each, member, unique
 from agentool_otel.converters.kit.objects import Translation, at, put, without, without_each
 from agentool_otel.converters.kit.registries import decoded
-from agentool_otel.converters.toolsmith.tasks import assertion_of
+from agentool_otel.converters.toolsmith.tasks import assertion_of, expected_of, means_none
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground.json_difference import same
 from agentool_otel.model.documents import Document, EvalResult, ReasoningTrace
+from agentool_otel.model.times import to_ns
 
 __all__ = ["read_run", "write_run"]
 
 _PLACE = ("metadata", "toolsmith_run", "place")
 """Where a trace keeps its place in the run: in telemetry all begin at the same time."""
 _FAILED = "unknown_error"
-"""The one category in which the agent itself failed."""
+"""The one category in which the agent itself failed; 0.1 wrote its words in capitals."""
 
 
 def read_run(run: Object) -> list[Document]:
@@ -60,9 +61,13 @@ def write_run(documents: Sequence[Document]) -> Object:
         DecodeError: if they are not from a run of ToolSmith, or a trace is without its result.
     """
     results: dict[Any, Object] = {}
-    for document in documents:
-        if isinstance(document, EvalResult):
-            results.setdefault(document.trace_id, document.to_dict())
+    for n, document in enumerate(documents):
+        if isinstance(document, EvalResult) and document.trace_id not in results:
+            judged = results[document.trace_id] = document.to_dict()
+            try:
+                _check_result(judged)
+            except DecodeError as error:
+                raise below(f"$[{n}]", error) from None
     pairs: list[tuple[int, Object]] = []
     run: Object | None = None
     for n, document in enumerate(documents):
@@ -75,7 +80,9 @@ def write_run(documents: Sequence[Document]) -> Object:
             if (result := results.get(document.trace_id)) is None:
                 found = f"none with trace_id {document.trace_id!r}"
                 raise DecodeError("the EvalResult of each trace", found)
-            pair = {"trace": without(document.to_dict(), _PLACE), "result": result}
+            trace = document.to_dict()
+            member(trace, "input", str)
+            pair = {"trace": without(trace, _PLACE), "result": result}
             pairs.append((place, _translation(around).from_agentool(pair)))
         except DecodeError as error:
             raise below(f"$[{n}]", error) from None
@@ -143,18 +150,29 @@ def _trace(run: Object, result: Object) -> Object:
     trace: Object = {"trace_id": _trace_id(run, result)}
     if isinstance(name := at(run, ("agent", "name")), str):
         trace["agent_id"] = name
-    if isinstance(created := run.get("createdAt"), str):
+    if (created := _saved_at(run)) is not None:
         trace["started_at"] = created
         metadata["synthesized"] = ["started_at"]
     trace["input"] = result["prompt"]
     trace["output"] = result.get("textResponse") or ""
-    trace["status"] = "error" if result.get("failureCategory") == _FAILED else "success"
+    trace["status"] = "error" if _label(result).lower() == _FAILED else "success"
     trace["steps"] = _steps(result)
     return {**trace, "metadata": metadata}
 
 
 def _trace_id(run: Object, result: Object) -> str:
     return f"{run['id']}/{result['taskId']}"
+
+
+def _saved_at(run: Object) -> str | None:
+    """Return when a run was saved; None where what it says is no time."""
+    created: str | None = run.get("createdAt")
+    return created if created is not None and to_ns(created) is not None else None
+
+
+def _label(result: Object) -> str:
+    label: str | None = result.get("failureCategory") or result.get("failureReason")
+    return label or ("passed" if result["passed"] else "failed")
 
 
 def _steps(result: Object) -> list[Object]:
@@ -164,7 +182,7 @@ def _steps(result: Object) -> list[Object]:
     steps: list[Object] = []
     if isinstance(reason := held.get("reason"), str):
         steps.append({"type": "reasoning", "content": reason})
-    if name is not None:
+    if name is not None and not means_none(name):
         call: Object = {"name": name}
         if "arguments" in held:
             call["arguments"] = held["arguments"]
@@ -178,8 +196,7 @@ def _result(run: Object, result: Object) -> Object:
     score = 1.0 if passed else 0.0
     judged: Object = {"assertion_type": assertion["type"], "passed": passed, "score": score}
     judged |= without_each(assertion, ("type",))
-    label = result.get("failureCategory") or result.get("failureReason")
-    judged["label"] = label or ("passed" if passed else "failed")
+    judged["label"] = _label(result)
     if isinstance(reason := result.get("reason"), str):
         judged["reason"] = reason
     evaluated: Object = {
@@ -192,20 +209,35 @@ def _result(run: Object, result: Object) -> Object:
     }
     if isinstance(notes := result.get("recommendation"), str):
         evaluated["notes"] = notes
-    if isinstance(created := run.get("createdAt"), str):
+    if (created := _saved_at(run)) is not None:
         evaluated["evaluated_at"] = created
     return evaluated
 
 
+def _check_result(result: Object) -> None:
+    member(result, "passed", bool)
+    judged = member(result, "assertion_results", list, filled=True)
+    try:
+        _expected(judged[0])
+    except DecodeError as error:
+        raise below("$.assertion_results[0]", error) from None
+
+
+def _expected(judged: Object) -> str:
+    """Return the tool that was expected, by the assertion that was judged."""
+    assertion = {**judged, "type": judged["assertion_type"]}
+    return expected_of([assertion])
+
+
 def _write(pair: Object) -> Object:
     trace, result = pair["trace"], pair["result"]
-    judged: Object = next(iter(result["assertion_results"]), {})
+    judged: Object = result["assertion_results"][0]
     call = next((it["tool_call"] for it in trace["steps"] if it.get("tool_call")), None)
     thought = next((it.get("content") for it in trace["steps"] if it["type"] == "reasoning"), None)
     written: Object = {
         "taskId": result["case_id"],
-        "prompt": trace.get("input"),
-        "expectedTool": judged.get("tool_name", "none"),
+        "prompt": member(trace, "input", str),
+        "expectedTool": _expected(judged),
         "actualTool": call["name"] if call else None,
         "passed": result["passed"],
         "failureCategory": judged.get("label"),

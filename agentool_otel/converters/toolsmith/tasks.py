@@ -20,7 +20,7 @@ from agentool_otel.converters.kit.registries import decoded
 from agentool_otel.errors import DecodeError
 from agentool_otel.model.documents import Document, EvalCase
 
-__all__ = ["assertion_of", "expected_of", "read_tasks", "write_tasks"]
+__all__ = ["assertion_of", "expected_of", "means_none", "read_tasks", "write_tasks"]
 
 _NONE = "none"
 _NO_CALL: Object = {"type": "tool_call_count", "min_calls": 0, "max_calls": 0}
@@ -139,9 +139,14 @@ def _write_task(case: Object) -> Object:
 
 def assertion_of(expected_tool: str) -> Object:
     """Return the assertion that a tool is selected, or none is."""
-    if expected_tool.lower() == _NONE:
+    if means_none(expected_tool):
         return dict(_NO_CALL)
     return {"type": "contains_tool_call", "tool_name": expected_tool}
+
+
+def means_none(tool: str) -> bool:
+    """Whether the name of a tool says that there is none."""
+    return tool.lower() == _NONE
 
 
 def expected_of(assertions: Sequence[Object]) -> str:
@@ -152,8 +157,8 @@ def expected_of(assertions: Sequence[Object]) -> str:
     """
     for assertion in assertions:
         kind, name = assertion["type"], assertion.get("tool_name")
-        word = name.lower() if isinstance(name, str) else ""
-        if kind == "contains_tool_call" and word not in ("", _NONE):
+        is_tool = isinstance(name, str) and bool(name) and not means_none(name)
+        if kind == "contains_tool_call" and is_tool:
             return str(name)
         if kind == "tool_call_count" and name is None and assertion.get("max_calls") == 0:
             return _NONE

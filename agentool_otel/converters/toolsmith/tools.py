@@ -10,6 +10,7 @@ in its spec's `metadata`, of the file as member `toolsmith` of the registry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from agentool_otel.converters.kit.fields import Object, below, described, each, member, unique
@@ -28,6 +29,8 @@ _SYNTHESIZED: Object = {
 }
 """What a file says of tools that are from no registry."""
 _HARMLESS = ("mock-only", "none", "no", "read-only")
+_DENIED = re.compile(r"\b(?:no|non|not|none|never|nothing|without|cannot|mock\w*)\b|n't")
+"""What may turn a sentence about side effects into its opposite."""
 
 
 def read_tools(file: Object) -> list[Document]:
@@ -142,7 +145,7 @@ def _has_side_effects(text: str) -> bool | None:
     words = text.strip().lower()
     if words in _HARMLESS:
         return False
-    return True if "external side effect" in words else None
+    return True if "external side effect" in words and not _DENIED.search(words) else None
 
 
 def _write_tool(spec: Object) -> Object:

@@ -38,6 +38,14 @@ _WRITE: tuple[tuple[tuple[type[Document], ...], Callable[[Sequence[Document]], O
 _BESIDE = {"tools": "version", "tasks": "version", "results": "id"}
 
 
+def _kind_of(value: Json) -> str:
+    """Return the member whose list a file is, of several the last one, else the one that should be
+    a list; empty for no file."""
+    names = [it for it in reversed(_READ) if isinstance(value, dict) and it in value]
+    lists = [it for it in names if isinstance(value, dict) and isinstance(value[it], list)]
+    return next(iter(lists or names), "")
+
+
 class ToolSmith:
     """One file of any of the three kinds."""
 
@@ -45,17 +53,16 @@ class ToolSmith:
     lossless = True
 
     def recognises(self, value: Json) -> bool:
-        if not isinstance(value, dict) or "registry_id" in value:
-            return False
-        return any(isinstance(value.get(it), list) and _BESIDE[it] in value for it in _READ)
+        kind = _kind_of(value)
+        return isinstance(value, dict) and "registry_id" not in value and _BESIDE.get(kind) in value
 
     def normal(self, value: Json) -> Json:
         return value
 
     def read(self, value: Json) -> list[Document]:
-        for name, read in _READ.items():
-            if isinstance(value, dict) and name in value:
-                return read(value)
+        kind = _kind_of(value)
+        if isinstance(value, dict) and kind in _READ:
+            return _READ[kind](value)
         raise DecodeError("an object with tools, tasks or results", described(value))
 
     def write(self, documents: Sequence[Document]) -> Json:

@@ -44,6 +44,8 @@ _NEED_A_LOOK = frozenset(
 """With one of these a span is not plain."""
 _BARE = frozenset({"input", "output", "input.value", "output.value"})
 """Names of no generation that may be a tool's arguments and result."""
+_REWRITTEN = frozenset({gen_ai.SYSTEM_INSTRUCTIONS, gen_ai.INPUT_MESSAGES, gen_ai.OUTPUT_MESSAGES})
+"""What the full reading may bring into another shape, also where nothing is made of it."""
 _OTHERWISE: dict[tuple[Any, type], Callable[[Any], Any]] = {
     (Reader.lazy_json, str): lazy_json,
     (Reader.lazy_array, str): lazy_objects,
@@ -132,6 +134,8 @@ def _plan(keys: tuple[str, ...], operation: str, types: tuple[type, ...]) -> _Pl
             if cls is Inference:
                 fields["operation"] = f"v{n}"
         elif entry is None:
+            if key in _REWRITTEN:
+                return None
             extra[key] = f"v{n}"
         elif kind is entry.plain:
             (usage if entry.of_usage else fields)[entry.name] = f"v{n}"

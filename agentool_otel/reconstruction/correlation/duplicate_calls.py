@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from agentool_otel.model.operations import Inference
@@ -79,16 +80,19 @@ class AnsweredCalls:
             self._rows.add(response % _PARTS, response, call.start_ns, call.end_ns, scope, number)
 
     def duplicates(self, others: AnsweredCalls) -> set[int]:
-        """Return the numbers of these calls that duplicate one of the others."""
+        """Return the numbers of these calls that duplicate one of the others: another tracer's that
+        lasts while they do."""
         numbers: set[int] = set()
         for part in range(_PARTS):
-            own: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-            for response, *call in self._rows.of(part):
-                own[response].append(tuple(call))
-            for response, began, ended, other_scope, _ in others._rows.of(part):
-                for start, end, scope, number in own.get(response, ()):
-                    if began <= start and end <= ended and scope != other_scope:
-                        numbers.add(number)
+            own: dict[int, list[_Row]] = defaultdict(list)
+            for row in map(_Row._make, self._rows.of(part)):
+                own[row.response].append(row)
+            around: dict[int, list[_Row]] = defaultdict(list)
+            for row in map(_Row._make, others._rows.of(part)):
+                if row.response in own:
+                    around[row.response].append(row)
+            for response, rows in around.items():
+                numbers.update(_within(sorted(own[response]), sorted(rows)))
         return numbers
 
     def pairs(self, trace_of: Callable[[int], int]) -> Iterator[tuple[int, int]]:
@@ -123,3 +127,25 @@ class _Row(NamedTuple):
             return False
         start, end = max(self.start_ns, other.start_ns), min(self.end_ns, other.end_ns)
         return (start, end) in ((self.start_ns, self.end_ns), (other.start_ns, other.end_ns))
+
+
+def _within(calls: list[_Row], others: list[_Row]) -> Iterator[int]:
+    """Yield the numbers of calls that lie within one of others of another tracer, both sorted by
+    start: of those that have begun, the two that end last are enough, if they are of two tracers.
+    """
+    latest: list[_Row] = []
+    begun = 0
+    for call in calls:
+        while begun < len(others) and others[begun].start_ns <= call.start_ns:
+            latest = _last_two(latest, others[begun])
+            begun += 1
+        if any(it.end_ns >= call.end_ns and it.scope != call.scope for it in latest):
+            yield call.number
+
+
+def _last_two(latest: list[_Row], row: _Row) -> list[_Row]:
+    """Return those of up to three calls that end last, one of a tracer."""
+    by_scope: dict[int, _Row] = {}
+    for it in sorted((*latest, row), key=attrgetter("end_ns")):
+        by_scope[it.scope] = it
+    return sorted(by_scope.values(), key=attrgetter("end_ns"))[-2:]

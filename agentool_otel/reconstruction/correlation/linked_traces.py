@@ -59,13 +59,26 @@ def part_of(spans: list[SpanRecord], first: Node, roots: Iterable[Node]) -> Part
 
 
 def gather(spans: list[SpanRecord]) -> list[SpanRecord]:
-    """Return the spans of a run as its dialect has put them in order."""
+    """Return the spans of a run as its dialect has put them in order.
+
+    Raises:
+        Exception: whatever a dialect raises.
+        ValueError: one gives other spans back than it was given.
+    """
     arranged = spans
     dialects: Iterable[LinkingDialect] = linking_dialects().values()
     for dialect in dialects:
-        arranged = dialect.arrange(arranged)
+        given, arranged = arranged, list(dialect.arrange(arranged))
+        if arranged != given and sorted(map(_id_of, arranged)) != sorted(map(_id_of, given)):
+            raise ValueError(
+                f"dialect {dialect.name!r} arranged {len(given)} spans into {len(arranged)}, "
+                "not all of them the same"
+            )
     copies = copies_of(spans)
     return Deduplicated(arranged, copies) if copies else arranged
+
+
+_id_of = attrgetter("trace_id", "span_id")
 
 
 class Parts:

@@ -10,6 +10,7 @@ Four bytes a call stay in memory.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from zlib import crc32
 
@@ -25,6 +26,8 @@ Rank = tuple[int, int]
 together the order in which calls are considered, whatever the order they are added in."""
 _Place = tuple[int, int, int]
 """A rank and the number of its call."""
+_AFTER = 1 << 32
+"""Greater than any number of a call."""
 _NUMBER = "I"
 """What holds the number of a call: four thousand million are more than one process reads."""
 
@@ -72,6 +75,9 @@ class Joining:
             offers: dict[Key, list[_Place]] = defaultdict(list)
             for key, start, tie, number in self._offered.of(part):
                 offers[key].append((start, tie, number))
+            for offered in offers.values():
+                if len(offered) > 1:
+                    offered.sort()
             for key, start, tie, number in self._needed.of(part):
                 places = offers.get(key)
                 if places is not None:
@@ -93,9 +99,10 @@ class Joining:
 
 
 def _nearest(offers: list[_Place], rank: Rank) -> int:
-    """Return the last call before a rank; the first one after it where clocks differ."""
-    before = [place for place in offers if place[:2] < rank]
+    """Return the last call before a rank; the first one after it where clocks differ. The offers
+    are sorted."""
+    before = bisect_left(offers, rank)
     if before:
-        return max(before)[2]
-    after = [place for place in offers if place[:2] > rank]
-    return min(after or offers)[2]
+        return offers[before - 1][2]
+    after = bisect_left(offers, (*rank, _AFTER))
+    return offers[after if after < len(offers) else 0][2]

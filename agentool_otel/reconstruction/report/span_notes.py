@@ -7,9 +7,7 @@ of content, and which spans only repeat another one.
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
 from collections.abc import Iterator
-from functools import partial
 
 from agentool_otel.dialects import match_dialect
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS
@@ -18,17 +16,14 @@ from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanRecord
 from agentool_otel.model.times import in_calendar
 from agentool_otel.reconstruction.report.fidelity import Note, Outcome, SpanReading
-from agentool_otel.reconstruction.steps.tool_calls import (
-    BESIDE,
-    call_above,
-    call_below,
-    call_beside,
-)
+from agentool_otel.reconstruction.steps.model_calls import AT_ONCE
+from agentool_otel.reconstruction.steps.tool_calls import AROUND, ToolCalls, is_further_in
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import agentool
 
 __all__ = [
     "OF_COLLECTORS",
+    "compared_in_part",
     "cut_or_hidden",
     "damaged",
     "masked_on_the_way",
@@ -178,10 +173,31 @@ def outside_the_calendar(nodes: list[Node]) -> Iterator[Note]:
                 yield Note("damaged", name, None, span.span_id, None, rule)
 
 
-def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
+def compared_in_part(nodes: list[Node], unsure: list[Node], calls: ToolCalls) -> Iterator[Note]:
+    """Yield a note for each call that was not compared with all spans that it may repeat.
+
+    Args:
+        nodes: the spans of a run.
+        unsure: the model calls among these.
+        calls: the tool calls of the run.
+    """
+    for node in unsure:
+        rule = f"of its own: compared with the last {AT_ONCE} that went on when it began"
+        yield Note("inferred", "model call", None, node.span.span_id, None, rule)
+    for node, rule in calls.unnamed.items():
+        yield Note("not_captured", "tool_call.id", None, node.span.span_id, None, rule)
+    for node in nodes:
+        if not _is_call(node) or node in calls.repeated:
+            continue
+        if is_further_in(node):
+            rule = f"of its own: compared with the nearest {AROUND} tools around it"
+            yield Note("inferred", "tool_call", None, node.span.span_id, None, rule)
+        if (why := calls.unsure.get(node)) is not None:
+            yield Note("inferred", "tool_call", None, node.span.span_id, None, f"of its own: {why}")
+
+
+def repeated(nodes: list[Node], leaves: list[Node], calls: ToolCalls) -> Iterator[Note]:
     """Yield a note for each span that repeats another one, which the steps are of."""
-    seen: dict[str, deque[Node]] = defaultdict(partial(deque, maxlen=BESIDE))
-    """By call id, the last tool spans."""
     counted = {(node.span.trace_id, node.span.span_id) for node in leaves}
     for node in nodes:
         span_id = node.span.span_id
@@ -189,19 +205,8 @@ def repeated(nodes: list[Node], leaves: list[Node]) -> Iterator[Note]:
             if (node.span.trace_id, span_id) not in counted:
                 rule = "a model call around another: the inner one counts"
                 yield Note("duplicate", "model call", None, span_id, None, rule)
-        elif call_below(node) is not None:
-            rule = "a tool call around another of the same: the inner one counts"
-            yield Note("duplicate", "tool_call", None, span_id, None, rule)
-        elif _is_call(node) and (above := call_above(node)) is not None:
-            rule = f"the call of span {above.span.span_id[:8]}, seen again further down"
-            yield Note("duplicate", "tool_call", None, span_id, None, rule)
-        elif isinstance(node.operation, ToolExecution) and node.operation.call_id is not None:
-            others = seen[node.operation.call_id]
-            if (other := call_beside(node, others)) is not None:
-                rule = f"the call of span {other.span.span_id[:8]}, seen again beside it"
-                yield Note("duplicate", "tool_call", None, span_id, None, rule)
-            else:
-                others.append(node)
+        elif (how := calls.repeated.get(node)) is not None:
+            yield Note("duplicate", "tool_call", None, span_id, None, how)
 
 
 def _is_call(node: Node) -> bool:

@@ -24,6 +24,7 @@ from agentool_otel.reconstruction.report.fidelity import Fidelity, Note, Outcome
 from agentool_otel.reconstruction.report.hidden_members import with_hidden_members
 from agentool_otel.reconstruction.report.span_notes import (
     OF_COLLECTORS,
+    compared_in_part,
     cut_or_hidden,
     damaged,
     masked_on_the_way,
@@ -59,8 +60,10 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
         document: the trace as a JSON object.
     """
     root, nodes, everything = run.root, run.nodes, run.all_nodes
-    inferences = leaf_inferences(nodes)
-    steps = StepBuilder(root, nodes, inferences).ordered()
+    unsure: list[Node] = []
+    inferences = leaf_inferences(nodes, unsure)
+    builder = StepBuilder(root, nodes, inferences)
+    steps = builder.ordered()
     status = status_of(root, nodes, inferences, document["steps"])
     report = Fidelity(
         document["trace_id"],
@@ -83,7 +86,8 @@ def report_on(run: RunSpans, document: dict[str, Any]) -> Fidelity:
     ]
     notes += _member_notes(run, document, inferences)
     notes += marks_in(document)
-    notes += repeated(nodes, inferences)
+    notes += repeated(nodes, inferences, builder.calls)
+    notes += compared_in_part(nodes, unsure, builder.calls)
     if run.copies:
         rule = f"{run.copies} more copies in the OTel trace: the most complete one of each counts"
         notes.append(Note("duplicate", "spans", None, None, None, rule))

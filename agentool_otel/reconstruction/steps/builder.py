@@ -30,7 +30,8 @@ class StepBuilder:
         self._nodes = nodes
         self._inferences = inferences
         self._drafts = drafts = Drafts(root)
-        self._calls = calls = ToolCalls()
+        self.calls = calls = ToolCalls()
+        """The tool calls of the run."""
         self._handoffs = HandoffSteps(root, nodes, drafts, calls)
         self._messages = MessageSteps(root, inferences, drafts, calls)
         self._spans = SpanSteps(nodes, inferences, drafts, calls, self._handoffs)
@@ -51,28 +52,31 @@ class StepBuilder:
             self._messages.read_output(self._root)  # the only record of its thoughts and calls
         for node in self._nodes:
             self._spans.read(node)
-        join_other_names(self._calls, self._inferences)
+        self._spans.read_without_call()
+        join_other_names(self.calls, self._inferences)
+        self._messages.read_unplaced()
         self._handoffs.merge_nested_runs()
         if not self._spans_suffice():
-            self._calls.note_nameless()
+            self.calls.note_nameless()
             for node in self._inferences:
                 self._messages.read_input(node)
-        if self._root is None or not self._calls:
+        if self._root is None or not self.calls:
             self._messages.read_unrecorded_calls()
         call_steps = CallSteps(self._drafts, self._handoffs)
-        for call in self._calls:
+        for call in self.calls:
             if not call.dropped:
                 call_steps.add(call)
         self._messages.order_after_results()
         holders = [self._root] if self._root is not None else []
         holders += [node for node in self._nodes if node.span.name == agentool.STEPS_SPAN]
-        self._drafts += steps_without_spans(holders, self._drafts, self._handoffs.merged)
-        return in_order(self._drafts, self._turns)
+        drafts = self._drafts.kept()
+        drafts = drafts + steps_without_spans(holders, drafts, self._handoffs.merged)
+        return in_order(drafts, self._turns)
 
     def _turns(self) -> dict[Draft, int]:
         return {
             draft: n
-            for n, call in enumerate(self._calls)
+            for n, call in enumerate(self.calls)
             for draft in (call.call_step, call.result_step)
             if draft is not None and call.requested_by is not None
         }
@@ -80,7 +84,7 @@ class StepBuilder:
     def _spans_suffice(self) -> bool:
         """Whether every call has a span with a result, and start times give the order. Then the
         histories sent to the model, which cost most to parse, have nothing to add."""
-        for call in self._calls:
+        for call in self.calls:
             if not call.dropped and (call.node is None or not has_result(call.node.operation)):
                 return False
         starts = {node.start_ns for node in self._nodes}

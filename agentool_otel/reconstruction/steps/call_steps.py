@@ -50,7 +50,7 @@ class CallSteps:
             return False
         if transfers(call.name, call.arguments):
             if call.result_step is not None:
-                self._drafts.remove(call.result_step)
+                self._drafts.leave_out(call.result_step)
                 call.result_step = None
             self._handoffs.read_message(call)
             return True
@@ -98,9 +98,11 @@ class CallSteps:
         draft.body["tool_call"] = body
         if node is not None:
             self._drafts.place(draft, node, call.requested_by)
-        elif call.requested_by is not None:
-            draft.after += self._drafts.thoughts.get(call.requested_by, ())
-        if call.id is None:
+        else:
+            self._drafts.follow_thoughts(draft, call.requested_by)
+        if call_id is None:
+            draft.note("not_captured", "tool_call.id")
+        elif call.id is None:
             draft.note("inferred", "tool_call.id", None, "made from the span id")
         if call.match_rule is not None:
             field = "arguments" if call.id is None else "id"

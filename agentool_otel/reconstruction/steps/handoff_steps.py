@@ -58,6 +58,7 @@ class HandoffSteps:
         """Add the handoff of a transfer tool's span."""
         if within_transfer(node):
             self._name_target(node, operation)
+            self._calls.repeated[node] = "a transfer within another: the outer one counts"
             return
         call = self._calls.matching(operation.name, operation.call_id, operation.arguments)
         target = operation.transfer_target
@@ -66,7 +67,8 @@ class HandoffSteps:
         if call is not None:
             call.dropped = True
             if call.result_step is not None:  # from the output of the whole run
-                self._drafts.remove(call.result_step)
+                self._drafts.leave_out(call.result_step)
+                call.result_step = None
         draft = self._drafts.add("handoff", node.start_ns, 3, node)
         if target is None:
             name = (call and call.name) or operation.name

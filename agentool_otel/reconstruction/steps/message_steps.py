@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import UNSET
 
 from agentool_otel.dialects import LazyJson
-from agentool_otel.ground.json_codec import dumps
+from agentool_otel.ground.json_codec import canonical, dumps
 from agentool_otel.model.messages import Message, Part, call_id_of, parts_of, role_of
 from agentool_otel.model.operations import AgentInvocation, Inference
-from agentool_otel.reconstruction.steps.order import RESULT, Draft, Drafts
+from agentool_otel.reconstruction.steps.order import RESULT, Causes, Drafts
 from agentool_otel.reconstruction.steps.requests import ToolCall
 from agentool_otel.reconstruction.steps.tool_calls import (
     ToolCalls,
@@ -54,6 +54,8 @@ class MessageSteps:
         """By call id, how many of its calls have their result, and the first that a message
         answered."""
         self._unanswered: _Unanswered | None = None
+        self._unplaced: list[tuple[Node, Part, str | None]] = []
+        """The results in answers whose calls are not known yet, with the id of the call."""
 
     def read_output(self, node: Node) -> None:
         """Add the thoughts and the calls of a model's answer."""
@@ -68,16 +70,20 @@ class MessageSteps:
         kinds = [text(part.get("type")) for part in parts]
         # Some tracers leave the calls out of the message, and record them as spans only.
         requests_tools = "tool_call" in kinds or message.get("finish_reason") == "tool_call"
-        any_id: bool | None = None
+        with_id: set[str] | None = None
         for place, (kind, part) in enumerate(zip(kinds, parts, strict=True)):
             if kind in _ARGUMENTS:
                 oldest = kind == "tool_call" and part.get("id") == ""
-                if oldest and any_id is None:  # LangChain's oldest form stands beside one with ids
-                    any_id = any(it.get("id") for it in parts)
-                if not (oldest and any_id):
+                if oldest and with_id is None:  # LangChain's oldest form stands beside one with ids
+                    with_id = {_asked(it) for it in parts if it.get("id")}
+                if not (oldest and with_id and _asked(part) in with_id):
                     self._calls.request(_requested(part, call_id_of(part, place), node))
-            elif kind in _RESPONSES:  # in the output of a whole run, from the run's span
-                self._read_result(node, part)
+            elif kind in _RESPONSES:  # of a whole run, or of tools that the provider runs
+                call_id = call_id_of(part, place)
+                if call_id in self._calls.by_id:
+                    self._read_result(node, part, call_id)
+                else:
+                    self._unplaced.append((node, part, call_id))
             elif kind in _THOUGHTS or (requests_tools and kind == "text"):
                 self._add_thought(node, part)
 
@@ -95,10 +101,10 @@ class MessageSteps:
         elif part["type"] == "text":
             rule = "text before a tool call"
             draft.note("inferred", "content", gen_ai.OUTPUT_MESSAGES, rule)
-        earlier = self._drafts.thoughts.get(node, ())
+        thoughts = self._drafts.thoughts.setdefault(node, Causes())
         if (first := index(node, agentool.STEP_INDEX)) is not None:
-            draft.index = first + len(earlier)
-        self._drafts.thoughts[node] = (*earlier, draft)
+            draft.index = first + len(thoughts)
+        thoughts.add(draft)
 
     def read_input(self, node: Node) -> None:
         """Add the tool results that only messages have, with the call that first sends them."""
@@ -120,7 +126,7 @@ class MessageSteps:
         if call_id is not None and call_id not in self._calls.by_id:
             call_id, name = self._named_by_place(call_id, name, place)
         if call_id is not None:
-            self._read_result(node, part)
+            self._read_result(node, part, call_id)
             self._result_readers.setdefault(call_id, node)
         elif is_new:
             self._read_result_without_id(node, name, part)
@@ -133,9 +139,25 @@ class MessageSteps:
         tool = call_id.removesuffix(f"_{place}")
         return (None, tool) if self._calls.waits_without_id(tool) else (call_id, name)
 
-    def _read_result(self, node: Node, part: Part) -> None:
+    def read_unplaced(self) -> None:
+        """Add the results in answers whose calls were not known before the spans were read: to the
+        call of their id, else to the next one of that answer, else as those of unrecorded calls."""
+        if not self._unplaced:
+            return
+        requested = _Requested(self._calls)
+        for node, part, call_id in self._unplaced:
+            if call_id in self._calls.by_id:
+                self._read_result(node, part, call_id)
+                continue
+            call = requested.next(node, text(part.get("name"))) if call_id is None else None
+            if call is None or call.node is None:
+                call = call or ToolCall(None, call_id, UNSET)
+                self._add_result(call, node, part, is_sent=False)
+            elif not has_result(call.node.operation):
+                call.message_result = unpacked(_response_in(part))
+
+    def _read_result(self, node: Node, part: Part, call_id: str) -> None:
         """Add a result to the call that has its id."""
-        call_id = str(part.get("id"))
         calls = self._calls.by_id.get(call_id, ())
         full, answered = self._full.get(call_id, (0, None))
         failed = part.get("is_error") is True
@@ -148,7 +170,7 @@ class MessageSteps:
                     call.message_result = unpacked(_response_in(part))
                     break
             elif call.result_step is None:
-                self._add_result(call, node, part)
+                self._add_result(call, node, part, is_sent=call.requested_by is not node)
                 break
             else:
                 answered = answered or call
@@ -198,9 +220,13 @@ class MessageSteps:
         self._calls.add(call)
         return call
 
-    def _add_result(self, call: ToolCall, node: Node, part: Part) -> None:
-        """Add the result of a call as a message has it."""
-        time_ns = node.start_ns if node is not self._root else None
+    def _add_result(self, call: ToolCall, node: Node, part: Part, *, is_sent: bool = True) -> None:
+        """Add the result of a call as a message has it: one that is sent to a model, or one in an
+        answer."""
+        if node is self._root:
+            time_ns = None
+        else:
+            time_ns = node.start_ns if is_sent else self._drafts.output_time(node)
         draft = self._drafts.add("tool_result", time_ns, RESULT, node)
         result: dict[str, Any] = {}
         set_known(result, "call_id", call.id)
@@ -209,29 +235,31 @@ class MessageSteps:
         if response is not UNSET:
             result["output"] = unpacked(response)
             if result["output"] is not response:
-                draft.note("normalised", "tool_result.output", gen_ai.INPUT_MESSAGES, "JSON text")
+                draft.note("normalised", "tool_result.output", _attribute(is_sent), "JSON text")
         if part.get("is_error") is True:
             _mark_failed(result)
         if time_ns is not None:
-            rule = "start of the next model call"
-            draft.note("inferred", "timestamp", gen_ai.INPUT_MESSAGES, rule)
+            rule = "start of the next model call" if is_sent else "end of the model call"
+            draft.note("inferred", "timestamp", _attribute(is_sent), rule)
         call.result_step = draft
 
     def order_after_results(self) -> None:
         """Put the output of a model call after the results that were first sent to it."""
-        read: dict[Node, tuple[Draft, ...]] = defaultdict(tuple)
+        read: dict[Node | None, Causes] = {}
         for call_id, node in self._result_readers.items():
             for call in self._calls.by_id.get(call_id, ()):
                 if call.result_step is not None and call.requested_by is not node:
-                    read[node] += (call.result_step,)
+                    read.setdefault(node, Causes()).add(call.result_step)
         if not read:
             return
-        for node, drafts in self._drafts.thoughts.items():
-            for draft in drafts:
-                draft.after += read.get(node, ())
+        for node, thoughts in self._drafts.thoughts.items():
+            if (results := read.get(node)) is not None:
+                for draft in thoughts:
+                    draft.after += (results,)
         for call in self._calls:
-            if call.call_step is not None and call.requested_by is not None:
-                call.call_step.after += read.get(call.requested_by, ())
+            results = read.get(call.requested_by)
+            if call.call_step is not None and results is not None:
+                call.call_step.after += (results,)
 
 
 def _input(node: Node) -> Sequence[Message]:
@@ -274,6 +302,27 @@ class _Unanswered:
         return found
 
 
+class _Requested:
+    """The calls without the result of a message, by tool and by what requested them, in order."""
+
+    def __init__(self, calls: Iterable[ToolCall]):
+        self._taken: set[ToolCall] = set()
+        self._of: dict[tuple[Node | None, str | None], deque[ToolCall]] = defaultdict(deque)
+        for call in calls:
+            if call.result_step is None and not call.dropped:
+                for name in {call.name, None}:
+                    self._of[call.requested_by, name].append(call)
+
+    def next(self, node: Node, name: str | None) -> ToolCall | None:
+        """Return the next call that an answer requests, of a tool if it is named."""
+        calls = self._of.get((node, name))
+        while calls:
+            if (call := calls.popleft()) not in self._taken:
+                self._taken.add(call)
+                return call
+        return None
+
+
 def _lacks_result(call: ToolCall) -> bool:
     return call.result_step is None and call.node is None and not call.dropped
 
@@ -311,6 +360,15 @@ def _requested(part: Part, call_id: str | None, node: Node | None) -> ToolCall:
     """Return the call that a part of a message requests."""
     arguments = part.get(_ARGUMENTS[part["type"]], UNSET)
     return ToolCall(text(part.get("name")), call_id, parsed(arguments), node)
+
+
+def _attribute(is_sent: bool) -> str:
+    return gen_ai.INPUT_MESSAGES if is_sent else gen_ai.OUTPUT_MESSAGES
+
+
+def _asked(part: Part) -> str:
+    """Return what a part of a message asks for, as text that can be compared."""
+    return canonical([part.get("name"), parsed(part.get("arguments"))])
 
 
 def _response_in(part: Part) -> Any:

@@ -23,22 +23,27 @@ from agentool_otel.model.operations import (
 from agentool_otel.reconstruction.tree import Node
 from agentool_otel.semconv import gen_ai
 
-__all__ = ["is_details", "leaf_inferences"]
+__all__ = ["AT_ONCE", "is_details", "leaf_inferences"]
 
 _BETWEEN = (ToolExecution, McpRequest, MemoryOperation)
 """What makes a model call below another one a call of its own: a tool that asks a model."""
 _CONTENT = ("system", "input", "output", "tools")
-_AT_ONCE = 16
+AT_ONCE = 16
 """How many calls of one parent, or of one response id, that have not ended a call is compared with:
 those that began last."""
 _OWN = frozenset({"extra", "operation"})
 
 
-def leaf_inferences(nodes: list[Node]) -> list[Node]:
-    """Return the model calls in order, each once, with the fields of all its spans."""
+def leaf_inferences(nodes: list[Node], unsure: list[Node] | None = None) -> list[Node]:
+    """Return the model calls in order, each once, with the fields of all its spans.
+
+    Args:
+        nodes: the spans of a run.
+        unsure: takes the calls that were not compared with all that went on when they began.
+    """
     calls = [node for node in nodes if type(node.operation) is Inference]
     if len(calls) > 1:
-        calls = _beside(_nested(_recorded(calls)))
+        calls = _beside(_nested(_recorded(calls)), unsure if unsure is not None else [])
         if len({node.start_ns for node in calls}) < len(calls):
             # Of calls that start together, the one with the longer history is the later one.
             calls.sort(key=lambda node: _history_length(node.operation))
@@ -195,27 +200,31 @@ def _continues(one: Operation, other: Operation) -> bool:
     return list(after[: len(before)]) == list(before)
 
 
-def _beside(calls: list[Node]) -> list[Node]:
+def _beside(calls: list[Node], unsure: list[Node]) -> list[Node]:
     """Join two spans of one call that are siblings: the shorter one counts as the inner one."""
     if len({node.span.scope for node in calls}) == 1 and not _ids_repeat(calls):
         return calls
     kept: list[Node] = []
     running: dict[object, list[int]] = defaultdict(list)
     """Places in `kept` of what has not ended yet, mostly one or none, by response id and parent."""
+    passed_over_ns: dict[object, int] = {}
+    """By the same, when the last of those ended that are not compared any more."""
     gone: set[int] = set()
     for node in sorted(calls, key=_span_of_time):
         start_ns, _ = _span_of_time(node)
         response_id = _response_id(node)
         keys: list[object] = [node.parent, *([] if response_id is None else [response_id])]
         for key in keys:
+            for n in running[key][:-AT_ONCE]:
+                passed_over_ns[key] = max(passed_over_ns.get(key, 0), _end_ns(kept[n]))
             running[key] = [
-                n
-                for n in running[key][-_AT_ONCE:]
-                if n not in gone and -_span_of_time(kept[n])[1] >= start_ns
+                n for n in running[key][-AT_ONCE:] if n not in gone and _end_ns(kept[n]) >= start_ns
             ]
         places = sorted({n for key in keys for n in running[key]})
         twin = next((n for n in places if _same_call(kept[n], node)), None)
         if twin is None:
+            if any(passed_over_ns.get(key, 0) > start_ns for key in keys):
+                unsure.append(node)
             for key in keys:
                 running[key].append(len(kept))
             kept.append(node)
@@ -235,6 +244,10 @@ def _span_of_time(node: Node) -> tuple[int, int]:
     """Start, and end below zero: of two that start together the longer one comes first."""
     start_ns = node.start_ns or 0
     return start_ns, -(node.end_ns if node.end_ns is not None else start_ns)
+
+
+def _end_ns(node: Node) -> int:
+    return -_span_of_time(node)[1]
 
 
 def _same_call(outer: Node, inner: Node) -> bool:
@@ -262,8 +275,7 @@ def _same_call(outer: Node, inner: Node) -> bool:
 
 
 def _is_within(inner: Node, outer: Node) -> bool:
-    outer_end, inner_end = -_span_of_time(outer)[1], -_span_of_time(inner)[1]
-    return outer.start_ns is not None and outer.start_ns < outer_end >= inner_end
+    return outer.start_ns is not None and outer.start_ns < _end_ns(outer) >= _end_ns(inner)
 
 
 def _model(operation: Inference) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -18,7 +18,7 @@ from agentool_otel.reconstruction.tree import Node
 from agentool_otel.reconstruction.values import index, json_or, text
 from agentool_otel.semconv import agentool
 
-__all__ = ["OF_RESULT", "RESULT", "Draft", "Drafts", "in_order", "notes_of"]
+__all__ = ["OF_RESULT", "RESULT", "Causes", "Draft", "Drafts", "in_order", "notes_of"]
 
 _OF_STEP = (agentool.STEP_INDEX, agentool.STEP_ID, agentool.STEP_EXTRA)
 OF_RESULT = (agentool.STEP_RESULT_INDEX, agentool.STEP_RESULT_ID, agentool.STEP_RESULT_EXTRA)
@@ -42,8 +42,8 @@ class Draft(msgspec.Struct, eq=False):
     index: int | None = None
     id: str | None = None
     residue: Any = None
-    after: tuple[Draft, ...] = ()
-    """Steps that caused this one."""
+    after: tuple[Draft | Causes, ...] = ()
+    """What caused this step."""
     notes: tuple[_Remark, ...] = ()
 
     def note(
@@ -71,13 +71,37 @@ class Draft(msgspec.Struct, eq=False):
         return step if self.residue is None else residue.apply(step, self.residue)
 
 
+class Causes:
+    """Steps that together caused others. An answer may have thousands of thoughts and request
+    thousands of calls, so that each of these has the thoughts in common and not in a list."""
+
+    def __init__(self) -> None:
+        self._steps: list[Draft] = []
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __iter__(self) -> Iterator[Draft]:
+        return iter(self._steps)
+
+    def add(self, step: Draft) -> None:
+        """Add a step; only until a time is asked for."""
+        self._steps.append(step)
+
+    @cached_property
+    def time_ns(self) -> int | None:
+        """The latest time of the steps; None if none has one."""
+        return max((it.time_ns for it in self._steps if it.time_ns is not None), default=None)
+
+
 class Drafts(list[Draft]):
     """The steps of one run before they are put in order."""
 
     def __init__(self, root: Node | None):
         super().__init__()
         self._root = root
-        self.thoughts: dict[Node, tuple[Draft, ...]] = {}
+        self._left_out: set[Draft] = set()
+        self.thoughts: dict[Node, Causes] = {}
         """The reasoning steps of each model call."""
 
     def add(self, kind: str, time_ns: int | None, rank: int, node: Node | None) -> Draft:
@@ -85,6 +109,16 @@ class Drafts(list[Draft]):
         draft = Draft({"step_id": None, "type": kind}, time_ns, rank, node)
         self.append(draft)
         return draft
+
+    def leave_out(self, draft: Draft) -> None:
+        """Leave out a step that is another one."""
+        self._left_out.add(draft)
+
+    def kept(self) -> list[Draft]:
+        """Return the steps without those that are left out."""
+        if not self._left_out:
+            return self
+        return [draft for draft in self if draft not in self._left_out]
 
     def output_time(self, node: Node | None) -> int | None:
         """Return when a model's output came, at the end of its call; not known within a run."""
@@ -95,8 +129,13 @@ class Drafts(list[Draft]):
     def place(self, draft: Draft, node: Node, requested_by: Node | None) -> None:
         """Put a step where our own spans say it is, and after the reasoning that led to it."""
         draft.place(node, _OF_STEP)
-        if requested_by is not None:
-            draft.after += self.thoughts.get(requested_by, ())
+        self.follow_thoughts(draft, requested_by)
+
+    def follow_thoughts(self, draft: Draft, requested_by: Node | None) -> None:
+        """Put a step after the reasoning of the model call that requested it."""
+        thoughts = self.thoughts.get(requested_by) if requested_by is not None else None
+        if thoughts is not None:
+            draft.after += (thoughts,)
 
 
 @lru_cache(maxsize=1024)
@@ -148,28 +187,44 @@ _Key = tuple[int, int, int, str, int]
 
 def _sorted_by_causes(drafts: list[Draft], keys: list[_Key]) -> list[Draft]:
     """Sort steps so that each comes after its causes, and otherwise by key."""
-    place = {draft: n for n, draft in enumerate(drafts)}
-    blocked = [0] * len(drafts)
-    frees: dict[int, list[int]] = defaultdict(list)
-    for n, draft in enumerate(drafts):
-        for cause in draft.after:
-            if cause is not draft:
-                blocked[n] += 1
-                frees[place[cause]].append(n)
+    frees, blocked = _blocked(drafts)
     ready = [keys[n] for n in range(len(drafts)) if not blocked[n]]
     heapq.heapify(ready)
     ordered: list[Draft] = []
     while ready:
         n = heapq.heappop(ready)[4]
         ordered.append(drafts[n])
-        for freed in frees[n]:
-            blocked[freed] -= 1
-            if not blocked[freed]:
-                heapq.heappush(ready, keys[freed])
+        done = [n]
+        for it in done:  # grows by causes of which this was the last step
+            for freed in frees[it]:
+                blocked[freed] -= 1
+                if not blocked[freed]:
+                    if freed < len(drafts):
+                        heapq.heappush(ready, keys[freed])
+                    else:
+                        done.append(freed)
     if len(ordered) < len(drafts):  # a circle of causes: its steps keep the order of time
         circle = [keys[n] for n in range(len(drafts)) if blocked[n]]
         ordered += [drafts[n] for *_, n in sorted(circle)]
     return ordered
+
+
+def _blocked(drafts: list[Draft]) -> tuple[dict[int, list[int]], list[int]]:
+    """Return what each step frees, and by how many each is blocked, by place. Common causes have
+    places behind those of the steps."""
+    place: dict[Draft | Causes, int] = {draft: n for n, draft in enumerate(drafts)}
+    blocked = [0] * len(drafts)
+    frees: dict[int, list[int]] = defaultdict(list)
+    for n, draft in enumerate(drafts):
+        for cause in draft.after:
+            if isinstance(cause, Causes) and cause not in place:
+                place[cause] = len(blocked)
+                blocked.append(len(cause))
+                for step in cause:
+                    frees[place[step]].append(place[cause])
+            frees[place[cause]].append(n)
+            blocked[n] += 1
+    return frees, blocked
 
 
 def _times_suffice(drafts: list[Draft]) -> bool:
@@ -179,17 +234,19 @@ def _times_suffice(drafts: list[Draft]) -> bool:
         return False
     for draft in drafts:
         for cause in draft.after:
-            if (cause.time_ns or 0) >= (draft.time_ns or 0) and cause is not draft:
+            if (cause.time_ns or 0) >= (draft.time_ns or 0):
                 return False
     return True
 
 
 def _causes_first(ordered: list[Draft]) -> bool:
-    seen: set[Draft] = set()
+    seen: set[Draft | Causes] = set()
     for draft in ordered:
         for cause in draft.after:
-            if cause is not draft and cause not in seen:
-                return False
+            if cause not in seen:
+                if not isinstance(cause, Causes) or any(step not in seen for step in cause):
+                    return False
+                seen.add(cause)
         seen.add(draft)
     return True
 

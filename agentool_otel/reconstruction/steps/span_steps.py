@@ -64,8 +64,7 @@ class SpanSteps:
         if type(operation) is Inference:
             return
         if isinstance(operation, ToolExecution):
-            if operation.call_id is not None or call_below(node) is None:
-                self._read_execution(node, operation)
+            self._read_execution(node, operation)
         elif isinstance(operation, McpRequest):
             if operation.method == "tools/call":
                 self._read_mcp(node, operation)
@@ -79,12 +78,24 @@ class SpanSteps:
         if target is not None or transfers(name, operation.arguments):
             self._handoffs.read_transfer(node, operation)
             return
-        if (request := _request_above(node)) is not None:
-            self._calls.repeat(request, node, operation)
+        if (inner := call_below(node)) is not None:
+            how = "a tool call around another of the same: the inner one counts"
+            self._calls.repeat(inner, node, operation, how)
             return
-        self._read_tool(node, operation, name, operation.call_id)
+        above = call_above(node)
+        if above is not None and isinstance(above.operation, McpRequest):
+            self._calls.repeat(above, node, operation, _seen_again(above, "further down"))
+            return
+        self._read_tool(node, operation, above)
         if may_delegate(name) and (call := self._calls.run_by(node)):
             self._handoffs.read_delegation(call, node)
+
+    def read_without_call(self) -> None:
+        """Read the spans that repeat one of which no call has come."""
+        for node in self._calls.without_call():
+            operation = node.operation
+            assert isinstance(operation, (ToolExecution, McpRequest))
+            self._read_tool(node, operation, None)
 
     def _read_retrieval(self, node: Node, operation: Retrieval) -> None:
         draft = self._drafts.add("memory_read", node.start_ns, 3, node)
@@ -94,12 +105,16 @@ class SpanSteps:
         draft.note("normalised", "type", gen_ai.OPERATION_NAME, "retrieval")
 
     def _read_tool(
-        self,
-        node: Node,
-        operation: ToolExecution | McpRequest,
-        name: str | None,
-        call_id: str | None,
+        self, node: Node, operation: ToolExecution | McpRequest, above: Node | None
     ) -> None:
+        """Read the span of a tool, which is of the same call as the one above it where no model
+        requested another call by then."""
+        name: str | None
+        call_id: str | None
+        if isinstance(operation, ToolExecution):
+            name, call_id = operation.name, operation.call_id
+        else:
+            name, call_id = operation.tool_name, None
         call = None
         if call_id is None and operation.arguments is UNSET:
             call = self._matched_call(node, name)
@@ -107,10 +122,15 @@ class SpanSteps:
             call = self._calls.matching(name, call_id, operation.arguments)
         if call is None and call_id is None:
             call = self._calls.requested_by_span(name, operation.arguments)
-        if call is None:
-            if (other := self._calls.repeated_span(node, call_id)) is not None:
-                self._calls.repeat(other, node, operation)
+        if call is None or _is_requested_later(call, node):
+            beside = self._calls.repeated_span(node, call_id) if above is None else None
+            if (other := above or beside) is not None:
+                if call is not None:
+                    call.match_rule = None
+                where = "beside it" if above is None else "further down"
+                self._calls.repeat(other, node, operation, _seen_again(other, where))
                 return
+        if call is None:
             call = ToolCall(name, call_id, UNSET)
             self._calls.add(call)
         self._calls.run(call, node, call_id)
@@ -152,9 +172,9 @@ class SpanSteps:
 
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:
         if (above := call_above(node)) is not None:
-            self._calls.repeat(above, node, operation)
+            self._calls.repeat(above, node, operation, _seen_again(above, "further down"))
         else:
-            self._read_tool(node, operation, operation.tool_name, None)
+            self._read_tool(node, operation, None)
 
     def _read_memory(self, node: Node, operation: MemoryOperation) -> None:
         kind = "memory_read" if operation.reads else "memory_write"
@@ -170,7 +190,11 @@ class SpanSteps:
             set_known(draft.body, "key", operation.record_id)
 
 
-def _request_above(node: Node) -> Node | None:
-    """Return the MCP request that asks for the tool a span is of."""
-    above = call_above(node)
-    return above if above is not None and isinstance(above.operation, McpRequest) else None
+def _is_requested_later(call: ToolCall, node: Node) -> bool:
+    """Whether a model requested a call after a span had begun: servers reuse ids."""
+    request = call.requested_by
+    return request is not None and (request.start_ns or 0) > (node.start_ns or 0)
+
+
+def _seen_again(other: Node, where: str) -> str:
+    return f"the call of span {other.span.span_id[:8]}, seen again {where}"

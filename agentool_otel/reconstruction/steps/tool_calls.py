@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
@@ -28,13 +29,13 @@ from agentool_otel.reconstruction.values import plain
 from agentool_otel.semconv import agentool, openinference
 
 __all__ = [
-    "BESIDE",
+    "AROUND",
     "ToolCall",
     "ToolCalls",
     "call_above",
     "call_below",
-    "call_beside",
     "has_result",
+    "is_further_in",
     "is_transfer",
     "parsed",
     "reranks",
@@ -44,6 +45,16 @@ __all__ = [
 ]
 
 
+_Execution = ToolExecution | McpRequest
+
+
+class _Repeat(NamedTuple):
+    """A span that repeats a call, and what it says."""
+
+    node: Node
+    operation: _Execution
+
+
 class ToolCalls(list[ToolCall]):
     """The tool calls of one run, in the order in which they were read."""
 
@@ -51,13 +62,22 @@ class ToolCalls(list[ToolCall]):
         super().__init__()
         self.by_id: dict[str, list[ToolCall]] = defaultdict(list)
         self._passed: dict[str, int] = {}
-        """By id, how many of its first calls a span executes, as far as that was looked for."""
+        """By id, how many of its first calls a span executes or are transfers, as far as that was
+        looked for."""
         self._requested: dict[str | None, Requests] = defaultdict(Requests)
         """The calls that models requested, by tool name."""
         self._executed: dict[Node, ToolCall] = {}
         """The call that each tool span executes."""
         self._part_of: dict[Node, ToolCall] = {}
         """The same, with the spans that repeat a call."""
+        self._waiting_for: dict[Node, list[_Repeat]] = {}
+        """By a span whose call is not known yet, those that repeat it."""
+        self.repeated: dict[Node, str] = {}
+        """The spans that repeat a call, and how."""
+        self.unnamed: dict[Node, str] = {}
+        """The model calls that repeat a request with an id that no call was given, and why."""
+        self.unsure: dict[Node, str] = {}
+        """The spans that were not compared with all that they may repeat, and why."""
         self._nameless: dict[tuple[str | None, str], list[ToolCall]] = {}
         """By name and arguments, the calls without an id."""
         self._only_requested: list[ToolCall] = []
@@ -107,6 +127,8 @@ class ToolCalls(list[ToolCall]):
                 self.by_id[call_id].append(call)
                 del alike[n]
                 return
+        if len(alike) > _ALIKE:
+            self.unnamed[node] = f"id {call_id!r}: compared with the first {_ALIKE} equal calls"
 
     def waits_without_id(self, name: str) -> bool:
         """Whether a model requested a call of a tool without giving the call an id."""
@@ -114,13 +136,22 @@ class ToolCalls(list[ToolCall]):
 
     def run(self, call: ToolCall, node: Node, call_id: str | None) -> None:
         """Record that a tool span executes a call, and take the span's id if the call has none."""
+        self._execute(call, node, call_id)
+        self._add_repeats(call, self._part_of_call(node, call))
+
+    def _execute(self, call: ToolCall, node: Node, call_id: str | None) -> None:
         call.node = node
-        self._executed[node] = self._part_of[node] = call
+        self._executed[node] = call
         if _only_requests(node):
             self._only_requested.append(call)
         if call.id is None and call_id is not None:
             call.id = call_id
             self.by_id[call_id].append(call)
+
+    def _part_of_call(self, node: Node, call: ToolCall) -> list[_Repeat]:
+        """Record that a span is of a call, and return those that waited for that."""
+        self._part_of[node] = call
+        return self._waiting_for.pop(node, []) if self._waiting_for else []
 
     def join(self, requested: ToolCall, executed: ToolCall, rule: str) -> None:
         """Make one call of a requested one and of one that is only known by its span.
@@ -164,11 +195,11 @@ class ToolCalls(list[ToolCall]):
         return None if requests is None else requests.matching(arguments, call_id is not None)
 
     def _not_executed(self, call_id: str) -> ToolCall | None:
-        """Return the first call with an id that no span executes."""
+        """Return the first call with an id that no span executes, and no transfer."""
         calls = self.by_id.get(call_id, ())
         passed = self._passed.get(call_id, 0)
         while passed < len(calls):
-            if calls[passed].node is None:
+            if calls[passed].node is None and not calls[passed].dropped:
                 return calls[passed]
             passed += 1
             self._passed[call_id] = passed
@@ -189,29 +220,70 @@ class ToolCalls(list[ToolCall]):
         return alike.popleft() if alike else None
 
     def repeated_span(self, node: Node, call_id: str | None) -> Node | None:
-        """Return the earlier span of the call that a tool span repeats, if it repeats one."""
-        if (above := call_above(node)) is not None or call_id is None:
-            return above
-        calls = self.by_id.get(call_id, ())[-BESIDE:]
-        return call_beside(node, (call.node for call in calls if call.node is not None))
+        """Return the earlier span beside a tool span that it repeats, if it repeats one."""
+        calls = self.by_id.get(call_id, ()) if call_id is not None else ()
+        near = (call.node for call in calls[-_BESIDE:] if call.node is not None)
+        beside = _call_beside(node, near)
+        if beside is None and len(calls) > _BESIDE:
+            self.unsure[node] = f"compared with the last {_BESIDE} calls of its id"
+        return beside
 
-    def repeat(self, above: Node, node: Node, operation: ToolExecution | McpRequest) -> None:
-        """Add a span to the call of the span above it, or beside it.
+    def repeat(self, other: Node, node: Node, operation: _Execution, how: str) -> None:
+        """Add a span to the call that another one is of, which may not have been read yet: clocks
+        differ, and a span inside may start first.
 
-        The span that has a place on the run's timeline is the call's own, whichever was read first.
+        Args:
+            other: the span that it repeats.
+            node: the span.
+            operation: what it says.
+            how: in words, for the fidelity report.
         """
-        for up in (above, *tools_around(above)):
-            if (call := self._part_of.get(up)) is not None:
-                if call.node is not None and _is_placed(node) and not _is_placed(call.node):
-                    other = call.node.operation
-                    if isinstance(operation, ToolExecution) and isinstance(other, ToolExecution):
-                        self.run(call, node, operation.call_id)
-                        if operation.arguments is not UNSET:
-                            call.arguments = operation.arguments
-                        operation = other
-                call.repeats.append(operation)
-                self._part_of[node] = call
-                return
+        self.repeated[node] = how
+        repeat = _Repeat(node, operation)
+        call = self._part_of.get(other)
+        if call is None:
+            self._waiting_for.setdefault(other, []).append(repeat)
+            return
+        self._add_repeats(call, [repeat])
+
+    def _add_repeats(self, call: ToolCall, repeats: list[_Repeat]) -> None:
+        """Add spans to a call, and those that repeat them."""
+        for repeat in repeats:  # grows
+            self._add_repeat(call, *repeat)
+            repeats += self._part_of_call(repeat.node, call)
+
+    def _add_repeat(self, call: ToolCall, node: Node, operation: _Execution) -> None:
+        """Add a span to a call. The span that has a place on the run's timeline is the call's own,
+        whichever was read first."""
+        if call.node is not None and _is_placed(node) and not _is_placed(call.node):
+            other = call.node.operation
+            if isinstance(operation, ToolExecution) and isinstance(other, ToolExecution):
+                self._execute(call, node, operation.call_id)
+                if operation.arguments is not UNSET:
+                    call.arguments = operation.arguments
+                operation = other
+        call.repeats.append(operation)
+
+    def without_call(self) -> Iterator[Node]:
+        """Yield the spans that repeat one that is of no call, such as a transfer, but are calls
+        themselves; each is to be read at once, since others may repeat it."""
+        waiting = {it.node for repeats in self._waiting_for.values() for it in repeats}
+        others = [other for other in self._waiting_for if other not in waiting]
+        for other in others:  # grows
+            for node, operation in self._waiting_for.pop(other, ()):
+                if _is_call_itself(operation, other.operation):
+                    del self.repeated[node]
+                    yield node
+                else:
+                    others.append(node)
+
+
+def _is_call_itself(operation: _Execution, other: Operation) -> bool:
+    """Whether a span is of a call where the one that it repeats is of none."""
+    if isinstance(operation, McpRequest):
+        return True
+    known = operation.call_id
+    return bool(operation.name) and (known is None or known != getattr(other, "call_id", None))
 
 
 def call_above(node: Node) -> Node | None:
@@ -232,12 +304,18 @@ def call_above(node: Node) -> Node | None:
 
 def tools_around(node: Node) -> Iterator[Node]:
     """Yield the nearest tool spans and MCP requests around a span, within its run."""
-    for _ in range(_AROUND):
+    for _ in range(AROUND):
         up = node.nearest(_is_run_or_tool)
         if up is None or up.is_run:
             return
         yield up
         node = up
+
+
+def is_further_in(node: Node) -> bool:
+    """Whether a tool span lies in more tools than it is compared with."""
+    outermost = next(islice(tools_around(node), AROUND - 1, None), None)
+    return outermost is not None and next(tools_around(outermost), None) is not None
 
 
 def _is_run_or_tool(node: Node) -> bool:
@@ -274,7 +352,7 @@ def _is_placed(node: Node) -> bool:
     return not _PLACES.isdisjoint(node.span.attributes)
 
 
-def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
+def _call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     """Return the span of the same call as a later one, among earlier tool spans with its call id:
     the two overlap, and no attribute of them differs.
 
@@ -286,10 +364,10 @@ def call_beside(node: Node, others: Iterable[Node]) -> Node | None:
     return next((other for other in others if _overlap(other, node) and _agree(other, node)), None)
 
 
-_AROUND = 8
+AROUND = 8
 """How many tools around a span may be of its call. A tool, the request for it, the server's span
 and that of a tracer beside are four."""
-BESIDE = 16
+_BESIDE = 16
 """How many earlier spans with its call id a span is compared with."""
 _ALIKE = 64
 """How many equal calls without an id a part of a history is compared with."""

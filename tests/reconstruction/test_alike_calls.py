@@ -1,0 +1,60 @@
+"""Calls that share a key are told apart as looking at each two of them would tell them apart."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentool_otel.reconstruction.correlation.duplicate_calls import Answered, AnsweredCalls
+from agentool_otel.reconstruction.correlation.keys import Keys
+from agentool_otel.reconstruction.correlation.union_find import Joining
+
+few = st.integers(0, 3)
+ranks = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=12)
+calls = st.lists(
+    st.builds(
+        lambda response, start, length, scope: Answered(response, start, start + length, scope),
+        st.sampled_from("rs"),
+        st.integers(0, 8),
+        st.integers(0, 8),
+        st.sampled_from("abc"),
+    ),
+    max_size=12,
+)
+
+
+@given(calls, calls)
+def test_a_duplicate_lies_within_a_call_of_another_tracer(
+    own: list[Answered], others: list[Answered]
+) -> None:
+    kept, around = AnsweredCalls(), AnsweredCalls()
+    for number, call in enumerate(own):
+        kept.add(call, number)
+    for call in others:
+        around.add(call)
+    assert kept.duplicates(around) == {
+        number
+        for number, call in enumerate(own)
+        for other in others
+        if call.response_id == other.response_id
+        and other.start_ns <= call.start_ns
+        and call.end_ns <= other.end_ns
+        and call.scope != other.scope
+    }
+
+
+@given(ranks, st.tuples(st.integers(0, 6), st.integers(0, 2)))
+def test_a_call_continues_the_last_one_before_it_that_offers_its_key(
+    offers: list[tuple[int, int]], rank: tuple[int, int]
+) -> None:
+    joining = Joining()
+    for it in offers:
+        joining.add(Keys([1], []), it)
+    number = joining.add(Keys([], [1]), rank)
+    joining.settle()
+    places = [(*it, n) for n, it in enumerate(offers)]
+    before = [it for it in places if it[:2] < rank]
+    after = [it for it in places if it[:2] > rank]
+    wanted = max(before)[2] if before else min(after or places or [(0, 0, number)])[2]
+    assert joining.group_of(number) == joining.group_of(wanted)
+    assert [joining.group_of(n) for n in range(len(offers))] == [*range(len(offers))]
