@@ -68,7 +68,6 @@ class RecordedStep:
             return
         operation = replace(self._operation, **self._fields)
         span = self._span
-        span.end_ns = at_ns
         span.name, span.kind, attributes = _dialect.draft(operation)
         span.attributes = {**attributes, **self._attributes}
         span.events = self._notes
