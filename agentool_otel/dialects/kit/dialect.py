@@ -161,7 +161,8 @@ class LinkingDialect(Dialect, Protocol):
 
     def arrange(self, spans: list[SpanRecord]) -> list[SpanRecord]:
         """Return the spans of a run, from one trace or several, each below its parent and completed
-        with what the other spans record about it. `spans` is sorted by start."""
+        with what the other spans record about it. `spans` is sorted by start. None may be missing
+        or new: a run of which that is so is left out, as one for which this raises."""
         ...
 
 
