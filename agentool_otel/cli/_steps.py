@@ -112,7 +112,9 @@ def _links(metadata: dict[str, Any]) -> Iterator[Text]:
     if isinstance(why := metadata.get("interrupted"), str):
         yield _field("note", f"stopped before its end, without an error: {_text.line(why)}")
     if metadata.get("incomplete"):
-        yield _field("note", "incomplete: the program ended before this run did")
+        yield _field(
+            "note", "incomplete: a span of it, or around it, has not ended or was not exported"
+        )
 
 
 def _error(error: Any) -> Any:

@@ -15,9 +15,11 @@ import msgspec
 from agentool_otel.content.encoding.encoder import as_text, encode, encode_known, jsonable, look
 from agentool_otel.content.fitting.fitter import NO_CUTS, SIZES, Cut, Sizes, Store, fit
 from agentool_otel.content.masking.credentials import (
+    HARMLESS,
     MASK,
     holds_secret,
     mask_json,
+    mask_name,
     mask_text,
     masked,
     suspicious,
@@ -33,6 +35,7 @@ __all__ = [
     "Policy",
     "Redact",
     "as_text",
+    "clean_names",
     "described",
     "encode",
     "jsonable",
@@ -41,6 +44,7 @@ __all__ = [
     "masked",
     "places",
     "requested",
+    "span_name",
 ]
 
 _log = logger(__name__)
@@ -100,6 +104,29 @@ def label(value: Any) -> str:
 _LONGEST_NAME = 256
 
 
+def span_name(name: str) -> str:
+    """Return the name of a span without credentials, and not longer than anybody reads."""
+    clean = mask_name(name)
+    return clean if len(clean) <= _LONGEST_SPAN_NAME else f"{clean[:_LONGEST_SPAN_NAME]}…"
+
+
+_LONGEST_SPAN_NAME = 512
+
+
+def clean_names(attributes: dict[str, Any]) -> None:
+    """Mask the credentials in attributes that are no content, in place: names, ids, descriptions.
+
+    Frameworks, and models that ask for tools, put into them what they like.
+    """
+    for key, value in attributes.items():
+        if type(value) is str:
+            if value not in HARMLESS and key not in CONTENT:
+                # An id does not come again, so that it is not worth remembering.
+                attributes[key] = mask_text(value) if key.endswith(".id") else mask_name(value)
+        elif type(value) is list and any(type(it) is str and it not in HARMLESS for it in value):
+            attributes[key] = [mask_name(it) if type(it) is str else it for it in value]
+
+
 def described(text: str | None) -> str | None:
     """Return what describes a tool or an agent without credentials."""
     return None if text is None else mask_text(text)
@@ -148,12 +175,13 @@ class Policy(msgspec.Struct, frozen=True):
         return text if self.redact is None else self.redacted(attribute, text)
 
     def clean(self, attributes: dict[str, Any]) -> None:
-        """Drop, mask or redact the content among attributes, in place.
+        """Drop, mask or redact the content among attributes, and mask the others, in place.
 
         A `redact` hook that raises costs the attribute, never the span, and never leaks.
         """
         for key in CONTENT & attributes.keys():
             self.clean_one(attributes, key)
+        clean_names(attributes)
         if not self.capture:
             for key in FORMS:
                 attributes.pop(key, None)

@@ -16,7 +16,7 @@ from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.trace import SpanKind
 
 from agentool_otel.content.fitting.fitter import NO_CUTS, Cut
-from agentool_otel.content.policy import Policy
+from agentool_otel.content.policy import Policy, clean_names, span_name
 from agentool_otel.emit import metrics
 from agentool_otel.emit.eval_case import case_attributes
 from agentool_otel.emit.exceptions import error_type_of
@@ -206,7 +206,11 @@ class LiveSpan:
 
     def rename(self, operation: Operation) -> None:
         """Name the span as it would be if it began with an operation, which has no content."""
-        self.span.update_name(session.dialect.draft(operation).name)
+        self.name(session.dialect.draft(operation).name)
+
+    def name(self, name: str) -> None:
+        """Name the span, which is known better than when it began."""
+        self.span.update_name(span_name(name))
 
     def became_handoff(self, target: str) -> None:
         """Turn a tool call that is under way into a handoff: one step, without a result."""
@@ -414,8 +418,9 @@ def _start(
     tracer = session.tracer(scope)
     if start_ns is None:
         start_ns = time_ns()
+    clean_names(attributes)
     attributes = session.dialect.named(attributes)
-    span = start_span(tracer, name, parent, KINDS[kind], attributes, start_ns)
+    span = start_span(tracer, span_name(name), parent, KINDS[kind], attributes, start_ns)
     live = LiveSpan(span, parent, start_ns)
     if live.recording:
         live.started = len(attributes)

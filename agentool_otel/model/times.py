@@ -15,6 +15,7 @@ __all__ = [
     "parse_time",
     "same_text",
     "to_ns",
+    "unsigned_ns",
 ]
 
 _TIME = re.compile(
@@ -125,3 +126,19 @@ def same_text(text: str) -> bool:
     """Return whether nanoseconds can replace `text`: it is the canonical text of its time."""
     ns = to_ns(text)
     return ns is not None and from_ns(ns) == text
+
+
+def unsigned_ns(time: object) -> int:
+    """Return a time that a program has set as the unsigned integer of 64 bits that a span has: the
+    nearest one, and 0, which stands for none, of what is no number.
+
+    Seconds as `time.time()` gives them are a common mistake; the span matters more than its time.
+    """
+    try:
+        number = int(time)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return number if 0 <= number <= _LAST_NS else _LAST_NS if number > 0 else 0
+
+
+_LAST_NS = 2**64 - 1

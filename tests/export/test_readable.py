@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.sdk.trace import Event, Span, TracerProvider
 
 from agentool_otel.export.encoding.otlp_json import encode_spans
 from agentool_otel.export.encoding.otlp_proto import encode_span, merged
 from agentool_otel.export.readable import Readable
 from agentool_otel.model.spans import SpanEvent, SpanLink, SpanRecord
+from agentool_otel.model.times import unsigned_ns
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.opening import open_source
 
@@ -69,3 +73,21 @@ def test_equal_resources_and_scopes_are_built_once() -> None:
 def test_odd_resources_raise_nothing(odd: dict[str, Any]) -> None:
     span = SpanRecord("1" * 32, "2" * 16, name="odd", resource=odd)
     assert encode_spans([Readable()(span)])
+
+
+TIMES = st.integers() | st.floats() | st.none() | st.text(max_size=3)
+
+
+@given(TIMES, TIMES, TIMES.filter(lambda time: time is not None))  # an event without one is now
+def test_whatever_a_program_takes_for_a_time_its_span_arrives(
+    start: Any, end: Any, happened: Any
+) -> None:
+    span = TracerProvider(shutdown_on_exit=False).get_tracer("a").start_span("b", start_time=start)
+    assert isinstance(span, Span)
+    span._add_event(Event("e", timestamp=happened))
+    span._start_time, span._end_time = start, end
+    for data in (encode_spans([span]), encode_span(span)):
+        [found] = SpanFiles([BytesIO(data)]).spans()
+        assert found.start_ns == (unsigned_ns(start) or None)
+        assert found.end_ns == (unsigned_ns(end) or None)
+        assert found.events[0].time_ns in (unsigned_ns(happened), None)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from agentool_otel.model.times import unsigned_ns
+
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -43,8 +45,8 @@ _Resources = dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]]
 def encode_spans(spans: Sequence[ReadableSpan]) -> bytes:
     """Return one ExportTraceServiceRequest without a line break, grouped by resource and scope.
 
-    Never fails for what an attribute holds: lone surrogates become U+FFFD, integers above 64 bits
-    their digits as a string, objects of other types the name of their type.
+    Never fails for what a program sets: lone surrogates become U+FFFD, integers above 64 bits their
+    digits as a string, objects of other types the name of their type, times `unsigned_ns`.
     """
     resources: _Resources = {}
     for span in spans:
@@ -89,7 +91,7 @@ def started_line(span: ReadableSpan, keep: bool = False) -> Line:
         b',"parentSpanId":"%016x"' % parent.span_id if parent else b"",
         _text(span.name),
         span.kind.value + 1,  # OTLP keeps 0 for unspecified
-        span.start_time,
+        unsigned_ns(span.start_time),
         _attributes(span.attributes, apart),
         _flags(parent),
     )
@@ -243,7 +245,7 @@ def _span(span: ReadableSpan, apart: _Apart | None = None) -> bytes:
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that ran has one
     parent = span.parent
-    start, end = span.start_time, span.end_time
+    start, end = unsigned_ns(span.start_time), unsigned_ns(span.end_time)
     return b'{"traceId":"%032x","spanId":"%016x"%b%b,"name":%b,"kind":%d%b%b%b%b%b%b%b%b%b}' % (
         context.trace_id,
         context.span_id,
@@ -275,7 +277,7 @@ def _status(span: ReadableSpan) -> bytes:
 
 def _event(event: Event) -> bytes:
     return b'{"timeUnixNano":"%d","name":%b%b%b}' % (
-        event.timestamp,
+        unsigned_ns(event.timestamp),
         _text(event.name),
         _attributes(event.attributes),
         _count(b"Attributes", event.dropped_attributes),

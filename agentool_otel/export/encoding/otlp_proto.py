@@ -13,6 +13,8 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from agentool_otel.model.times import unsigned_ns
+
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -61,8 +63,8 @@ def _sized(data: bytes) -> bytes:
 def encode_span(span: ReadableSpan) -> bytes:
     """Return one ExportTraceServiceRequest that holds the span.
 
-    Never fails for what an attribute holds: lone surrogates become U+FFFD, integers above 64 bits
-    their digits as a string, objects of other types the name of their type.
+    Never fails for what a program sets: lone surrogates become U+FFFD, integers above 64 bits their
+    digits as a string, objects of other types the name of their type, times `unsigned_ns`.
     """
     return _request(_span(span), span.resource, span.instrumentation_scope)
 
@@ -218,7 +220,7 @@ def _span(span: ReadableSpan) -> bytes:
     context = span.get_span_context()
     assert context is not None  # the SDK types it as optional; a span that ran has one
     parent = span.parent
-    start, end = span.start_time, span.end_time
+    start, end = unsigned_ns(span.start_time), unsigned_ns(span.end_time)
     return b"".join(
         (
             b"\x0a\x10",
@@ -273,7 +275,7 @@ def _status(span: ReadableSpan) -> bytes:
 
 def _event(event: Event) -> bytes:
     return b"\x09%b%b%b%b" % (
-        _fixed64(event.timestamp),
+        _fixed64(unsigned_ns(event.timestamp)),
         _text(b"\x12", event.name),
         _attributes(b"\x1a", event.attributes),
         _count(b"\x20", event.dropped_attributes),

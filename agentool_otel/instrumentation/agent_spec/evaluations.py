@@ -41,7 +41,7 @@ async def evaluated(
         scope=_SCOPE,
     )
     if step.live is not None:
-        step.live.span.update_name("evaluate")
+        step.live.name("evaluate")
     with step:
         results = await wrapped(*args, **kwargs)
         with guarded("recording the results of an evaluation"):

@@ -147,7 +147,7 @@ class Step:
         )
         name = self.known.name(self.source)
         if name is not None and span.live is not None:
-            span.live.span.update_name(name)
+            span.live.name(name)
         inside = set_value(_STEP_KEY, self, span.context)
         if isinstance(operation, Unclassified):
             inside = set_value(IDENTITY_KEY, names, inside)

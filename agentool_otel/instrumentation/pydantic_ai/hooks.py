@@ -453,7 +453,7 @@ def _made_to(step: StepSpan, model: Any) -> None:
     if fields["request_model"] != getattr(step.operation, "request_model", None):
         step.set(**fields)
         if step.live is not None:
-            step.live.span.update_name(f"chat {fields['request_model']}")
+            step.live.name(f"chat {fields['request_model']}")
 
 
 def _answered(step: StepSpan, response: Any) -> None:
