@@ -19,7 +19,6 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import wraps
 from importlib import import_module
 from threading import RLock
 from time import perf_counter_ns, time_ns
@@ -31,6 +30,7 @@ from agentool_otel.event_streams.amplifier.names import DELTAS, WATCHED
 from agentool_otel.event_streams.amplifier.payloads import Data, string
 from agentool_otel.event_streams.amplifier.session import Chat, ToolCall
 from agentool_otel.event_streams.amplifier.translator import AmplifierEvents
+from agentool_otel.instrumentation.amplifier.methods import Around, wrap
 from agentool_otel.instrumentation.kit.live_steps import (
     LiveRecorder,
     LiveStep,
@@ -49,8 +49,6 @@ _events: AmplifierEvents[LiveStep] = AmplifierEvents(
 )
 _lock = RLock()
 """One for all sessions of the process: a child's steps lie below those of its parent."""
-_MARK = "_agentool_session"
-"""What a wrapper says of itself: which session it records."""
 
 
 def _forked() -> None:
@@ -116,19 +114,13 @@ class SessionHook:
             return list((self._coordinator.get(point) or {}).items())
         return []
 
-    def _wrap(self, owner: Any, name: str, around: Callable[[Any], Any]) -> None:
-        """Put a wrapper on one object. One that takes no attributes is recorded by events alone,
+    def _wrap(self, owner: Any, name: str, around: Around) -> None:
+        """Wrap a method of what is mounted. One that takes no wrapper is recorded by events alone,
         and one that another session has mounted too, by that one."""
         with guarded(f"wrapping {name} of a module of Amplifier"):
-            original = getattr(owner, name, None)
-            recording = getattr(original, _MARK, None)
-            if not callable(original) or (recording is not None and not recording._left):
-                return
-            wrapper = wraps(original)(around(original))
-            setattr(wrapper, _MARK, self)
-            with suppress(AttributeError, TypeError, ValueError):
-                setattr(owner, name, wrapper)
-                self._undo.append(lambda: _unwrap(owner, name, wrapper, original))
+            undo = wrap(owner, name, around)
+            if undo is not None:
+                self._undo.append(undo)
 
     def remove(self) -> None:
         """Take everything back, and end what is under way. A wrapper that others have wrapped
@@ -161,20 +153,19 @@ class SessionHook:
 
     # ----------------------------------------------------------------------------- wrappers
 
-    def _tool(self, name: str) -> Callable[[Any], Any]:
-        def around(execute: Callable[..., Any]) -> Callable[..., Any]:
-            async def wrapper(*args: Any, **kwargs: Any) -> Any:
-                call = self._entered(name, args, kwargs)
-                if call is None:
+    def _tool(self, name: str) -> Around:
+        async def around(
+            execute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        ) -> Any:
+            call = self._entered(name, args, kwargs)
+            if call is None:
+                return await _result(execute(*args, **kwargs))
+            try:
+                with within(call.step):
                     return await _result(execute(*args, **kwargs))
-                try:
-                    with within(call.step):
-                        return await _result(execute(*args, **kwargs))
-                except BaseException:
-                    call.raised_ns = perf_counter_ns()
-                    raise
-
-            return wrapper
+            except BaseException:
+                call.raised_ns = perf_counter_ns()
+                raise
 
         return around
 
@@ -203,22 +194,21 @@ class SessionHook:
             return string(members, "tool_call_id", "call_id", "id")
         return None
 
-    def _provider(self, name: str) -> Callable[[Any], Any]:
-        def around(complete: Callable[..., Any]) -> Callable[..., Any]:
-            async def wrapper(*args: Any, **kwargs: Any) -> Any:
-                chat = self._begun(name)
-                if chat is None:
-                    return await _result(complete(*args, **kwargs))
-                try:
-                    with within(chat.step):
-                        response = await _result(complete(*args, **kwargs))
-                except BaseException as error:
-                    self._returned(chat, {"error": {"type": type(error).__qualname__}})
-                    raise
-                self._returned(chat, _telling(response))
-                return response
-
-            return wrapper
+    def _provider(self, name: str) -> Around:
+        async def around(
+            complete: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        ) -> Any:
+            chat = self._begun(name)
+            if chat is None:
+                return await _result(complete(*args, **kwargs))
+            try:
+                with within(chat.step):
+                    response = await _result(complete(*args, **kwargs))
+            except BaseException as error:
+                self._returned(chat, {"error": {"type": type(error).__qualname__}})
+                raise
+            self._returned(chat, _telling(response))
+            return response
 
         return around
 
@@ -261,12 +251,3 @@ def _telling(response: Any) -> Data:
             "usage": jsonable(usage) if usage is not None else None,
         }
     return {}
-
-
-def _unwrap(owner: Any, name: str, wrapper: Any, original: Any) -> None:
-    """Take a wrapper away, where nobody has put another one around it."""
-    if vars(owner).get(name) is not wrapper:
-        return
-    delattr(owner, name)
-    if getattr(owner, name, None) != original:
-        setattr(owner, name, original)

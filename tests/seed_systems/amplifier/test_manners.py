@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from opentelemetry import trace
 
 import agentool_otel
 from agentool_otel import amplifier_hook
@@ -73,7 +74,6 @@ def test_a_response_that_cannot_be_read_is_the_sessions_all_the_same(
     async def main() -> Any:
         async with session(plan()) as it:
             provider = it.coordinator.get("providers")["scripted"]
-            del provider.complete  # of ours; what follows is as if it had been mounted so
 
             async def complete(request: Any) -> Any:
                 return odd
@@ -90,25 +90,31 @@ def test_a_response_that_cannot_be_read_is_the_sessions_all_the_same(
 
 def test_a_module_that_takes_no_wrapper_does_not_cost_the_others_theirs(spans: Any) -> None:
     class Closed:
+        __slots__ = ()
         name = "closed"
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            raise ValueError("no such field")
+        description = "Shut."
 
         async def execute(self, input: Any) -> Any:
             return kernel().ToolResult(output="shut")
 
-    async def main() -> bool:
-        async with session(plan("Good day.")) as it:
-            weather = it.coordinator.get("tools")["weather"]
-            del weather.execute
-            await it.coordinator.unmount("tools", "weather")
-            await it.coordinator.mount("tools", Closed(), name="closed")
-            await it.coordinator.mount("tools", weather, name="weather")
-            await amplifier_hook.on_session_ready(it.coordinator)
-            return "execute" in vars(weather)
+    class Open:
+        name = "open"
+        description = "Not shut."
 
-    assert asyncio.run(main())
+        async def execute(self, input: Any) -> Any:
+            current: Any = trace.get_current_span()
+            return kernel().ToolResult(output=current.name)
+
+    async def main() -> Any:
+        async with session(plan("Good day.")) as it:
+            for tool in (Closed(), Open()):
+                await it.coordinator.mount("tools", tool, name=tool.name)
+            await amplifier_hook.on_session_ready(it.coordinator)
+            hooks = it.coordinator.hooks
+            await hooks.emit("tool:pre", {"tool_name": "open", "tool_input": {}})
+            return await it.coordinator.get("tools")["open"].execute({})
+
+    assert asyncio.run(main()).output == "execute_tool open"
 
 
 def test_a_provider_that_two_sessions_share_is_recorded_once(spans: Any) -> None:

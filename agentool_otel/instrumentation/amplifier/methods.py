@@ -1,0 +1,85 @@
+"""Methods of one object, wrapped for it alone.
+
+The wrapper stands where the method is defined, mostly on a class, because a copy of an object that
+held it would run the method of the original. For all other objects it is as good as absent.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from weakref import ref
+
+__all__ = ["Around", "wrap"]
+
+Around = Callable[[Callable[..., Any], "tuple[Any, ...]", "dict[str, Any]"], Any]
+"""Called in place of a method, with it and its arguments."""
+
+
+class _Wrapped(NamedTuple):
+    owner: ref[Any]
+    place: Any
+    """The class, or the object itself, that the wrapper stands on."""
+    around: Around
+
+
+_wrapped: dict[tuple[int, str], _Wrapped] = {}
+"""By the id of the object and the name of its method."""
+
+
+def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
+    """Call `around` in place of a method of one object.
+
+    Returns:
+        What undoes it; None where the object has no such method or takes no wrapper, or where the
+        method is wrapped already.
+    """
+    key = id(owner), name
+    place = _place(owner, name)
+    before = _wrapped.get(key)
+    if place is None or (before is not None and before.place is place):
+        return None
+    try:
+        held = ref(owner, lambda _: _wrapped.pop(key, None))
+        if not _is_ours(vars(place)[name]):
+            setattr(place, name, _wrapper(place, name))
+    except (AttributeError, TypeError, ValueError):  # made in another language, or frozen
+        return None
+    wrapped = _wrapped[key] = _Wrapped(held, place, around)
+
+    def undo() -> None:
+        if _wrapped.get(key) is wrapped:
+            del _wrapped[key]
+        wrapper = vars(place).get(name)
+        if _is_ours(wrapper) and all(it.place is not place for it in list(_wrapped.values())):
+            setattr(place, name, wrapper.__wrapped__)
+
+    return undo
+
+
+def _place(owner: Any, name: str) -> Any:
+    """Return what defines a method of an object: the object itself, or one of its classes."""
+    if name in getattr(owner, "__dict__", ()):
+        return owner
+    return next((it for it in type(owner).__mro__ if name in vars(it)), None)
+
+
+def _wrapper(place: Any, name: str) -> Any:
+    from wrapt import FunctionWrapper
+
+    def call(
+        method: Callable[..., Any], bound_to: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        owner = bound_to if inspect.isclass(place) else place
+        held = _wrapped.get((id(owner), name))
+        if held is None or held.place is not place or held.owner() is not owner:
+            return method(*args, **kwargs)
+        return held.around(method, args, kwargs)
+
+    call.agentool_place = place  # type: ignore[attr-defined]
+    return FunctionWrapper(inspect.getattr_static(place, name), call)
+
+
+def _is_ours(value: Any) -> bool:
+    return hasattr(getattr(value, "_self_wrapper", None), "agentool_place")
