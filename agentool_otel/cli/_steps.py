@@ -112,9 +112,7 @@ def _links(metadata: dict[str, Any]) -> Iterator[Text]:
     if isinstance(why := metadata.get("interrupted"), str):
         yield _field("note", f"stopped before its end, without an error: {_text.line(why)}")
     if metadata.get("incomplete"):
-        yield _field(
-            "note", "incomplete: a span of it, or around it, has not ended or was not exported"
-        )
+        yield _field("note", "incomplete: spans are missing or open; see `agentool-otel recover`")
 
 
 def _error(error: Any) -> Any:
