@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from traceback import walk_tb
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import environment
@@ -43,8 +45,7 @@ def at_own_cost(
         words = " ".join(str(error).split())[:_LONGEST]
         problem = Problem(
             f"trace {trace_id}",
-            f"{loss}: {type(error).__name__}: {words}; "
-            "this is a fault of agentool_otel, please report it with the trace",
+            f"{loss}: {type(error).__name__}: {words}; {_origin(error)}",
         )
         if report is None:
             _log.warning("agentool_otel: %s", problem)
@@ -52,5 +53,20 @@ def at_own_cost(
             report(problem)
 
 
+def _origin(error: Exception) -> str:
+    """Say whose fault an error is: that of the innermost package that is not Python's own."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for it"
+    packages = [
+        str(frame.f_globals.get("__name__")).partition(".")[0]
+        for frame, _ in walk_tb(error.__traceback__)
+    ]
+    theirs = [name for name in packages if name not in sys.stdlib_module_names]
+    if theirs and theirs[-1] != _OURS:
+        return f"raised in {theirs[-1]}, which is no part of {_OURS}"
+    return f"this is a fault of {_OURS}, please report it with the trace"
+
+
+_OURS = __name__.partition(".")[0]
 _LONGEST = 200
 """Characters of an error's words that are shown."""
