@@ -215,7 +215,11 @@ def classify(span: SpanRecord) -> tuple[str | None, Operation]:
     known = _readers.get(shape)
     if known is not None and (operation := known[1](span)) is not None:
         return known[0], operation
-    candidates = _by_shape.get(shape) or _candidates(span)
+    candidates = _by_shape.get(shape)
+    if not candidates:
+        candidates = _candidates(span)
+    elif known is None:
+        _add_reader(shape, candidates)
     if len(candidates) == 1:
         (best,) = candidates
         if best.recognise(span).level > 0:
@@ -267,7 +271,8 @@ _LARGE = 64
 
 _by_shape: dict[Shape, tuple[Dialect, ...]] = {}
 _readers: dict[Shape, tuple[str, ShapeReader]] = {}
-"""Fast readers, with their dialect's name, of shapes that have only one candidate."""
+"""Fast readers, with their dialect's name, of shapes that have only one candidate; made at their
+second span, because a file may have another shape in every span."""
 
 
 def _candidates(span: SpanRecord) -> tuple[Dialect, ...]:
@@ -290,9 +295,16 @@ def _remember(shape: Shape, candidates: tuple[Dialect, ...]) -> None:
         _by_shape.clear()
         _readers.clear()
     _by_shape[shape] = candidates
+
+
+def _add_reader(shape: Shape, candidates: tuple[Dialect, ...]) -> None:
     reader_for = getattr(candidates[0], "reader_for", None) if len(candidates) == 1 else None
-    if reader_for is not None and (reader := reader_for(shape)) is not None:
-        _readers[shape] = candidates[0].name, reader
+    reader = reader_for(shape) if reader_for is not None else None
+    _readers[shape] = candidates[0].name, reader or _no_reader
+
+
+def _no_reader(span: SpanRecord) -> None:
+    """Read no span fast."""
 
 
 class _Marking:
@@ -322,6 +334,7 @@ class _Marking:
                 self._names.append((markers.names, number))
         self._longest = max(map(len, self._prefixes), default=0)
         self._of_scope = lru_cache(maxsize=1024)(self._by_scope)
+        self._of_key = lru_cache(maxsize=4096)(self._by_key)
 
     def by_shape(self, shape: Shape) -> tuple[Dialect, ...]:
         """Return the dialects that have a marker among the names of a shape, in their order."""
@@ -341,14 +354,15 @@ class _Marking:
         return frozenset(marked | self._always)
 
     def _by_keys(self, keys: Iterable[str]) -> set[int]:
-        numbers: set[int] = set()
-        for key in keys:
-            numbers |= self._exact.get(key, _NONE)
-            dot = key.find(".", 0, self._longest)
-            while dot >= 0:
-                numbers |= self._prefixes.get(key[: dot + 1], _NONE)
-                dot = key.find(".", dot + 1, self._longest)
-        return numbers
+        return set().union(*map(self._of_key, keys))
+
+    def _by_key(self, key: str) -> frozenset[int]:
+        numbers = set(self._exact.get(key, _NONE))
+        dot = key.find(".", 0, self._longest)
+        while dot >= 0:
+            numbers |= self._prefixes.get(key[: dot + 1], _NONE)
+            dot = key.find(".", dot + 1, self._longest)
+        return frozenset(numbers)
 
 
 _NONE: frozenset[int] = frozenset()
