@@ -15,6 +15,7 @@ from benchmarks.guest.sdks import ENDPOINT, Adapter
 __all__ = ["Environment", "NotInstalled"]
 
 _VERSION = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
+_LONGEST_S = 180
 _SETTINGS = ("LOGFIRE_", "MLFLOW_", "AGENTOPS_", "OPENLIT_", "GUEST_", "PYTEST_")
 
 
@@ -35,17 +36,24 @@ class Environment:
         """Make the environment, or bring it to the newest releases.
 
         Raises:
-            NotInstalled: pip could not install the SDK.
+            NotInstalled: pip could not install the SDK, or was still looking for releases that go
+                together after three minutes: of some peers it tries all there ever were.
         """
         if not self.python.exists():
             venv.create(self.folder, with_pip=True)
         command = [str(self.python), "-m", "pip", "install", "--quiet", "--upgrade"]
-        done = subprocess.run(
-            [*command, "--disable-pip-version-check", *self.adapter.REQUIREMENTS],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*command, "--disable-pip-version-check", *self.adapter.REQUIREMENTS],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_LONGEST_S,
+            )
+        except subprocess.TimeoutExpired:
+            raise NotInstalled(
+                f"pip found no releases that go together in {_LONGEST_S} s"
+            ) from None
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
             raise NotInstalled(lines[0] if lines else f"pip exited {done.returncode}")
