@@ -121,10 +121,16 @@ def clean_names(attributes: dict[str, Any]) -> None:
     for key, value in attributes.items():
         if type(value) is str:
             if value not in HARMLESS and key not in CONTENT:
-                # An id does not come again, so that it is not worth remembering.
-                attributes[key] = mask_text(value) if key.endswith(".id") else mask_name(value)
+                attributes[key] = _clean_name(key, value)
         elif type(value) is list and any(type(it) is str and it not in HARMLESS for it in value):
             attributes[key] = [mask_name(it) if type(it) is str else it for it in value]
+
+
+def _clean_name(key: str, value: str) -> str:
+    if value.startswith(("{", "[")):
+        return masked(value)  # facts, which stay JSON
+    # An id does not come again, so that it is not worth remembering.
+    return mask_text(value) if key.endswith(".id") else mask_name(value)
 
 
 def described(text: str | None) -> str | None:

@@ -5,6 +5,7 @@ Frameworks give them, and models that ask for tools; a span's name is made of so
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -20,6 +21,7 @@ from agentool_otel.model.operations import (
     Operation,
     Retrieval,
     ToolExecution,
+    Unclassified,
     WorkflowInvocation,
 )
 from agentool_otel.semconv.table import CONTENT
@@ -87,3 +89,12 @@ def test_names_without_credentials_stay_as_they_are(spans: Any) -> None:
     step.end()
     assert spans.only().name == "execute_tool get_password"
     assert spans.attributes()["gen_ai.tool.call.id"] == "call_1"
+
+
+def test_facts_that_are_json_stay_json(spans: Any) -> None:
+    facts = json.dumps({"note": f"password={SECRET}", "state": "done"})
+    start_step(Unclassified(extra={"app.facts": facts}), what="a", scope="b").end()
+    found = spans.attributes()["app.facts"]
+    assert SECRET not in found
+    assert json.loads(found)["state"] == "done"
+    spans.forget()

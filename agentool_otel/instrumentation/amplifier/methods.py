@@ -19,8 +19,8 @@ Around = Callable[[Callable[..., Any], "tuple[Any, ...]", "dict[str, Any]"], Any
 
 class _Wrapped(NamedTuple):
     owner: ref[Any]
-    place: Any
-    """The class, or the object itself, that the wrapper stands on."""
+    place: type | None
+    """The class that the wrapper stands on; None where that is the object itself."""
     around: Around
 
 
@@ -37,8 +37,11 @@ def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
     """
     key = id(owner), name
     place = _place(owner, name)
+    cls = place if inspect.isclass(place) else None
     before = _wrapped.get(key)
-    if place is None or (before is not None and before.place is place):
+    if place is None or (
+        before is not None and before.place is cls and _is_ours(vars(place)[name])
+    ):
         return None
     try:
         held = ref(owner, lambda _: _wrapped.pop(key, None))
@@ -46,13 +49,14 @@ def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
             setattr(place, name, _wrapper(place, name))
     except (AttributeError, TypeError, ValueError):  # made in another language, or frozen
         return None
-    wrapped = _wrapped[key] = _Wrapped(held, place, around)
+    wrapped = _wrapped[key] = _Wrapped(held, cls, around)
 
     def undo() -> None:
         if _wrapped.get(key) is wrapped:
             del _wrapped[key]
         wrapper = vars(place).get(name)
-        if _is_ours(wrapper) and all(it.place is not place for it in list(_wrapped.values())):
+        others = list(_wrapped.values()) if cls is not None else []
+        if _is_ours(wrapper) and all(it.place is not cls for it in others):
             setattr(place, name, wrapper.__wrapped__)
 
     return undo
@@ -68,12 +72,14 @@ def _place(owner: Any, name: str) -> Any:
 def _wrapper(place: Any, name: str) -> Any:
     from wrapt import FunctionWrapper
 
+    cls = place if inspect.isclass(place) else None
+
     def call(
         method: Callable[..., Any], bound_to: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        owner = bound_to if inspect.isclass(place) else place
+        owner = place if cls is None else bound_to
         held = _wrapped.get((id(owner), name))
-        if held is None or held.place is not place or held.owner() is not owner:
+        if held is None or held.place is not cls or held.owner() is not owner:
             return method(*args, **kwargs)
         return held.around(method, args, kwargs)
 

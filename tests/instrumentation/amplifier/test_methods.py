@@ -142,9 +142,11 @@ def test_what_takes_no_wrapper_stays_as_it_is(around: methods.Around) -> None:
 
 
 def test_an_object_that_is_gone_is_forgotten(around: methods.Around) -> None:
-    tool = Tool("Rome")
+    tool, own = Tool("Rome"), Tool("Oslo")
+    vars(own)["execute"] = len
     undo = wrap(tool, "execute", around)
-    del tool
+    assert wrap(own, "execute", around) is not None
+    del tool, own
     gc.collect()
     assert methods._wrapped == {}
     assert undo is not None
