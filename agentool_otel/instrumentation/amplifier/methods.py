@@ -54,7 +54,7 @@ def wrap(owner: Any, name: str, around: Around) -> Callable[[], None] | None:
     def undo() -> None:
         if _wrapped.get(key) is wrapped:
             del _wrapped[key]
-        wrapper = vars(place).get(name)
+        wrapper: Any = vars(place).get(name)
         others = list(_wrapped.values()) if cls is not None else []
         if _is_ours(wrapper) and all(it.place is not cls for it in others):
             setattr(place, name, wrapper.__wrapped__)
