@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,12 +14,13 @@ class NotInstalled(Exception):
     """The packages are not to be had; the message says why."""
 
 
-def prepare(folder: Path, packages: Sequence[str]) -> Path:
+def prepare(folder: Path, packages: Sequence[str], interpreter: str = sys.executable) -> Path:
     """Make or update an environment and return its interpreter.
 
     Args:
         folder: kept for the next time; what is there already is not fetched again.
         packages: arguments of `pip install`.
+        interpreter: the Python of a new environment.
 
     Raises:
         NotInstalled: the environment cannot be made, or pip could not install the packages.
@@ -28,7 +28,7 @@ def prepare(folder: Path, packages: Sequence[str]) -> Path:
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     if not python.exists():
         try:
-            venv.create(folder, with_pip=True)
+            subprocess.run([interpreter, "-m", "venv", str(folder)], check=True)
         except (OSError, subprocess.CalledProcessError) as error:
             raise NotInstalled(f"{folder} cannot be made: {error}") from error
     install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

@@ -8,6 +8,7 @@ A table stands between `<!-- table: NAME -->` and `<!-- end -->`; NAME is a func
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -206,8 +207,9 @@ def _families() -> Iterator[tuple[list[str], str]]:
     yield names, _of_function(environment.exporter_variable)
     for variable in (environment.token_variable, environment.tenant_variable):
         yield [variable(point.name) for point in _plugins("sources")], _of_function(variable)
-    settings = str(otlp_settings.variable.__doc__).partition("Each setting:\n")[2]
-    for setting, text in re.findall(r"^ {8}([A-Z_, ]+): (.+(?:\n {9,}.+)*)$", settings, re.M):
+    # `getdoc` removes the indentation; from Python 3.13 on `__doc__` has none.
+    settings = str(inspect.getdoc(otlp_settings.variable)).partition("Each setting:\n")[2]
+    for setting, text in re.findall(r"^ {4}([A-Z_, ]+): (.+(?:\n {5,}.+)*)$", settings, re.M):
         yield [otlp_settings.variable(it) for it in setting.split(", ")], text
 
 

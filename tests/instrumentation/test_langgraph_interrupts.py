@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -30,6 +31,12 @@ CONFIG = {"configurable": {"thread_id": "t-1"}}
 class State(TypedDict, total=False):
     request: str
     answers: Annotated[list[Any], operator.add]
+
+
+def skip_where_langgraph_cannot_interrupt(way: str) -> None:
+    """Skip asynchronous graphs on Python 3.10, whose tasks cannot be given a context."""
+    if sys.version_info < (3, 11) and way.startswith("a"):
+        pytest.skip("LangGraph does not support interrupt() in asynchronous graphs on Python 3.10")
 
 
 def asking(question: Any) -> Callable[[State], State]:
@@ -66,6 +73,7 @@ def traces(spans: Any) -> list[ReasoningTrace]:
 def test_question_and_answer_are_output_and_input_of_one_session(
     spans: Any, way: str, answer: Any
 ) -> None:
+    skip_where_langgraph_cannot_interrupt(way)
     refunds = graph(approve=asking(QUESTION))
     run_it(refunds, way, ASKED, CONFIG)
     run_it(refunds, way, resumed(answer), CONFIG)

@@ -40,7 +40,7 @@ class Invocation(Versioned, frozen=True, kw_only=True):
     """One requested or executed tool call. Of each of its four inputs the value, a reference to it,
     or both may be there."""
 
-    REQUIRES: ClassVar = ("schema_version", "tool_id", "status", "created_at")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "tool_id", "status", "created_at")
 
     invocation_id: str
     """Unique for its producer."""
@@ -99,7 +99,7 @@ class Invocation(Versioned, frozen=True, kw_only=True):
 class PermissionDecision(Versioned, frozen=True, kw_only=True):
     """What was decided about an invocation."""
 
-    REQUIRES: ClassVar = ("schema_version", "invocation_id", "decided_at")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "decided_at")
 
     decision_id: str
     """Unique for its producer."""
@@ -142,7 +142,7 @@ class PermissionDecision(Versioned, frozen=True, kw_only=True):
 class Hook(Versioned, frozen=True, kw_only=True):
     """A run of a hook."""
 
-    REQUIRES: ClassVar = ("schema_version",)
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version",)
 
     hook_id: str
     """Unique for its producer."""
@@ -175,7 +175,7 @@ class Hook(Versioned, frozen=True, kw_only=True):
 class InputMutation(Versioned, frozen=True, kw_only=True):
     """A change from one input of an invocation to another."""
 
-    REQUIRES: ClassVar = ("schema_version", "invocation_id", "created_at")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "created_at")
 
     mutation_id: str
     """Unique for its producer."""
@@ -200,7 +200,7 @@ class InputMutation(Versioned, frozen=True, kw_only=True):
 class Progress(Versioned, frozen=True, kw_only=True):
     """How far an invocation has come."""
 
-    REQUIRES: ClassVar = ("schema_version", "invocation_id", "sequence", "status", "timestamp")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "sequence", "status", "timestamp")
 
     progress_id: str
     """Unique for its producer."""
@@ -260,7 +260,7 @@ class ToolError(Document, frozen=True, kw_only=True):
 class Result(Versioned, frozen=True, kw_only=True):
     """What came of an invocation."""
 
-    REQUIRES: ClassVar = ("schema_version", "invocation_id", "status", "created_at")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "status", "created_at")
 
     result_id: str
     """Unique for its producer."""
@@ -303,7 +303,7 @@ class Result(Versioned, frozen=True, kw_only=True):
 class ResultPersistence(Versioned, frozen=True, kw_only=True):
     """What was decided about keeping a result."""
 
-    REQUIRES: ClassVar = ("schema_version", "invocation_id", "created_at")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "invocation_id", "created_at")
 
     decision_id: str
     """Unique for its producer."""
@@ -332,7 +332,7 @@ class ResultPersistence(Versioned, frozen=True, kw_only=True):
 class Event(Versioned, frozen=True, kw_only=True):
     """Something that happened to a declaration, a surface, an invocation or a result."""
 
-    REQUIRES: ClassVar = ("schema_version", "event_id", "source", "time")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "event_id", "source", "time")
 
     event_id: Maybe[str] = UNSET
     """Unique for its source."""

@@ -32,7 +32,7 @@ RiskLevel = Annotated[str, Meta(examples=list(words.RISK_LEVELS))]
 class ToolDeclaration(Versioned, frozen=True, kw_only=True):
     """Stable description of one callable capability."""
 
-    REQUIRES: ClassVar = ("schema_version", "namespace", "description", "lifecycle", "tool_kind")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "namespace", "description", "lifecycle", "tool_kind")
 
     tool_id: str
     """Stable, unique for its producer."""
@@ -74,7 +74,7 @@ class ToolDeclaration(Versioned, frozen=True, kw_only=True):
 class ToolInterface(Versioned, frozen=True, kw_only=True):
     """Runtime contract of a tool."""
 
-    REQUIRES: ClassVar = ("schema_version", "tool_id")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "tool_id")
 
     interface_id: str
     """Unique for its producer."""
@@ -129,7 +129,7 @@ class ToolInterface(Versioned, frozen=True, kw_only=True):
 class ExecutionProfile(Versioned, frozen=True, kw_only=True):
     """How a tool is executed."""
 
-    REQUIRES: ClassVar = ("schema_version", "execution_kind")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "execution_kind")
 
     execution_profile_id: str
     """Unique for its producer."""
@@ -152,7 +152,7 @@ class ExecutionProfile(Versioned, frozen=True, kw_only=True):
 class PermissionProfile(Versioned, frozen=True, kw_only=True):
     """What a tool may touch, and how risky that is."""
 
-    REQUIRES: ClassVar = ("schema_version", "risk_level")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "risk_level")
 
     permission_profile_id: str
     """Unique for its producer."""
@@ -191,7 +191,7 @@ class PermissionProfile(Versioned, frozen=True, kw_only=True):
 class DeferredTool(Versioned, frozen=True, kw_only=True):
     """A tool that can be found, whose schema is not loaded."""
 
-    REQUIRES: ClassVar = ("schema_version", "name")
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version", "name")
 
     tool_id: str
     """The tool."""
@@ -220,7 +220,7 @@ class DeferredTool(Versioned, frozen=True, kw_only=True):
 class ToolSurface(Versioned, frozen=True, kw_only=True):
     """The tools that are there in a turn, task, session or another context."""
 
-    REQUIRES: ClassVar = ("schema_version",)
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version",)
 
     surface_id: str
     """Unique for its producer."""
@@ -261,7 +261,7 @@ class ToolSurface(Versioned, frozen=True, kw_only=True):
 class SchedulerPolicy(Versioned, frozen=True, kw_only=True):
     """How a set of invocations is scheduled."""
 
-    REQUIRES: ClassVar = ("schema_version",)
+    REQUIRES: ClassVar[tuple[str, ...]] = ("schema_version",)
 
     scheduler_policy_id: str
     """Unique for its producer."""
