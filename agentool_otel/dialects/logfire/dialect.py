@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.reading import Reader
@@ -41,6 +42,20 @@ class Logfire:
 
     name = "logfire"
     markers = Markers(keys=(_MESSAGE,), scopes=("logfire",))
+    content = Content(
+        attributes=(
+            _REQUEST,
+            _RESPONSE,
+            _EVENTS,
+            "input",
+            "output",
+            "response",
+            "tools",
+            "error",
+            "raw_input",
+            "instructions",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

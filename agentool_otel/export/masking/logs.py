@@ -16,12 +16,7 @@ import msgspec
 from agentool_otel.emit.events import Masked
 from agentool_otel.export.log_records import LogRecord
 from agentool_otel.export.masking.spans import Masking
-from agentool_otel.semconv.foreign import (
-    EVENT_KEEPS,
-    holds_content,
-    is_content_event,
-    is_content_member,
-)
+from agentool_otel.semconv.foreign import EVENT_KEEPS, is_content_event
 
 __all__ = ["mask_log"]
 
@@ -80,12 +75,5 @@ def _body(masking: Masking, event: str, body: Any) -> Any:
             masking.dropped += 1
             return None
         if isinstance(body, dict):
-            members = cast("dict[str, Any]", body)
-            kept = {key: it for key, it in members.items() if not _holds_content(key)}
-            masking.dropped += len(members) - len(kept)
-            body = kept if len(kept) < len(members) else members
+            body = masking.without_content(cast("dict[str, Any]", body))
     return masking.content(_BODY, body)
-
-
-def _holds_content(member: str) -> bool:
-    return holds_content(member) or is_content_member(member)
