@@ -58,7 +58,7 @@ def _covered(known: Iterable[str], attributes: set[str]) -> Iterable[str]:
 
 
 def _regex(name: str) -> str:
-    """Return a pattern, for RE2 as well, that finds exactly the names that a declared one covers."""
+    """Return a pattern, for RE2 as well, that finds the names that a declared one covers."""
     found = re.sub(r"\\?\*", "[^.]+", re.escape(name).replace(r"\:", ":"))
     return f"^{found}" + ("" if name.endswith(".") else "$")
 

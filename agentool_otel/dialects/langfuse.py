@@ -56,7 +56,16 @@ class Langfuse:
 
     name = "langfuse"
     markers = Markers(keys=("langfuse.",), scopes=("langfuse-sdk",))
-    content = Content(attributes=(_INPUT, _OUTPUT, "langfuse.trace.input", "langfuse.trace.output"))
+    content = Content(
+        attributes=(
+            _INPUT,
+            _OUTPUT,
+            "langfuse.trace.input",
+            "langfuse.trace.output",
+            _OF + "metadata.tools",
+        ),
+        objects=(_OF + "model.parameters",),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -46,7 +46,7 @@ _OPERATIONS = {
 """By the function that was called; each has an asynchronous twin with an `a` before its name."""
 _PROVIDER = ("gen_ai.system", gen_ai.PROVIDER_NAME)
 _RAW = re.compile(r"llm\.([^.]+)\.([^.]+)")
-_OF_CALLS = frozenset({"request", "usage"})
+_OF_CALLS = frozenset({"cost", "request", "token_count", "usage"})
 """What follows `llm.` in names of the call's own span."""
 _REQUEST_KEYS = frozenset({"messages", "input", "contents"})
 _RESPONSE_KEYS = frozenset({"choices", "output", "content", "candidates"})
@@ -68,7 +68,7 @@ class LiteLLM:
             *(f"llm.*.{name}" for name in _CONTENT),
             *("llm.request.functions", "llm.request.functions."),
         ),
-        keeps=("llm.cost.", "llm.token_count.", "llm.usage."),
+        keeps=tuple(f"llm.{name}." for name in ("cost", "token_count", "usage")),
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:

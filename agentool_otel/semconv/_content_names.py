@@ -198,6 +198,7 @@ ATTRIBUTES = (
     "koog.node.input",
     "koog.node.output",
     "langfuse.observation.input",
+    "langfuse.observation.metadata.tools",
     "langfuse.observation.output",
     "langfuse.trace.input",
     "langfuse.trace.output",
@@ -378,6 +379,7 @@ EVENTS = (
 OBJECTS = (
     "braintrust.metadata",
     "embedding.invocation_parameters",
+    "langfuse.observation.model.parameters",
     "llm.invocation_parameters",
 )
 

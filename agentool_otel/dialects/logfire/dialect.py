@@ -91,7 +91,7 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
 def _is_answered_elsewhere(span: Reader) -> bool:
     """Logfire records a streamed call twice: when it is sent, and with its answer at its end."""
     if (
-        _REQUEST not in span.rest
+        not span.span.scope.startswith("logfire")
         or span.rest.get("logfire.span_type") == "log"
         or span.span.status == STATUS_ERROR
     ):
