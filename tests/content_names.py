@@ -59,8 +59,15 @@ def _covered(known: Iterable[str], attributes: set[str]) -> Iterable[str]:
 
 def _regex(name: str) -> str:
     """Return a pattern, for RE2 as well, that finds the names that a declared one covers."""
-    found = re.sub(r"\\?\*", "[^.]+", re.escape(name).replace(r"\:", ":"))
-    return f"^{found}" + ("" if name.endswith(".") else "$")
+    return f"^{_tail(name)}"
+
+
+def _tail(name: str) -> str:
+    return _escaped(name) + ("" if name.endswith(".") else "$")
+
+
+def _escaped(name: str) -> str:
+    return name.replace(".", r"\.").replace("*", "[^.]+")
 
 
 # ------------------------------------------------------------------------------------- the module
@@ -90,14 +97,34 @@ def module() -> str:
 
 
 def patterns() -> list[str]:
-    """Return the patterns of the keys that the Collector masks."""
+    """Return the patterns of the keys that the Collector masks, of each namespace together."""
     content = declared()
-    names = {*content.attributes, *content.objects, *_BESIDE}
-    alone = [_regex(name) for name in sorted(names) if not name.startswith(_RENAMED)]
-    older = [_regex(name)[1:] for name in sorted(names) if name.startswith(_RENAMED)]
-    return [f"^({re.escape(OURS)})?{name}" for name in older] + alone
+    by_namespace: dict[str, list[str]] = {}
+    for name in sorted({*content.attributes, *content.objects, *_BESIDE}):
+        namespace, dot, rest = name.partition(".")
+        start = _escaped(namespace) + r"\." if dot else ""
+        if name.startswith(_RENAMED):
+            start = f"({_escaped(OURS)})?{start}"
+        by_namespace.setdefault(start, []).append(_tail(rest if dot else name))
+    return [
+        f"^{start}({'|'.join(some)})"
+        for start, tails in sorted(by_namespace.items())
+        for some in _in_lines(tails)
+    ]
 
 
+def _in_lines(tails: list[str]) -> Iterable[list[str]]:
+    """Yield the items of a list in parts that fit a line."""
+    line: list[str] = []
+    for tail in tails:
+        if line and sum(map(len, line)) + len(tail) > _LINE:
+            yield line
+            line = []
+        line.append(tail)
+    yield line
+
+
+_LINE = 80
 _RENAMED = tuple(prefix.removeprefix(OURS) for prefix in NAMED_BY_US)
 """Namespaces whose names stand behind ours in a generation that has no name for them."""
 
