@@ -40,9 +40,10 @@ def _masked(masking: Masking, record: LogRecord) -> LogRecord:
     name = record.event_name or record.attributes.get("event.name")
     event = name if isinstance(name, str) else ""
     attributes: Mapping[str, Any] | None = record.attributes
-    if type(attributes) is not Masked:
+    ours = type(attributes) is Masked
+    if not ours or masking.offers_all:
         keeps = EVENT_KEEPS if is_content_event(event) else None
-        attributes = masking.attributes(attributes, keeps)
+        attributes = masking.attributes(attributes, keeps, marked=ours)
     body = _body(masking, event, record.body)
     named = record.event_name and masking.name("event.name", record.event_name)
     severity = record.severity_text and masking.name("severity_text", record.severity_text)

@@ -102,7 +102,7 @@ class Masking:
             self.dropped += len(span.attributes or ())
             clean = _copy(
                 span,
-                name=mask_name(span.name) if not self._offers_all else MASK,
+                name=mask_name(span.name) if not self.offers_all else MASK,
                 attributes={},
                 events=(),
                 links=(),
@@ -117,7 +117,7 @@ class Masking:
         trusted = (span.start_time or 0) >= self._captured_anew_ns
         marked = trusted and is_marked(span)
         # What a name is made of stands among the attributes too.
-        if not marked or name != span.name or self._offers_all:
+        if not marked or name != span.name or self.offers_all:
             attributes = self.attributes(span.attributes, None, True, marked)
             _set(changes, "attributes", span.attributes, attributes)
             _set(changes, "name", span.name, name)
@@ -206,14 +206,15 @@ class Masking:
         return kept if value is None or not isinstance(value, str) else encode(kept)
 
     @property
-    def _offers_all(self) -> bool:
+    def offers_all(self) -> bool:
+        """Whether `redact` is called for every text, not for content alone."""
         policy = self._policy
         return policy.redact_all and policy.redact is not None
 
     def _is_offered(self, key: str, value: Any, content: bool) -> bool:
         """Whether `redact` is called for an attribute: for content and what exceptions say, or for
         every text."""
-        return content or key in _REDACTED or (self._offers_all and _has_text(value))
+        return content or key in _REDACTED or (self.offers_all and _has_text(value))
 
     def name(self, what: str, name: str) -> str:
         """Return what names something without credentials, and as `redact` wants it where that is
@@ -224,7 +225,7 @@ class Masking:
             name: the text.
         """
         clean = mask_name(name)
-        if not self._offers_all:
+        if not self.offers_all:
             return clean
         redacted = self._redacted(what, clean)
         return redacted if isinstance(redacted, str) else MASK
@@ -242,7 +243,7 @@ class Masking:
         return tuple(clean)
 
     def _event(self, event: Event, ours: bool) -> Event:
-        if ours and not self._offers_all:
+        if ours and not self.offers_all:
             return event
         keeps = EVENT_KEEPS if is_content_event(event.name) else None
         attributes = self.attributes(event.attributes, keeps, True, ours)
