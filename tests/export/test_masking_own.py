@@ -84,11 +84,11 @@ def test_an_event_that_others_add_is_cleaned_whatever_its_name(name: str, scope:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     with provider.get_tracer(scope).start_as_current_span("work") as span:
         span.add_event(name, content)
-    (span,) = exporter.get_finished_spans()
-    left = Masking(Policy(capture=False))(span)
+    (ended,) = exporter.get_finished_spans()
+    left = Masking(Policy(capture=False))(ended)
     assert SECRET not in left.to_json()
     assert "canary" not in left.to_json()
-    kept = Masking(Policy(capture=True))(span).events[0]
+    kept = Masking(Policy(capture=True))(ended).events[0]
     assert dict(kept.attributes or {}) == {**content, "password": MASK}
 
 
