@@ -26,7 +26,7 @@ FOLDERS = {
         Conversion Converter convert converter_named converters from_agentool recognised to_agentool
     """,
     "dialects": """
-        Confidence LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks WritingDialect
+        Confidence Content LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks WritingDialect
         WrittenSpan classify dialects linking_dialects match_dialect writing_dialect
     """,
     "evaluation": """
