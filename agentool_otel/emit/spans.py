@@ -35,7 +35,7 @@ __all__ = [
     "end_span",
     "held_by",
     "is_marked",
-    "is_own_event",
+    "own_event_class",
     "parent_of",
     "set_all",
     "start_span",
@@ -152,20 +152,19 @@ def add_events(span: trace.Span, name: str, events: Sequence[tuple[int, dict[str
         for time_ns, attributes in events:
             span.add_event(name, attributes, time_ns)
         return
-    event_class = _own_event_class()
+    event_class = own_event_class()
     built = [event_class(name, attributes, time_ns) for time_ns, attributes in events]
     with lock:
         extend(built)
 
 
-def is_own_event(event: Event) -> bool:
-    """True for an event that `add_events` has made: its attributes were masked at capture."""
-    return type(event) is _own_event_class()
-
-
 @cache
-def _own_event_class() -> type[Event]:
-    """Return the class of our own events. The SDK is imported where there is a span of it."""
+def own_event_class() -> type[Event]:
+    """Return the class of the events that `add_events` makes, whose attributes were masked at
+    capture. A name would tell nothing: anybody may use it.
+
+    The SDK is imported only where there is a span of it.
+    """
     from opentelemetry.sdk.trace import Event
 
     return type("OwnEvent", (Event,), {})

@@ -29,7 +29,7 @@ from agentool_otel.content.masking.credentials import (
 )
 from agentool_otel.content.policy import Policy, encode
 from agentool_otel.emit.session import session
-from agentool_otel.emit.spans import is_marked, is_own_event
+from agentool_otel.emit.spans import is_marked, own_event_class
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import core
 from agentool_otel.semconv.foreign import (
@@ -237,7 +237,10 @@ class Masking:
             events: whoever added them.
             trusted: whether the policy in force is the one that our own were captured under.
         """
-        clean = [self._event(event, trusted and is_own_event(event)) for event in events]
+        own = own_event_class() if trusted else None
+        if not self.offers_all and set(map(type, events)) == {own}:
+            return events
+        clean = [self._event(event, type(event) is own) for event in events]
         if all(after is event for after, event in zip(clean, events, strict=True)):
             return events
         return tuple(clean)
