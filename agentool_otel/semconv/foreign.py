@@ -6,7 +6,6 @@ records loads no dialect for them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from agentool_otel.semconv import _content_names as names
@@ -29,8 +28,15 @@ class Names:
     """
 
     def __init__(self, declared: Iterable[str], keeps: Iterable[str] = ()):
-        self._declared = _pattern(declared)
-        self._keeps = _pattern(keeps)
+        names = frozenset(declared)
+        self._patterns: dict[str, list[list[str]]] = {}
+        """Names with a `*` by their last segment, which is empty for a prefix."""
+        for name in names:
+            if "*" in name:
+                self._patterns.setdefault(name.rpartition(".")[2], []).append(name.split("."))
+        self._whole = frozenset(name for name in names if name[-1] != "." and "*" not in name)
+        self._prefixes = tuple(name for name in names if name[-1] == "." and "*" not in name)
+        self._keeps = Names(keeps) if keeps else ()
         self._known: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
@@ -39,20 +45,26 @@ class Names:
 
     def _look_up(self, name: str) -> bool:
         bare = name.removeprefix(OURS) if name.startswith(NAMED_BY_US) else name
-        found = self._declared.match(bare) is not None and self._keeps.match(bare) is None
+        found = bare in self._whole or bare.startswith(self._prefixes) or self._is_like(bare)
+        found = found and bare not in self._keeps
         if len(self._known) >= _CACHED:  # names with an id in them
             self._known.clear()
         self._known[name] = found
         return found
 
+    def _is_like(self, name: str) -> bool:
+        """Whether a name is like one with a `*`."""
+        segments = name.split(".")
+        whole, prefixes = self._patterns.get(segments[-1], ()), self._patterns.get("", ())
+        return any(
+            len(segments) == len(pattern) and _fits(pattern, segments) for pattern in whole
+        ) or any(
+            len(segments) >= len(pattern) and _fits(pattern[:-1], segments) for pattern in prefixes
+        )
 
-def _pattern(declared: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that matches each declared name whole, and each prefix."""
-    parts = [
-        re.escape(name).replace(r"\*", "[^.]+") + ("" if name.endswith(".") else r"\Z")
-        for name in declared
-    ]
-    return re.compile("|".join(parts) if parts else r"(?!)")
+
+def _fits(pattern: list[str], segments: list[str]) -> bool:
+    return all(it in ("*", own) for it, own in zip(pattern, segments, strict=False))
 
 
 _attributes = Names(names.ATTRIBUTES, names.KEEPS)

@@ -91,12 +91,15 @@ def test_ids_names_counts_and_models_hold_no_content(name: str) -> None:
         ("p", False),
         ("x.one.y", True),
         ("x.one.two.y", False),
+        ("x.y", False),
+        ("w.one.p.below", True),
+        ("w.one.p", False),
         ("p.kept", False),
         ("agentool.gen_ai.z", True),
     ],
 )
 def test_a_name_is_whole_a_prefix_or_has_one_free_segment(name: str, found: bool) -> None:
-    names = Names(("a.b", "p.", "x.*.y", "gen_ai.z"), keeps=("p.kept",))
+    names = Names(("a.b", "p.", "x.*.y", "w.*.p.", "gen_ai.z"), keeps=("p.kept",))
     assert (name in names) is found
     assert (name in names) is found  # from memory, too
 
