@@ -1,6 +1,6 @@
 """Write the tables of README.md and REFERENCE.md from the registries and the docstrings.
 
-    python -m tests.readme
+    python -m tests.readme        and the names that hold content, see `content_names`
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`; NAME is a function here.
 """
@@ -24,6 +24,7 @@ from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from agentool_otel.sources.containers.known import CONTAINERS
+from tests import content_names
 from tests.situations.task import Row, rows
 
 __all__ = ["DOCUMENTS", "TABLES", "filled"]
@@ -259,6 +260,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def main() -> None:
+    content_names.main()
     for document in DOCUMENTS:
         document.write_text(filled(document.read_text(encoding="utf-8")), encoding="utf-8")
 

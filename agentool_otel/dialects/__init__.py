@@ -5,6 +5,7 @@ the tree. Every span is matched by itself, because real traces mix vocabularies.
 writes obeys `read(write(operation)) == operation`.
 
     markers     what a span must have for the dialect to be asked about it at all
+    content     the names that hold content; where it is off, none of them leaves
     recognise   how sure the dialect is that a span is written in it, and why
     read        span attributes to an operation; what was not understood stays in `extra`
     write       an operation to span name, kind and attributes (optional)
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from agentool_otel.dialects.kit.dialect import (
     Confidence,
+    Content,
     Dialect,
     LinkingDialect,
     Markers,
@@ -34,6 +36,7 @@ from agentool_otel.dialects.kit.reading import LazyJson, Reader
 
 __all__ = [
     "Confidence",
+    "Content",
     "Dialect",
     "LazyJson",
     "LinkingDialect",

@@ -18,7 +18,14 @@ from typing import Any
 from msgspec import structs
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text, message_from, messages_from
 from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import PLACEHOLDERS, Reader
@@ -59,6 +66,9 @@ class ADK:
 
     name = "adk"
     markers = Markers(keys=("gcp.vertex.agent.",), scopes=(_SCOPE,))
+    content = Content(
+        attributes=(_REQUEST, _RESPONSE, _ARGUMENTS, _RESULT, "gcp.vertex.agent.data")
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

@@ -13,6 +13,7 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.reading import Reader
@@ -54,6 +55,21 @@ class AgentOps:
 
     name = "agentops"
     markers = Markers(keys=("agentops.", _FUNCTIONS + ".", _INSTRUMENTATION))
+    content = Content(
+        attributes=(
+            "agentops.*.input",
+            "agentops.*.output",
+            "tool.parameters",
+            "tool.result",
+            "workflow.input",
+            "workflow.final_output",
+            "workflow.output",
+            _FUNCTIONS,
+            _FUNCTIONS + ".",
+            _TOOLS,
+            _TOOLS + ".",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _KIND in span.attributes:

@@ -7,7 +7,14 @@ no content: a filter marker stands in its place, and the prompt is known by its 
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -27,6 +34,7 @@ class Amplifier:
 
     name = "amplifier"
     markers = Markers(keys=("amplifier.",))
+    content = Content()
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not any(key.startswith("amplifier.") for key in span.attributes):

@@ -8,7 +8,14 @@ they name a model: only those of messages and of its tool runner have an operati
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import only_block
 from agentool_otel.model.operations import Operation
@@ -29,6 +36,7 @@ class Anthropic:
 
     name = "anthropic"
     markers = Markers(scopes=(_SCOPE,))
+    content = Content(attributes=(_RESULT,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not span.scope.startswith(_SCOPE):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, Part, message, text, tool_call
@@ -31,6 +31,7 @@ class AnyAgent:
 
     name = "any_agent"
     markers = Markers(keys=(*_OWN, _ARGUMENTS), scopes=(_SCOPE,))
+    content = Content(attributes=(_OUTPUT, _ARGUMENTS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         for key in _OWN:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import AROUND, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import AROUND, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_envelope import read_around
 from agentool_otel.dialects.kit.store_spans import (
@@ -36,6 +36,10 @@ class Braintrust:
 
     name = "braintrust"
     markers = Markers(keys=(_ATTRIBUTES, _INPUT, _OUTPUT, "braintrust.input", "braintrust.output"))
+    content = Content(
+        attributes=(_INPUT, _OUTPUT, "braintrust.input", "braintrust.output"),
+        objects=("braintrust.metadata",),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         for key in self.markers.keys:

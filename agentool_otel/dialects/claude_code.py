@@ -12,7 +12,14 @@ from typing import Any
 from msgspec import structs
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    NOT_MINE,
+    OWN_ROLE,
+    SPAN_NAME,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
@@ -49,6 +56,23 @@ class ClaudeCode:
 
     name = "claude_code"
     markers = Markers(scopes=(_SCOPE,), keys=("span.type",), names=(_PREFIX,))
+    content = Content(
+        attributes=(
+            "user_prompt",
+            "prompt",
+            "new_context",
+            "response.model_output",
+            "tool_input",
+            "tool_parameters",
+            "tool_output",
+            "full_command",
+            "file_path",
+        ),
+        events=(
+            *("tool.output", "api_request_body", "api_response_body"),
+            *(_PREFIX + it for it in ("tool.output", "api_request_body", "api_response_body")),
+        ),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope.startswith(_SCOPE):

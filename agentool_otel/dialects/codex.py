@@ -13,6 +13,7 @@ from agentool_otel.dialects.kit.dialect import (
     SCOPE,
     SPAN_NAME,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.reading import Reader
@@ -56,6 +57,7 @@ class Codex:
 
     name = "codex"
     markers = Markers(keys=("codex.",), scopes=_SCOPES, names=("codex.",))
+    content = Content(attributes=("prompt", "arguments", "output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("session_task.turn", "handle_responses", "codex.")):

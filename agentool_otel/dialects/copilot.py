@@ -7,7 +7,14 @@ Source: spans in MattGertz/OTEL-test; langwatch `canonicalisation/extractors/cop
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -24,6 +31,7 @@ class Copilot:
 
     name = "copilot"
     markers = Markers(keys=("github.copilot.",), scopes=_SCOPES)
+    content = Content(events=("github.copilot.user.message",))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("github.copilot.") for key in span.attributes)

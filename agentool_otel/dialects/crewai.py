@@ -15,7 +15,14 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers, TraceLinks
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    Confidence,
+    Content,
+    Markers,
+    TraceLinks,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -35,6 +42,18 @@ class CrewAI:
 
     name = "crewai"
     markers = Markers(keys=("crewai_version", "crew_key"), scopes=(_SCOPE,))
+    content = Content(
+        attributes=(
+            "crew_inputs",
+            "crew_output",
+            "crew_tasks_output",
+            "crew_agents",
+            "crew_tasks",
+            "formatted_description",
+            "formatted_expected_output",
+            "task_output",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope == _SCOPE or "crewai_version" in span.attributes:

@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.quoted_agents import with_quoted_agents
 from agentool_otel.dialects.kit.reading import Reader
@@ -43,6 +43,7 @@ class Eino:
     markers = Markers(
         keys=(_COMPONENT,), scopes=("github.com/cloudwego/eino-ext/callbacks/apmplus",)
     )
+    content = Content(attributes=("gen_ai.input", "gen_ai.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _COMPONENT in span.attributes:

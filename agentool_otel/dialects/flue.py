@@ -6,7 +6,7 @@ Source: langfuse `packages/shared/src/server/otel/OtelIngestionProcessor.ts`, wh
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.model.operations import Operation
@@ -33,6 +33,14 @@ class Flue:
 
     name = "flue"
     markers = Markers(keys=("flue.",))
+    content = Content(
+        attributes=tuple(
+            key + end
+            for *_, sent, received in _KINDS
+            for key in (sent, received)
+            for end in ("", ".")
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("flue.") for key in span.attributes)

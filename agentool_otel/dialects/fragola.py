@@ -6,7 +6,7 @@ Source: shadokan87/fragolaSDK `src/otel.ts`.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -28,6 +28,7 @@ class Fragola:
 
     name = "fragola"
     markers = Markers(keys=("fragola.",), names=("fragola.",))
+    content = Content()
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("fragola.") for key in span.attributes)

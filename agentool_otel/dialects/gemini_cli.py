@@ -18,6 +18,7 @@ from agentool_otel.dialects.kit.dialect import (
     SCOPE,
     SPAN_NAME,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.provider_messages import json_or_text
@@ -58,6 +59,7 @@ class GeminiCLI:
     markers = Markers(
         keys=("gen_ai.tool.call_id", "gen_ai.prompt.name"), scopes=(_SCOPE,), names=(_PREFIX,)
     )
+    content = Content(attributes=("prompt", "function_args"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         operation = span.attributes.get(gen_ai.OPERATION_NAME)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root, set_usage
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
@@ -46,6 +46,7 @@ class Genkit:
 
     name = "genkit"
     markers = Markers(keys=(_SUBTYPE, _TYPE, "genkit:name", _INPUT, _OUTPUT))
+    content = Content(attributes=(_INPUT, _OUTPUT))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         for key in self.markers.keys:

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SPAN_NAME, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    NOT_MINE,
+    OWN_ROLE,
+    SPAN_NAME,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import set_parameters, set_usage
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
@@ -51,6 +58,14 @@ class Haystack:
     markers = Markers(
         keys=("haystack.agent.", "haystack.component.", "haystack.pipeline.", "haystack.tool."),
         names=(_PREFIX,),
+    )
+    content = Content(
+        attributes=(
+            *(f"{about}.{side}" for _, about in _SPANS.values() for side in ("input", "output")),
+            "haystack.pipeline.input_data",
+            "haystack.pipeline.output_data",
+            "haystack.agent.tools",
+        )
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:

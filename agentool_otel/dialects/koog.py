@@ -17,7 +17,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader, is_placeholder
 from agentool_otel.model.messages import Message, message, parts_of
@@ -38,6 +45,7 @@ class Koog:
 
     name = "koog"
     markers = Markers(keys=("koog.",), scopes=(_SCOPE,))
+    content = Content(attributes=(_SYSTEM, "koog.node.input", "koog.node.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = span.scope == _SCOPE or any(key.startswith("koog.") for key in span.attributes)

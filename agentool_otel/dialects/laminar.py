@@ -6,7 +6,14 @@ Source: mlflow `tracing/otel/translation/laminar.py` 3.17; lmnr-ai/lmnr-python `
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    NOT_MINE,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.operations import Operation
@@ -28,6 +35,7 @@ class Laminar:
 
     name = "laminar"
     markers = Markers(keys=("lmnr.span.",))
+    content = Content(attributes=("lmnr.span.input", "lmnr.span.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

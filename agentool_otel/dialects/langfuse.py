@@ -11,7 +11,15 @@ from typing import Any
 
 from agentool_otel.dialects.kit import langchain_values as langchain
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import AROUND, CENSUS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    AROUND,
+    CENSUS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_envelope import read_around
@@ -48,6 +56,16 @@ class Langfuse:
 
     name = "langfuse"
     markers = Markers(keys=("langfuse.",), scopes=("langfuse-sdk",))
+    content = Content(
+        attributes=(
+            _INPUT,
+            _OUTPUT,
+            "langfuse.trace.input",
+            "langfuse.trace.output",
+            _OF + "metadata.tools",
+        ),
+        objects=(_OF + "model.parameters",),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -12,7 +12,14 @@ import re
 from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    NOT_MINE,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.python_text import object_in
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
@@ -50,6 +57,7 @@ class LangSmith:
 
     name = "langsmith"
     markers = Markers(keys=("langsmith.",))
+    content = Content(attributes=(_INPUTS, _OUTPUTS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _KIND in span.attributes:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text, messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
@@ -38,6 +45,7 @@ class Langtrace:
 
     name = "langtrace"
     markers = Markers(keys=(_OF,), scopes=(_SCOPE,))
+    content = Content(attributes=(_PROMPT, "gen_ai.request.tools", "instructions"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not any(key.startswith(_OF) for key in span.attributes):

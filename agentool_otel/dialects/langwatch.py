@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    NOT_MINE,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
@@ -38,6 +45,7 @@ class LangWatch:
 
     name = "langwatch"
     markers = Markers(keys=("langwatch.",))
+    content = Content(attributes=(_INPUT, _OUTPUT, _CONTEXTS))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -6,7 +6,7 @@ Source: Mirascope/lilypad `sdks/python/src/lilypad/traces.py`.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, run_at_root
 from agentool_otel.model.operations import Operation
@@ -23,6 +23,7 @@ class Lilypad:
 
     name = "lilypad"
     markers = Markers(keys=("lilypad.",))
+    content = Content(attributes=("lilypad.*.arg_values", "lilypad.*.output"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("lilypad.") for key in span.attributes)

@@ -11,7 +11,14 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    NOT_MINE,
+    OWN_ROLE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.flattened import tree
 from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_text
 from agentool_otel.dialects.kit.python_text import value_in
@@ -39,11 +46,16 @@ _OPERATIONS = {
 """By the function that was called; each has an asynchronous twin with an `a` before its name."""
 _PROVIDER = ("gen_ai.system", gen_ai.PROVIDER_NAME)
 _RAW = re.compile(r"llm\.([^.]+)\.([^.]+)")
-_OF_CALLS = frozenset({"request", "usage"})
+_OF_CALLS = frozenset({"cost", "request", "token_count", "usage"})
 """What follows `llm.` in names of the call's own span."""
 _REQUEST_KEYS = frozenset({"messages", "input", "contents"})
 _RESPONSE_KEYS = frozenset({"choices", "output", "content", "candidates"})
 _REQUEST, _RESPONSE = "llm.request", "llm.response"
+_CONTENT = (
+    *sorted(_REQUEST_KEYS | _RESPONSE_KEYS),
+    *("instructions", "system", "system_instruction", "tools", "functions", "text_input"),
+)
+"""Members of requests and responses that hold content, whichever the provider."""
 
 
 class LiteLLM:
@@ -51,6 +63,13 @@ class LiteLLM:
 
     name = "litellm"
     markers = Markers(keys=("litellm.",), scopes=(_SCOPE,))
+    content = Content(
+        attributes=(
+            *(f"llm.*.{name}" for name in _CONTENT),
+            *("llm.request.functions", "llm.request.functions."),
+        ),
+        keeps=tuple(f"llm.{name}." for name in ("cost", "token_count", "usage")),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _CALL_ID in span.attributes:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    NOT_MINE,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import calls_from, json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import Message, Part, message, text, tool_response
@@ -35,6 +42,20 @@ class LiveKit:
 
     name = "livekit"
     markers = Markers(keys=("lk.",))
+    content = Content(
+        attributes=(
+            _CONTEXT,
+            _TEXT,
+            _CALLS,
+            "lk.function_tool.arguments",
+            "lk.function_tool.args",
+            "lk.function_tool.output",
+            "lk.user_input",
+            "lk.user_transcript",
+            "lk.input_text",
+            "lk.instructions",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

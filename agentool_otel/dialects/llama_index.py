@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, SCOPE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.python_text import LONGEST, call_in
 from agentool_otel.dialects.kit.reading import Reader
@@ -39,12 +39,34 @@ _PRINTED = re.compile(
 )
 _NAMED = re.compile(r"ToolCall\(tool_name='([^']+)'")
 
+_CONTENT = Content(
+    attributes=(
+        *("messages", "prompt", "response.text", "response.delta", "response.message."),
+        *("response.raw.choices", "response.raw.output", "additional_kwargs.tools"),
+        *(f"{_STEP}input_summary", f"tags.{_STEP}input_summary"),
+    ),
+    events=(
+        *("LLMPredictStartEvent", "LLMPredictEndEvent", "LLMChatInProgressEvent"),
+        *("LLMStructuredPredictStartEvent", "LLMStructuredPredictInProgressEvent"),
+        *("LLMStructuredPredictEndEvent", "LLMCompletionInProgressEvent", "EmbeddingEndEvent"),
+        *("RetrievalStartEvent", "RetrievalEndEvent", "ReRankStartEvent", "ReRankEndEvent"),
+        *("QueryStartEvent", "QueryEndEvent", "SynthesizeStartEvent", "SynthesizeEndEvent"),
+        *("GetResponseStartEvent", "GetResponseEndEvent", "StreamChatDeltaReceivedEvent"),
+        *("AgentToolCallEvent", "AgentRunStepStartEvent", "AgentRunStepEndEvent"),
+        *("AgentChatWithStepStartEvent", "AgentChatWithStepEndEvent", "SpanDropEvent"),
+        *("step.output", "workflow.output"),
+    ),
+)
+"""Events that a reader takes models and counts from lose single attributes, all others everything
+but their name, which tells what the span is."""
+
 
 class LlamaIndex:
     """The dialect."""
 
     name = "llama_index"
     markers = Markers(keys=("llamaindex.run_id", _STEP), scopes=(_SCOPE,))
+    content = _CONTENT
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope.startswith(_SCOPE):

@@ -17,6 +17,7 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.provider_messages import json_or_text
@@ -64,6 +65,7 @@ class Microsoft:
         ),
         scopes=_SCOPES,
     )
+    content = Content(attributes=(_STRUCTURED,))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.name.startswith(("workflow.", *_PLUMBING, "message.send")):

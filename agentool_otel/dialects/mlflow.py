@@ -7,7 +7,14 @@ its own is JSON text, also a plain word (`"AGENT"`).
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import AROUND, CENSUS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    AROUND,
+    CENSUS,
+    NOT_MINE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_envelope import read_around
@@ -40,6 +47,9 @@ class MLflow:
 
     name = "mlflow"
     markers = Markers(keys=("mlflow.",))
+    content = Content(
+        attributes=(_INPUTS, _OUTPUTS, "mlflow.chat.tools", "mlflow.chunk.value", "tools")
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -9,7 +9,7 @@ input and output of a function, in the wrapper of LangChain's callbacks.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
@@ -30,6 +30,7 @@ class Normaliser:
 
     name = "normaliser"
     markers = Markers(scopes=_SCOPES)
+    content = Content()
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

@@ -11,7 +11,15 @@ from msgspec.structs import replace
 
 from agentool_otel.dialects.kit import langchain_values as langchain
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import (
     answer_in,
     calls_from,
@@ -71,6 +79,16 @@ class OpenLIT:
 
     name = "openlit"
     markers = Markers(keys=_OWN, scopes=("openlit",))
+    content = Content(
+        attributes=(
+            *("gen_ai.agent.task", "gen_ai.agent.goal", "gen_ai.agent.instructions"),
+            *("gen_ai.agent.actual_output", "gen_ai.agent.expected_output"),
+            *("gen_ai.agent.finish.output", "gen_ai.agent.action.tool_input"),
+            *("gen_ai.workflow.input", "gen_ai.workflow.output", "gen_ai.retrieval.query"),
+            *(_ARGS, _KWARGS, "gen_ai.tool.args", "gen_ai.response.tool_calls"),
+        ),
+        events=("gen_ai.content.",),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

@@ -8,7 +8,14 @@ OpenTelemetry's parentage in Opik; here they stay attributes, for a dialect sees
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import AROUND, CENSUS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    AROUND,
+    CENSUS,
+    NOT_MINE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_envelope import read_around
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
@@ -29,6 +36,7 @@ class Opik:
 
     name = "opik"
     markers = Markers(keys=("opik.",))
+    content = Content(attributes=(_INPUT, _OUTPUT))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if any(key in span.attributes for key in ("opik.trace_id", "opik.span_id", _KIND)):

@@ -9,7 +9,7 @@ no spans, and their results are in the input of the next model call.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.provider_messages import messages_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import message, text
@@ -27,6 +27,7 @@ class Pipecat:
 
     name = "pipecat"
     markers = Markers(scopes=(_MODELS, _TURNS))
+    content = Content(attributes=("input", "output", "tools", "text", "transcript"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope in (_MODELS, _TURNS):

@@ -14,6 +14,7 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.provider_messages import messages_from
@@ -54,6 +55,18 @@ class PydanticAI:
     markers = Markers(
         keys=(_ALL_V1, _PARAMETERS, "pydantic_ai."),
         scopes=(_SCOPE,),
+    )
+    content = Content(
+        attributes=(
+            _ALL,
+            _ALL_V1,
+            _PARAMETERS,
+            "events",
+            "final_result",
+            "prompt",
+            "tool_arguments",
+            "tool_response",
+        )
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:

@@ -8,7 +8,14 @@ span without a status.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -26,6 +33,7 @@ class QuarkusLangChain4j:
 
     name = "quarkus_langchain4j"
     markers = Markers(scopes=(_SCOPE,))
+    content = Content()
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope != _SCOPE:

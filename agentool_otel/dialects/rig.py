@@ -8,7 +8,7 @@ message for the model, often no more than `the tool failed`.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -24,6 +24,7 @@ class Rig:
 
     name = "rig"
     markers = Markers(keys=("rig.", _OUTCOME))
+    content = Content()
 
     def recognise(self, span: SpanRecord) -> Confidence:
         for key in ("rig.completion_parent", "rig.provider_request_id", _OUTCOME):

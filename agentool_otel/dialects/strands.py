@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, SCOPE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    SCOPE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.messages import only_block
@@ -36,6 +43,9 @@ class Strands:
 
     name = "strands"
     markers = Markers(keys=(_CYCLE, _STARTED), scopes=(_SCOPE, _FRAMEWORK))
+    content = Content(
+        attributes=("system_prompt", "tool.parameters", "tool.result", "gen_ai.tool.json_schema")
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes

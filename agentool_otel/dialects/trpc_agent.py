@@ -10,7 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    EXTENDS,
+    NOT_MINE,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -33,6 +40,7 @@ class TRPCAgent:
 
     name = "trpc_agent"
     markers = Markers(keys=("trpc.go.agent.",), scopes=(_SCOPE,))
+    content = Content(attributes=(_REQUEST, _RESPONSE, "gen_ai.request.tool.definitions"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope == _SCOPE:  # whose workflows have the names of OpenLIT's

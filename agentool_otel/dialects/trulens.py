@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.flattened import tree
 from agentool_otel.dialects.kit.provider_messages import json_or_text
 from agentool_otel.dialects.kit.reading import Reader
@@ -63,6 +63,15 @@ class TruLens:
 
     name = "trulens"
     markers = Markers(keys=(_TYPE,))
+    content = Content(
+        attributes=(
+            *(_CALL, _CALL + ".", _RETURN, _ROOT_INPUT, _ROOT_OUTPUT, _STATE, _PRINTED),
+            *(_OF + "graph_node.input_state", _OF + "graph_node.latest_message"),
+            *(_OF + "mcp.input_arguments", _OF + "retrieval.query_text"),
+            _OF + "retrieval.retrieved_contexts",
+            *(f"{_OF}{prefix}explanation" for prefix in _SCORED),
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         return Confidence(OWN_ROLE, f"has {_TYPE}") if _TYPE in span.attributes else NOT_MINE

@@ -14,6 +14,7 @@ from agentool_otel.dialects.kit.dialect import (
     ORIGINAL,
     OWN_ROLE,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.provider_messages import messages_from, parts_from
@@ -75,6 +76,15 @@ class VercelAI:
 
     name = "vercel_ai"
     markers = Markers(keys=(_ID, _NAME, "ai.toolCall.", "ai.model."), scopes=("@ai-sdk/",))
+    content = Content(
+        attributes=(
+            *("ai.prompt", "ai.prompt.", "ai.response.text", "ai.response.object"),
+            *("ai.response.toolCalls", "ai.response.reasoning", "ai.response.message"),
+            *("ai.response.message.", "ai.response.files", "ai.result", "ai.result."),
+            *("ai.toolCall.args", "ai.toolCall.result", "ai.value", "ai.values"),
+            *("ai.embedding", "ai.embeddings", "ai.documents"),
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _ID in span.attributes and oi.SPAN_KIND in span.attributes:

@@ -6,7 +6,7 @@ Source: mlflow `tracing/otel/translation/voltagent.py` 3.17.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.model.operations import Operation
@@ -46,6 +46,16 @@ class VoltAgent:
 
     name = "voltagent"
     markers = Markers(keys=("voltagent.", "entity.type"))
+    content = Content(
+        attributes=(
+            _INPUT,
+            _OUTPUT,
+            "agent.messages",
+            "agent.messages.",
+            "llm.messages",
+            "agent.stateSnapshot",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         ours = any(key.startswith("voltagent.") for key in span.attributes)

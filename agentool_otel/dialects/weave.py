@@ -8,7 +8,14 @@ kind only in newer versions; calls of providers' SDKs are recognised by the end 
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import CENSUS, EXTENDS, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import (
+    CENSUS,
+    EXTENDS,
+    OWN_ROLE,
+    Confidence,
+    Content,
+    Markers,
+)
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call, read_costs, run_at_root, set_usage
 from agentool_otel.model.operations import Operation
@@ -30,6 +37,7 @@ class Weave:
 
     name = "weave"
     markers = Markers(keys=("weave.",))
+    content = Content(attributes=(_INPUTS, _OUTPUT))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _NAME in span.attributes:

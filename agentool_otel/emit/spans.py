@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
@@ -24,7 +25,7 @@ from agentool_otel.semconv import agentool, core, gen_ai
 from agentool_otel.semconv.table import AT_START, CONTENT, NAMED_BY_US, OURS, RENAMES
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace import Event, ReadableSpan
 
     from agentool_otel.emit.fast_span import OwnSpan
 
@@ -34,6 +35,7 @@ __all__ = [
     "end_span",
     "held_by",
     "is_marked",
+    "own_event_class",
     "parent_of",
     "set_all",
     "start_span",
@@ -150,11 +152,22 @@ def add_events(span: trace.Span, name: str, events: Sequence[tuple[int, dict[str
         for time_ns, attributes in events:
             span.add_event(name, attributes, time_ns)
         return
-    from opentelemetry.sdk.trace import Event
-
-    built = [Event(name, attributes, time_ns) for time_ns, attributes in events]
+    event_class = own_event_class()
+    built = [event_class(name, attributes, time_ns) for time_ns, attributes in events]
     with lock:
         extend(built)
+
+
+@cache
+def own_event_class() -> type[Event]:
+    """Return the class of the events that `add_events` makes, whose attributes were masked at
+    capture. A name would tell nothing: anybody may use it.
+
+    The SDK is imported only where there is a span of it.
+    """
+    from opentelemetry.sdk.trace import Event
+
+    return type("OwnEvent", (Event,), {})
 
 
 def _own(span: Any) -> OwnSpan | None:

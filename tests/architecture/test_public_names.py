@@ -26,8 +26,8 @@ FOLDERS = {
         Conversion Converter convert converter_named converters from_agentool recognised to_agentool
     """,
     "dialects": """
-        Confidence LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks WritingDialect
-        WrittenSpan classify dialects linking_dialects match_dialect writing_dialect
+        Confidence Content LazyJson Dialect LinkingDialect Match Reader Markers TraceLinks
+        WritingDialect WrittenSpan classify dialects linking_dialects match_dialect writing_dialect
     """,
     "evaluation": """
         Answer Call Check Claim JudgeCheck JudgedTrace NoVerdict OpenAIJudge Question TraceDiff

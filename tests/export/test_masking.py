@@ -171,3 +171,29 @@ def test_a_structured_attribute_stays_structured_after_redact() -> None:
     span = ended(lambda span: span.set_attribute("gen_ai.input.messages", [{"content": "said"}]))
     clean = masking(redact=lambda name, text: text.replace("said", "…"))(span)
     assert attributes(clean)["gen_ai.input.messages"] == [{"content": "…"}]
+
+
+PARAMETERS = "llm.invocation_parameters"
+
+
+def left_of(value: object) -> object:
+    """Return what is left of an attribute with settings where content is off."""
+    span = ended(lambda span: span.set_attribute(PARAMETERS, value))
+    return attributes(masking(capture=False)(span)).get(PARAMETERS)
+
+
+def test_settings_are_kept_without_the_members_that_hold_content() -> None:
+    assert left_of('{"model":"m","tools":[{"name":"f"}],"instructions":"i"}') == '{"model":"m"}'
+    whole = '{"model": "m", "temperature": 0.5}'
+    assert left_of(whole) == whole
+
+
+@pytest.mark.parametrize("value", ["instructions: be kind", '{"instructions": "cut', "[1]", ["x"]])
+def test_settings_that_are_no_object_are_left_out(value: object) -> None:
+    assert left_of(value) is None
+
+
+def test_settings_stay_whole_where_content_is_wanted() -> None:
+    value = '{"model":"m","instructions":"be kind"}'
+    span = ended(lambda span: span.set_attribute(PARAMETERS, value))
+    assert masking()(span) is span

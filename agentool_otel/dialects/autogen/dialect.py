@@ -17,6 +17,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     SCOPE,
     Confidence,
+    Content,
     Markers,
     TraceLinks,
 )
@@ -40,6 +41,7 @@ class AutoGen:
 
     name = "autogen"
     markers = Markers(scopes=("autogen", _TOOLS))
+    content = Content(attributes=("tool_args", "message"))
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if span.scope == _TOOLS and "tool_name" in span.attributes:

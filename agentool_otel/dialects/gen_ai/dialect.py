@@ -17,6 +17,7 @@ import re
 from typing import Any, Literal
 
 from agentool_otel.dialects.gen_ai import older
+from agentool_otel.dialects.gen_ai.content import CONTENT
 from agentool_otel.dialects.gen_ai.fields import (
     COMMON_TABLE,
     FIELDS,
@@ -120,6 +121,7 @@ class GenAI:
 
     name = "gen_ai"
     markers = Markers(keys=(*_NAMESPACES, mcp.METHOD_NAME))
+    content = CONTENT
 
     def __init__(self, generation: str = gen_ai.BASELINE):
         self.generation = table.generation(generation)

@@ -34,6 +34,7 @@ ROLES = {
 }
 _NAMES = {role: name for name, role in ROLES.items()}
 _FINISH = {"tool_call": "tool_calls"}
+_PLACES = frozenset({"role", "id", "index"})
 _NO_REASON = "error"
 """Spec: for a choice without a finish reason; the baseline has that rule, 1.36 none."""
 
@@ -147,7 +148,7 @@ def message_in(name: str, body: Mapping[str, Any]) -> Message | None:
             item = None
         if item is None or isinstance(item, dict):
             return item
-    if _is_hidden(body):
+    if _is_hidden(body) or (name in ROLES and _is_bare(body)):
         return None
     return message_from(dict(body), ROLES[name]) if name in ROLES else _read_choice(body)
 
@@ -157,6 +158,11 @@ def _is_hidden(body: Mapping[str, Any]) -> bool:
     if is_placeholder(body.get("content")):
         return True
     return any(is_placeholder(call["name"]) for call in calls_from(body.get("tool_calls")))
+
+
+def _is_bare(body: Mapping[str, Any]) -> bool:
+    """Whether an event only places a message in the conversation, as where content is off."""
+    return all("." in key or key in _PLACES for key in body)
 
 
 def _read_choice(body: Mapping[str, Any]) -> Message:

@@ -26,6 +26,7 @@ __all__ = [
     "SHARED_ROLE",
     "SPAN_NAME",
     "Confidence",
+    "Content",
     "Dialect",
     "LinkingDialect",
     "Markers",
@@ -90,6 +91,27 @@ class Markers(NamedTuple):
     """Prefixes of the span's name; looked at only where no key or scope matches any dialect."""
 
 
+class Content(NamedTuple):
+    """Names in a vocabulary that hold what people, models and tools wrote.
+
+    Where content is off, nothing under these names leaves, whichever vocabulary a span is in: the
+    list used then is made of these declarations (`semconv/_content_names.py`). A name that ends in
+    a dot is a prefix, a segment `*` stands for any one segment. What `semconv.table` marks as
+    content is not repeated here.
+    """
+
+    attributes: tuple[str, ...] = ()
+    """Names of attributes of spans, events and log records, and of members of a body."""
+    events: tuple[str, ...] = ()
+    """Names of events and log records whose attributes all hold content, but for those that place
+    the event in the conversation."""
+    objects: tuple[str, ...] = ()
+    """Names of attributes that hold an object of settings: members with names of content are
+    removed, the others stay."""
+    keeps: tuple[str, ...] = ()
+    """Names that a prefix or pattern covers although they hold no content: counts, costs."""
+
+
 class WrittenSpan(NamedTuple):
     """An operation written in one dialect: what goes on the span."""
 
@@ -106,6 +128,11 @@ class Dialect(Protocol):
     @property
     def markers(self) -> Markers:
         """A span with one of these is passed to `recognise`; without this property all are."""
+        ...
+
+    @property
+    def content(self) -> Content:
+        """What holds content; without this property, nothing beyond the conventions."""
         ...
 
     def recognise(self, span: SpanRecord) -> Confidence:

@@ -16,6 +16,7 @@ from agentool_otel.dialects.kit.dialect import (
     NOT_MINE,
     OWN_ROLE,
     Confidence,
+    Content,
     Markers,
 )
 from agentool_otel.dialects.kit.reading import Reader
@@ -41,6 +42,20 @@ class Logfire:
 
     name = "logfire"
     markers = Markers(keys=(_MESSAGE,), scopes=("logfire",))
+    content = Content(
+        attributes=(
+            _REQUEST,
+            _RESPONSE,
+            _EVENTS,
+            "input",
+            "output",
+            "response",
+            "tools",
+            "error",
+            "raw_input",
+            "instructions",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
@@ -76,7 +91,7 @@ def _is_call(attributes: Mapping[str, Any]) -> bool:
 def _is_answered_elsewhere(span: Reader) -> bool:
     """Logfire records a streamed call twice: when it is sent, and with its answer at its end."""
     if (
-        _REQUEST not in span.rest
+        not span.span.scope.startswith("logfire")
         or span.rest.get("logfire.span_type") == "log"
         or span.span.status == STATUS_ERROR
     ):

@@ -11,11 +11,11 @@ import re
 from typing import Any
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import NOT_MINE, OWN_ROLE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.provider_messages import json_or_text, parts_from
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
-from agentool_otel.dialects.mastra.older import OLDER_MARKERS, is_older, read_older
+from agentool_otel.dialects.mastra.older import OLDER_CONTENT, OLDER_MARKERS, is_older, read_older
 from agentool_otel.model.messages import Message, Part, message, reasoning, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
@@ -44,6 +44,19 @@ class Mastra:
 
     name = "mastra"
     markers = Markers(keys=(_TYPE, *OLDER_MARKERS))
+    content = Content(
+        attributes=(
+            *("mastra.input", "mastra.output", "mastra.*.input", "mastra.*.output"),
+            *(
+                "mastra.metadata.body",
+                "mastra.metadata.providerMetadata",
+                "mastra.log.",
+                "mastra.input.",
+                "mastra.output.",
+            ),
+            *OLDER_CONTENT,
+        ),
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _TYPE in span.attributes:

@@ -22,12 +22,16 @@ from agentool_otel.model.messages import Part, message, text
 from agentool_otel.model.operations import Operation
 from agentool_otel.semconv import agentool, gen_ai
 
-__all__ = ["OLDER_MARKERS", "is_older", "read_older"]
+__all__ = ["OLDER_CONTENT", "OLDER_MARKERS", "is_older", "read_older"]
 
 _ID = "mastra.operationId"
 _METHODS = ("generate", "stream", "generateVNext", "streamVNext", "generateLegacy", "streamLegacy")
 _AGENT = re.compile(rf"(agent\.(?:{'|'.join(_METHODS)}))\.(?:argument\.0|result)")
 _FAILED = "TOOL_EXECUTION_FAILED"
+OLDER_CONTENT = (
+    *("agent.*.argument.", "agent.*.result", "*.prompt.messages", "*.response.text"),
+    *("*.response.toolCalls", "*.toolCall.args", "*.toolCall.result"),
+)
 OLDER_MARKERS = (_ID, *(f"agent.{method}." for method in _METHODS))
 
 

@@ -95,6 +95,7 @@ class OpenInference:
 
     name = "openinference"
     markers = _MARKERS
+    content = names.CONTENT
     cannot_carry = (
         "system instructions become the first message of the input",
         "in a message, tool calls come after everything else and their arguments are objects",

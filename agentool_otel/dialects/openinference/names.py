@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from agentool_otel.dialects.kit.dialect import Content
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv import openinference as oi
 
-__all__ = ["AGENT", "COMMON", "COST", "KINDS", "MODEL", "RERANKER", "TOOL", "USAGE"]
+__all__ = ["AGENT", "COMMON", "CONTENT", "COST", "KINDS", "MODEL", "RERANKER", "TOOL", "USAGE"]
 
 KINDS = {
     oi.LLM: "chat",
@@ -49,3 +50,22 @@ MODEL = {
     oi.LLM_REQUEST_MODEL_NAME: gen_ai.REQUEST_MODEL,
     oi.LLM_RESPONSE_MODEL_NAME: gen_ai.RESPONSE_MODEL,
 }
+
+_LISTS = (
+    *(oi.LLM_INPUT_MESSAGES, oi.LLM_OUTPUT_MESSAGES, oi.LLM_PROMPTS, "llm.completions"),
+    *(oi.LLM_CHOICES, oi.LLM_TOOLS, oi.RETRIEVAL_DOCUMENTS, "reranker.input_documents"),
+    *(oi.RERANKER_OUTPUT_DOCUMENTS, oi.EMBEDDING_EMBEDDINGS),
+)
+CONTENT = Content(
+    attributes=(
+        *(oi.INPUT_VALUE, oi.OUTPUT_VALUE, oi.TOOL_PARAMETERS, oi.TOOL_CALL_FUNCTION_ARGUMENTS),
+        *_LISTS,
+        *(f"{name}." for name in _LISTS),
+        *("llm.prompt_template.template", "llm.prompt_template.variables", "llm.function_call"),
+        *("message.content", "document.content", "embedding.text", "tool.json_schema"),
+        *(oi.RERANKER_QUERY, "formatted_description", "raw_input"),
+        f"{oi.ANNOTATIONS}.*.annotation.explanation",
+        f"{oi.EVALUATIONS}.*.evaluation.explanation",
+    ),
+    objects=(oi.LLM_INVOCATION_PARAMETERS, oi.EMBEDDING_INVOCATION_PARAMETERS),
+)

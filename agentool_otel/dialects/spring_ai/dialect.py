@@ -9,7 +9,7 @@ and Spring AI counts zero tokens where a streaming server did not count any.
 from __future__ import annotations
 
 from agentool_otel.dialects.kit import to_gen_ai as onto
-from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Markers
+from agentool_otel.dialects.kit.dialect import EXTENDS, NOT_MINE, Confidence, Content, Markers
 from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.spring_ai.logs import entries, role_texts, texts
 from agentool_otel.model.messages import message, text
@@ -47,6 +47,15 @@ class SpringAI:
 
     name = "spring_ai"
     markers = Markers(keys=("spring.ai.",), scopes=("org.springframework",))
+    content = Content(
+        attributes=(
+            "spring.ai.tool.call.arguments",
+            "spring.ai.tool.call.result",
+            "spring.ai.tool.definition.schema",
+            "db.vector.query.content",
+            "spring.ai.vector_store.query.response.documents",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if any(key.startswith("spring.ai.") for key in span.attributes):

@@ -23,6 +23,7 @@ from agentool_otel.dialects.kit.dialect import (
     OWN_ROLE,
     SCOPE,
     Confidence,
+    Content,
     Markers,
     WrittenSpan,
 )
@@ -76,6 +77,20 @@ class Traceloop:
 
     name = "traceloop"
     markers = _MARKERS
+    content = Content(
+        attributes=(
+            tl.ENTITY_INPUT,
+            tl.ENTITY_OUTPUT,
+            tl.TASK_INPUT,
+            tl.TASK_OUTPUT,
+            tl.CREW_RESULT,
+            tl.REQUEST_FUNCTIONS,
+            tl.REQUEST_FUNCTIONS + ".",
+            "traceloop.prompt.template",
+            "traceloop.prompt.template_variables",
+            "llm.response.text",
+        )
+    )
     cannot_carry = (
         "a tool's result that looks like LangChain's serialised message is read as its content",
     )

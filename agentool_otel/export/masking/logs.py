@@ -16,12 +16,7 @@ import msgspec
 from agentool_otel.emit.events import Masked
 from agentool_otel.export.log_records import LogRecord
 from agentool_otel.export.masking.spans import Masking
-from agentool_otel.semconv.foreign import (
-    EVENT_KEEPS,
-    holds_content,
-    is_content_event,
-    is_content_member,
-)
+from agentool_otel.semconv.foreign import EVENT_KEEPS, is_content_event
 
 __all__ = ["mask_log"]
 
@@ -45,9 +40,10 @@ def _masked(masking: Masking, record: LogRecord) -> LogRecord:
     name = record.event_name or record.attributes.get("event.name")
     event = name if isinstance(name, str) else ""
     attributes: Mapping[str, Any] | None = record.attributes
-    if type(attributes) is not Masked:
+    ours = type(attributes) is Masked
+    if not ours or masking.offers_all:
         keeps = EVENT_KEEPS if is_content_event(event) else None
-        attributes = masking.attributes(attributes, keeps)
+        attributes = masking.attributes(attributes, keeps, marked=ours)
     body = _body(masking, event, record.body)
     named = record.event_name and masking.name("event.name", record.event_name)
     severity = record.severity_text and masking.name("severity_text", record.severity_text)
@@ -80,12 +76,5 @@ def _body(masking: Masking, event: str, body: Any) -> Any:
             masking.dropped += 1
             return None
         if isinstance(body, dict):
-            members = cast("dict[str, Any]", body)
-            kept = {key: it for key, it in members.items() if not _holds_content(key)}
-            masking.dropped += len(members) - len(kept)
-            body = kept if len(kept) < len(members) else members
+            body = masking.without_content(cast("dict[str, Any]", body))
     return masking.content(_BODY, body)
-
-
-def _holds_content(member: str) -> bool:
-    return holds_content(member) or is_content_member(member)

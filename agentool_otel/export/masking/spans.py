@@ -12,9 +12,9 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
-from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.trace import Event, ReadableSpan, Span
 from opentelemetry.trace import Link, SpanContext, Status, TraceState
 
 from agentool_otel.content.masking.credentials import (
@@ -29,10 +29,15 @@ from agentool_otel.content.masking.credentials import (
 )
 from agentool_otel.content.policy import Policy, encode
 from agentool_otel.emit.session import session
-from agentool_otel.emit.spans import is_marked
+from agentool_otel.emit.spans import is_marked, own_event_class
 from agentool_otel.ground.json_codec import loads
-from agentool_otel.semconv import agentool, core
-from agentool_otel.semconv.foreign import EVENT_KEEPS, holds_content, is_content_event
+from agentool_otel.semconv import core
+from agentool_otel.semconv.foreign import (
+    EVENT_KEEPS,
+    holds_content,
+    holds_object,
+    is_content_event,
+)
 from agentool_otel.semconv.table import NAMED_BY_US, OURS
 
 __all__ = ["Masking"]
@@ -96,7 +101,12 @@ class Masking:
         except Exception:  # attributes of any library: what cannot be read must not leave
             self.dropped += len(span.attributes or ())
             clean = _copy(
-                span, attributes={}, events=(), links=(), status=Status(span.status.status_code)
+                span,
+                name=mask_name(span.name) if not self.offers_all else MASK,
+                attributes={},
+                events=(),
+                links=(),
+                status=Status(span.status.status_code),
             )
         self.changed += clean is not span
         return clean
@@ -104,9 +114,10 @@ class Masking:
     def _span(self, span: ReadableSpan) -> ReadableSpan:
         changes: dict[str, Any] = {}
         name = self.name(_SPAN_NAME, span.name)
-        marked = is_marked(span) and (span.start_time or 0) >= self._captured_anew_ns
+        trusted = (span.start_time or 0) >= self._captured_anew_ns
+        marked = trusted and is_marked(span)
         # What a name is made of stands among the attributes too.
-        if not marked or name != span.name or self._offers_all:
+        if not marked or name != span.name or self.offers_all:
             attributes = self.attributes(span.attributes, None, True, marked)
             _set(changes, "attributes", span.attributes, attributes)
             _set(changes, "name", span.name, name)
@@ -114,7 +125,7 @@ class Masking:
         if context is not None and context.trace_state:
             _set(changes, "context", context, self._context(context))
         if span._events:
-            _set(changes, "events", span.events, self._events(span.events))
+            _set(changes, "events", span.events, self._events(span.events, trusted))
         if span.status.description:
             text = self.content(_DESCRIPTION, span.status.description)
             if text != span.status.description:
@@ -157,12 +168,13 @@ class Masking:
                 if content and not wanted:
                     dropped.append(key)
                     continue
-                clean = _masked(key, value)
+                allowed = value if wanted else self._allowed(key, value)
+                clean = _masked(key, allowed)
                 if self._is_offered(key, value, content) and not (marked and content):
                     clean = self._redacted(_baseline_name(key), clean)
-                    if clean is None and value is not None:
-                        dropped.append(key)
-                        continue
+                if clean is None and value is not None:
+                    dropped.append(key)
+                    continue
                 name = self.name(_ATTRIBUTE_NAME, key)
             except Exception:  # fail closed: by itself
                 dropped.append(key)
@@ -177,15 +189,32 @@ class Masking:
         kept = {key: value for key, value in attributes.items() if key not in dropped}
         return _renamed({**kept, **changed}, names)
 
+    def _allowed(self, key: str, value: Any) -> Any:
+        """Return the value of an attribute without the members that hold content; None where it is
+        to have such members and cannot be read."""
+        if not holds_object(key):
+            return value
+        members = _object_in(value)
+        return None if members is None else self.without_content(members, value)
+
+    def without_content(self, members: Mapping[str, Any], value: Any = None) -> Any:
+        """Return an object without the members that hold content; `value` if it has none."""
+        kept = {key: it for key, it in members.items() if not holds_content(key)}
+        self.dropped += len(members) - len(kept)
+        if len(kept) == len(members):
+            return members if value is None else value
+        return kept if value is None or not isinstance(value, str) else encode(kept)
+
     @property
-    def _offers_all(self) -> bool:
+    def offers_all(self) -> bool:
+        """Whether `redact` is called for every text, not for content alone."""
         policy = self._policy
         return policy.redact_all and policy.redact is not None
 
     def _is_offered(self, key: str, value: Any, content: bool) -> bool:
         """Whether `redact` is called for an attribute: for content and what exceptions say, or for
         every text."""
-        return content or key in _REDACTED or (self._offers_all and _has_text(value))
+        return content or key in _REDACTED or (self.offers_all and _has_text(value))
 
     def name(self, what: str, name: str) -> str:
         """Return what names something without credentials, and as `redact` wants it where that is
@@ -196,24 +225,35 @@ class Masking:
             name: the text.
         """
         clean = mask_name(name)
-        if not self._offers_all:
+        if not self.offers_all:
             return clean
         redacted = self._redacted(what, clean)
         return redacted if isinstance(redacted, str) else MASK
 
-    def _events(self, events: Sequence[Event]) -> Sequence[Event]:
-        clean: list[Event] = []
-        changed = False
-        for event in events:
-            if event.name != agentool.STEP_EVENT:
-                keeps = EVENT_KEEPS if is_content_event(event.name) else None
-                attributes = self.attributes(event.attributes, keeps, True)
-                name = self.name(_EVENT_NAME, event.name)
-                if attributes is not event.attributes or name != event.name:
-                    changed = True
-                    event = Event(name, attributes, event.timestamp)
-            clean.append(event)
-        return tuple(clean) if changed else events
+    def _events(self, events: Sequence[Event], trusted: bool) -> Sequence[Event]:
+        """Return events without what must not leave.
+
+        Args:
+            events: whoever added them.
+            trusted: whether the policy in force is the one that our own were captured under.
+        """
+        own = own_event_class() if trusted else None
+        if not self.offers_all and set(map(type, events)) == {own}:
+            return events
+        clean = [self._event(event, type(event) is own) for event in events]
+        if all(after is event for after, event in zip(clean, events, strict=True)):
+            return events
+        return tuple(clean)
+
+    def _event(self, event: Event, ours: bool) -> Event:
+        if ours and not self.offers_all:
+            return event
+        keeps = EVENT_KEEPS if is_content_event(event.name) else None
+        attributes = self.attributes(event.attributes, keeps, True, ours)
+        name = self.name(_EVENT_NAME, event.name)
+        if attributes is event.attributes and name == event.name:
+            return event
+        return Event(name, attributes, event.timestamp)
 
     def _links(self, links: Sequence[Link]) -> Sequence[Link]:
         clean = [self._link(link) for link in links]
@@ -328,6 +368,17 @@ def _readable(value: Any) -> Any:
     return _thawed(value)
 
 
+def _object_in(value: Any) -> Mapping[str, Any] | None:
+    """Return the object that an attribute holds, as such or as JSON text; None for anything
+    else."""
+    if isinstance(value, str):
+        try:
+            value = loads(value)
+        except ValueError:
+            return None
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else None
+
+
 def _has_text(value: Any) -> bool:
     return isinstance(value, str) or (
         value is not None and not isinstance(value, (bool, int, float, bytes))
@@ -359,10 +410,14 @@ def _set(changes: dict[str, Any], name: str, before: Any, after: Any) -> None:
 
 
 def _copy(span: ReadableSpan, **changes: Any) -> ReadableSpan:
-    """Return a copy of an ended span with parts replaced; the counts of dropped items stay.
+    """Return a copy of a span with parts replaced; the counts of dropped items stay.
 
-    Source: opentelemetry-sdk 1.30 to 1.45, `ReadableSpan`, `BoundedAttributes`, `BoundedList`.
+    An open span is copied as if it had ended: nothing is set on the span itself, which its program
+    goes on writing to.
+    Source: opentelemetry-sdk 1.30 to 1.45, `Span`, `BoundedAttributes`, `BoundedList`.
     """
+    if isinstance(span, Span):
+        span = span._readable_span()
     copied = copy.copy(span)
     for name, value in changes.items():
         held = getattr(span, f"_{name}")

@@ -1,0 +1,154 @@
+"""Which attributes `collector-config/redact.yaml` masks, by its patterns and in a Collector."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv.foreign import holds_content, holds_object
+from agentool_otel.semconv.table import ATTRIBUTES
+from tests import content_names
+from tests.backends.servers import CONFIGS, collector, wait_for
+from tests.content_names import declared
+from tests.contract.content import recordings, spans_in
+from tests.export.receiver import HttpReceiver
+from tests.export.receiver import spans_in as spans_in_request
+
+CANARY = "what nobody may read"
+MASKED = "****"
+BESIDE = {core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE, agentool.METADATA}
+STRUCTURE = {
+    **dict.fromkeys(("gen_ai.agent.name", "gen_ai.tool.name", "gen_ai.request.model"), "a name"),
+    **dict.fromkeys(("gen_ai.prompt.name", "gen_ai.prompt.version", "llm.model_name"), "a name"),
+    **dict.fromkeys(("gen_ai.tool.call.id", "gen_ai.memory.record.id", "session.id"), "an id"),
+    **dict.fromkeys(("llm.cost.input", "llm.token_count.prompt", "llm.usage.total_tokens"), "7"),
+    agentool.TAGS: "a tag",
+    core.ERROR_TYPE: "TimeoutError",
+    "http.route": "/v1",
+}
+"""Attributes that pass."""
+
+
+@cache
+def _processor() -> dict[str, list[re.Pattern[str]]]:
+    text = (CONFIGS / "redact.yaml").read_text(encoding="utf-8")
+    read = yaml.safe_load(text)["processors"]["redaction"]
+    lists = ("blocked_key_patterns", "ignored_key_patterns")
+    return {name: [re.compile(it) for it in read[name]] for name in lists}
+
+
+def is_masked(key: str) -> bool:
+    """Whether the processor masks a key; what it ignores it does not look at."""
+    patterns = _processor()
+    if any(it.search(key) for it in patterns["ignored_key_patterns"]):
+        return False
+    return any(it.search(key) for it in patterns["blocked_key_patterns"])
+
+
+def names() -> list[str]:
+    """Return a name for each declaration."""
+    content = declared()
+    declarations = (*content.attributes, *content.objects)
+    whole = [it.replace("*", "any") + ("0" if it.endswith(".") else "") for it in declarations]
+    return [*whole, *(f"{it}.below" for it in whole if f"{it}." in declarations)]
+
+
+def test_the_patterns_are_those_of_the_declarations() -> None:
+    text = (CONFIGS / "redact.yaml").read_text(encoding="utf-8")
+    assert text == content_names.in_collector(text), "write it: python -m tests.content_names"
+
+
+def test_every_declared_name_is_masked() -> None:
+    assert [name for name in (*names(), *BESIDE) if not is_masked(name)] == []
+
+
+def test_in_recordings_and_conventions_exactly_content_is_masked() -> None:
+    spans = [span for path in recordings() for span in spans_in(path)]
+    recorded = {key for span in spans for key in span.attributes}
+    recorded |= {key for span in spans for event in span.events for key in event.attributes}
+    for key in {*recorded, *ATTRIBUTES, *STRUCTURE}:
+        assert is_masked(key) == (holds_content(key) or holds_object(key) or key in BESIDE), key
+
+
+# ------------------------------------------------------------------------------ a real Collector
+
+
+def _request(attributes: dict[str, str]) -> bytes:
+    """Return an OTLP/JSON request with attributes on a span and on its event."""
+    pairs = [{"key": key, "value": {"stringValue": it}} for key, it in attributes.items()]
+    listed = {"arrayValue": {"values": [{"stringValue": CANARY}]}}
+    nested = {"kvlistValue": {"values": [{"key": "a", "value": {"stringValue": CANARY}}]}}
+    structured = [{"key": "input", "value": listed}, {"key": "output", "value": nested}]
+    span = {
+        "traceId": "1" * 32,
+        "spanId": "2" * 16,
+        "name": "work",
+        "startTimeUnixNano": "1",
+        "endTimeUnixNano": "2",
+        "status": {"code": 2, "message": f"bad: {CANARY}"},
+        "attributes": [it for it in pairs if it["key"] not in ("input", "output")] + structured,
+        "events": [{"timeUnixNano": "1", "name": "event", "attributes": pairs}],
+    }
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
+
+
+def _together(folder: Path, *configs: str) -> str:
+    """Return one file of several, as the Collector joins them: lists are replaced."""
+    joined: dict[str, Any] = {}
+    for config in configs:
+        _add(yaml.safe_load((CONFIGS / config).read_text(encoding="utf-8")), joined)
+    file = folder / "together.yaml"
+    file.write_text(yaml.safe_dump(joined), encoding="utf-8")
+    return str(file)
+
+
+def _add(config: dict[str, Any], into: dict[str, Any]) -> None:
+    for name, value in config.items():
+        if isinstance(value, dict) and isinstance(into.get(name), dict):
+            _add(value, into[name])
+        else:
+            into[name] = value
+
+
+def _passed(folder: Path, *configs: str) -> Any:
+    """Return the span that a Collector sends on of one with every name there is."""
+    content = dict.fromkeys([*names(), *BESIDE], CANARY)
+    with (
+        HttpReceiver() as next_one,
+        collector(_together(folder, *configs), folder, NEXT_ENDPOINT=next_one.endpoint) as running,
+    ):
+        headers = {"content-type": "application/json"}
+        body = _request({**content, **STRUCTURE})
+        request = urllib.request.Request(f"{running.http}/v1/traces", body, headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.status == 200
+        assert wait_for(next_one.names)
+        [body] = next_one.bodies["/v1/traces"]
+    [span] = spans_in_request(body)
+    return span
+
+
+@pytest.mark.backends
+def test_a_collector_masks_every_declared_name_and_passes_structure(tmp_path: Path) -> None:
+    span = _passed(tmp_path, "redact.yaml")
+    span.status.message = ""
+    assert CANARY.encode() not in span.SerializeToString()
+    for attributes in (span.attributes, span.events[0].attributes):
+        values = {it.key: it.value.string_value for it in attributes}
+        assert {key: values[key] for key in STRUCTURE} == STRUCTURE
+        assert {values[key] for key in names()} == {MASKED}
+
+
+@pytest.mark.backends
+def test_with_the_second_file_the_status_is_empty_too(tmp_path: Path) -> None:
+    span = _passed(tmp_path, "redact.yaml", "redact-status.yaml")
+    assert span.status.code == 2
+    assert CANARY.encode() not in span.SerializeToString()

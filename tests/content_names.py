@@ -1,0 +1,158 @@
+"""Write which names hold content, from what the dialects declare.
+
+    python -m tests.content_names
+
+Into `agentool_otel/semconv/_content_names.py`, which every program looks names up in, and into the
+redaction processor of `collector-config/redact.yaml`, between the lines `# generated` and `# end`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from agentool_otel.dialects import dialects
+from agentool_otel.dialects.kit.dialect import Content
+from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv.table import (
+    ATTRIBUTES,
+    CONTENT,
+    NAMED_BY_US,
+    OURS,
+    PREFIXES,
+    RENAMES,
+    STRUCTURAL,
+)
+
+__all__ = ["COLLECTOR", "MODULE", "declared", "ignored", "in_collector", "module", "patterns"]
+
+ROOT = Path(__file__).parent.parent
+MODULE = ROOT / "agentool_otel" / "semconv" / "_content_names.py"
+COLLECTOR = ROOT / "collector-config" / "redact.yaml"
+_REGION = re.compile(r"^( *)# generated: (\w+)\n.*?^ *# end\n", re.M | re.S)
+_BESIDE = (core.EXCEPTION_MESSAGE, core.EXCEPTION_STACKTRACE, agentool.METADATA)
+"""What the Collector masks as well: errors quote what they were given, metadata are free text."""
+
+
+def declared() -> Content:
+    """Return all names that hold content: of the conventions, and of every dialect of ours."""
+    ours = [it.content for it in dialects() if type(it).__module__.startswith("agentool_otel.")]
+    older = {old for old, it in RENAMES.items() if it.new in CONTENT}
+    older |= {old for old, new in STRUCTURAL.items() if new in CONTENT}
+    of_prefixes = {prefix for prefix, it in PREFIXES.items() if it.content}
+    attributes = {*CONTENT, *older, *of_prefixes, *(it for one in ours for it in one.attributes)}
+    known = [it for it in (*ATTRIBUTES, *RENAMES) if it not in attributes]
+    return Content(
+        attributes=tuple(sorted(attributes)),
+        events=tuple(sorted({it for one in ours for it in one.events})),
+        objects=tuple(sorted({it for one in ours for it in one.objects} - attributes)),
+        keeps=tuple(sorted({*_covered(known, attributes), *(k for it in ours for k in it.keeps)})),
+    )
+
+
+def _covered(known: Iterable[str], attributes: set[str]) -> Iterable[str]:
+    """Yield the names of the conventions that hold no content and are covered by a declared one."""
+    pattern = re.compile("|".join(map(_regex, sorted(attributes))))
+    return (name for name in known if pattern.search(name))
+
+
+def _regex(name: str) -> str:
+    """Return a pattern, for RE2 as well, that finds the names that a declared one covers."""
+    return f"^{_tail(name)}"
+
+
+def _tail(name: str) -> str:
+    return _escaped(name) + ("" if name.endswith(".") else "$")
+
+
+def _escaped(name: str) -> str:
+    return name.replace(".", r"\.").replace("*", "[^.]+")
+
+
+# ------------------------------------------------------------------------------------- the module
+
+
+def module() -> str:
+    """Return the text of the module."""
+    content = declared()
+    parts = [
+        '"""Names that hold content, of every vocabulary.\n\n'
+        "Generated from the declarations of the dialects: `python -m tests.content_names`.\n"
+        '"""\n\nfrom __future__ import annotations\n\n'
+        '__all__ = ["ATTRIBUTES", "EVENTS", "KEEPS", "OBJECTS"]\n'
+    ]
+    for name, values in (
+        ("ATTRIBUTES", content.attributes),
+        ("EVENTS", content.events),
+        ("OBJECTS", content.objects),
+        ("KEEPS", content.keeps),
+    ):
+        lines = "".join(f'    "{value}",\n' for value in values)
+        parts.append(f"{name} = (\n{lines})\n")
+    return "\n".join(parts)
+
+
+# ---------------------------------------------------------------------------------- the Collector
+
+
+def patterns() -> list[str]:
+    """Return the patterns of the keys that the Collector masks, of each namespace together."""
+    content = declared()
+    by_namespace: dict[str, list[str]] = {}
+    for name in sorted({*content.attributes, *content.objects, *_BESIDE}):
+        namespace, dot, rest = name.partition(".")
+        start = _escaped(namespace) + r"\." if dot else ""
+        if name.startswith(_RENAMED):
+            start = f"({_escaped(OURS)})?{start}"
+        by_namespace.setdefault(start, []).append(_tail(rest if dot else name))
+    return [
+        f"^{start}({'|'.join(some)})"
+        for start, tails in sorted(by_namespace.items())
+        for some in _in_lines(tails)
+    ]
+
+
+def _in_lines(tails: list[str]) -> Iterable[list[str]]:
+    """Yield the items of a list in parts that fit a line."""
+    line: list[str] = []
+    for tail in tails:
+        if line and sum(map(len, line)) + len(tail) > _LINE:
+            yield line
+            line = []
+        line.append(tail)
+    yield line
+
+
+_LINE = 80
+_RENAMED = tuple(prefix.removeprefix(OURS) for prefix in NAMED_BY_US)
+"""Namespaces whose names stand behind ours in a generation that has no name for them."""
+
+
+def ignored() -> list[str]:
+    """Return the patterns of the keys that the Collector lets pass although one of those finds
+    them."""
+    return [_regex(name) for name in declared().keeps]
+
+
+_LISTS = {"blocked": patterns, "ignored": ignored}
+
+
+def in_collector(text: str) -> str:
+    """Return the Collector's configuration with its generated lists as they should be."""
+
+    def filled(region: re.Match[str]) -> str:
+        indent, name = region[1], region[2]
+        items = "".join(f"{indent}- '{it}'\n" for it in _LISTS[name]())
+        return f"{indent}# generated: {name}\n{items}{indent}# end\n"
+
+    return _REGION.sub(filled, text)
+
+
+def main() -> None:
+    MODULE.write_text(module(), encoding="utf-8")
+    COLLECTOR.write_text(in_collector(COLLECTOR.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Which names hold content: declared by the dialects, generated, and complete.
+
+The proof that a declaration is complete: a canary is put under every name that the source of a
+dialect has, in spans of that dialect. Where it is read as content, the name is one that holds it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import agentool_otel
+from agentool_otel.dialects import Dialect, Reader, classify, dialects
+from agentool_otel.dialects.kit.dialect import Content
+from agentool_otel.model.spans import SpanEvent, SpanRecord
+from agentool_otel.semconv import core, gen_ai
+from agentool_otel.semconv import openinference as oi
+from agentool_otel.semconv import traceloop as tl
+from agentool_otel.semconv.foreign import (
+    EVENT_KEEPS,
+    Names,
+    holds_content,
+    holds_object,
+    is_content_event,
+)
+from agentool_otel.semconv.table import ATTRIBUTES
+from tests import content_names
+from tests.contract.content import joined, recordings, spans_in, texts_in
+
+PACKAGE = Path(agentool_otel.__file__).parent
+INSTALLED = {it.name: it for it in dialects() if type(it).__module__.startswith("agentool_otel.")}
+
+NAMES_ALONE = {
+    # Lists of tools that were offered, by name.
+    *("gen_ai.agent.tools", "spring.ai.chat.client.tool.names"),
+    *("spring.ai.model.request.tool.names", "haystack.agent.tools"),
+    # Which skill or agent is called; arguments are made of it.
+    *("skill_name", "subagent_type"),
+    # A handoff's target, the class of an error.
+    *(core.ERROR_TYPE, "pydantic_ai.tool.failure_stage", "gen_ai.tool.error.type"),
+}
+"""Names that are read into a field of content, and hold a name."""
+
+
+def test_every_dialect_declares_its_content() -> None:
+    assert [it.name for it in INSTALLED.values() if type(it.content) is not Content] == []
+
+
+def test_the_generated_module_has_what_is_declared() -> None:
+    expected = content_names.module()
+    found = content_names.MODULE.read_text(encoding="utf-8")
+    assert found == expected, "write it with: python -m tests.content_names"
+
+
+def test_names_of_the_conventions_are_declared_once() -> None:
+    declared = [name for it in INSTALLED.values() for name in it.content.attributes]
+    assert [name for name in declared if name in ATTRIBUTES and ATTRIBUTES[name].content] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gen_ai.prompt.name", "gen_ai.prompt.version", "gen_ai.agent.name", "gen_ai.tool.name"),
+        *("gen_ai.request.model", "gen_ai.tool.call.id", "gen_ai.conversation.id", "session.id"),
+        *("gen_ai.usage.input_tokens", "llm.token_count.prompt", "llm.usage.total_tokens"),
+        *("llm.cost.input", "llm.model_name", "traceloop.entity.name", "ai.usage.inputTokens"),
+        *("agentops.entity.name", "mastra.span.type", "llm.openai.usage", "llm.openai.id"),
+        *("ai.observability.mcp.tool_name", "ai.observability.retrieval.num_contexts"),
+        *("input.mime_type", "llm.prompt_template.version", "db.query.text", "http.route"),
+    ],
+)
+def test_ids_names_counts_and_models_hold_no_content(name: str) -> None:
+    assert not holds_content(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("a.b", True),
+        ("a.b.c", False),
+        ("p.anything.below", True),
+        ("p", False),
+        ("x.one.y", True),
+        ("x.one.two.y", False),
+        ("x.y", False),
+        ("w.one.p.below", True),
+        ("w.one.p", False),
+        ("p.kept", False),
+        ("agentool.gen_ai.z", True),
+    ],
+)
+def test_a_name_is_whole_a_prefix_or_has_one_free_segment(name: str, found: bool) -> None:
+    names = Names(("a.b", "p.", "x.*.y", "w.*.p.", "gen_ai.z"), keeps=("p.kept",))
+    assert (name in names) is found
+    assert (name in names) is found  # from memory, too
+
+
+def test_names_that_are_never_the_same_take_bounded_memory() -> None:
+    names = Names(("p.",))
+    assert all(f"p.{n}" in names and f"q.{n}" not in names for n in range(10_000))
+    assert len(names._known) <= 4096
+
+
+# ----------------------------------------------------------------------------------- completeness
+
+CANARY = "Kanarienvogel"
+_MESSAGE = {"role": "user", "content": CANARY}
+_OBJECT = {
+    **_MESSAGE,
+    **dict.fromkeys(("input", "output", "text", "result", "query", "description"), CANARY),
+    "messages": [_MESSAGE],
+    "parts": [{"text": CANARY}],
+    "args": [CANARY],
+    "kwargs": {"q": CANARY},
+    "arguments": {"a": CANARY},
+    "documents": [{"content": CANARY}],
+}
+_TOOL = {"type": "function", "function": {"name": "f", "description": CANARY, "parameters": {}}}
+VALUES: list[Any] = [
+    *(CANARY, [CANARY], json.dumps(_OBJECT), json.dumps([_MESSAGE]), json.dumps(_TOOL)),
+    *(json.dumps([_OBJECT]), [_OBJECT], [_TOOL]),
+]
+_ROLES: list[dict[str, Any]] = [
+    {},
+    *({gen_ai.OPERATION_NAME: it} for it in ("chat", "execute_tool", "invoke_agent", "retrieval")),
+    *({oi.SPAN_KIND: it} for it in (oi.LLM, oi.TOOL, oi.AGENT, oi.RETRIEVER)),
+    *({tl.SPAN_KIND: it} for it in (tl.TOOL, tl.AGENT, tl.WORKFLOW)),
+]
+_SPANS = 10
+"""Different spans of a vocabulary that are tried."""
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_what_a_dialect_reads_as_content_is_known_to_hold_it(name: str) -> None:
+    dialect = INSTALLED[name]
+    spans = [*_recorded().get(name, ())][:_SPANS] or [_bare(role) for role in _ROLES]
+    missed = {
+        key
+        for key in sorted(_names_in(dialect) - NAMES_ALONE)
+        if not (holds_content(key) or holds_object(key))
+        for span in spans
+        if any(_reaches(dialect, span, key, value) for value in VALUES)
+    }
+    assert missed == set()
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_what_a_dialect_reads_of_events_is_known_to_hold_content(name: str) -> None:
+    for span in _recorded().get(name, ())[:_SPANS]:
+        for n, event in enumerate(span.events):
+            for key in event.attributes:
+                if not (is_content_event(event.name) and key not in EVENT_KEEPS):
+                    said = SpanEvent(event.name, event.time_ns, {**event.attributes, key: CANARY})
+                    events = [*span.events[:n], said, *span.events[n + 1 :]]
+                    read = INSTALLED[name].read(
+                        Reader(msgspec.structs.replace(span, events=events))
+                    )
+                    assert holds_content(key) or CANARY not in texts_in(read), (event.name, key)
+
+
+def _reaches(dialect: Dialect, span: SpanRecord, key: str, value: Any) -> bool:
+    attributes = {**span.attributes, key: value}
+    operation = dialect.read(Reader(msgspec.structs.replace(span, attributes=attributes)))
+    return any(CANARY in text for text in texts_in(operation))
+
+
+def _bare(attributes: dict[str, Any]) -> SpanRecord:
+    return SpanRecord("1" * 32, "2" * 16, name="a", attributes=dict(attributes))
+
+
+@cache
+def _recorded() -> dict[str | None, list[SpanRecord]]:
+    """Return spans of each dialect, one of each operation, scope and name."""
+    found: dict[str | None, dict[Any, SpanRecord]] = {}
+    for path in recordings():
+        for span in joined(spans_in(path)):
+            name, operation = classify(span)
+            kind = (type(operation), span.scope, re.sub(r"\W.*", "", span.name))
+            found.setdefault(name, {}).setdefault(kind, span)
+    return {name: list(spans.values()) for name, spans in found.items()}
+
+
+def _names_in(dialect: Dialect) -> set[str]:
+    """Return the names of attributes in the source of a dialect, and those its spans have."""
+    module = sys.modules[type(dialect).__module__]
+    own = Path(str(module.__file__))
+    files = [own] if own.parent.name == "dialects" else [*own.parent.glob("*.py")]
+    names = {name for file in files for name in _literals(file)}
+    names |= {it for of in (oi, tl) for it in vars(of).values() if isinstance(it, str)}
+    names |= {key for span in _recorded().get(dialect.name, ())[:_SPANS] for key in span.attributes}
+    return {whole for name in names for whole in _completed(name)}
+
+
+@cache
+def _literals(file: Path) -> frozenset[str]:
+    strings = (
+        node.value
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return frozenset(it for it in strings if re.fullmatch(r"[A-Za-z_][\w.:\-]*", it))
+
+
+def _completed(name: str) -> Iterator[str]:
+    """Yield a name; of a prefix, names that it may begin."""
+    if name.endswith("."):
+        yield from (name + end for end in ("0", "content", "0.content", "0.description"))
+    elif name.isidentifier() or "." in name or ":" in name:
+        yield name
