@@ -58,7 +58,7 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
     with ExitStack() as stack:
         if route == "collector":
             running = stack.enter_context(collector("local.yaml", folder / "collector"))
-            url = stack.enter_context(prometheus(folder / "prometheus", running.metrics))
+            url = stack.enter_context(prometheus(folder / "prometheus", running))
             metrics = f"{running.http}/v1/metrics"
         else:
             url = stack.enter_context(prometheus(folder / "prometheus"))
