@@ -33,8 +33,8 @@ from tests.backends.workload import Measured, Route, workload
 
 pytestmark = pytest.mark.backends
 NOW = "2026-10"
-SENT = [(generation, route) for generation in (NOW, "2026-08", "1.41")
-        for route in ("direct", "collector")]  # fmt: skip
+SENT = [*((generation, route) for generation in (NOW, "2026-08", "1.41")
+          for route in ("direct", "collector")), (NOW, "spans")]  # fmt: skip
 NOT_COUNTED_BEFORE = {"cached (part of the input)", "reasoning (part of the output)"}
 
 

@@ -1,4 +1,5 @@
-"""Real programs whose metrics reach a real Prometheus, by themselves or through the Collector."""
+"""Real programs in a real Prometheus: their metrics, sent there or through the Collector, or the
+figures that the Collector makes of their spans."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tests.pages._model import the_model
 
 __all__ = ["Measured", "Route", "workload"]
 
-Route = Literal["direct", "collector"]
+Route = Literal["direct", "collector", "spans"]
 _ROOT = Path(__file__).parent.parent.parent
 _PROGRAMS = (
     "tests/pages/programs/decorated.py",
@@ -54,15 +55,29 @@ class Measured(NamedTuple):
 
 @contextmanager
 def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]:
-    """Run the programs to their ends, one after the other, with what takes their metrics."""
+    """Run the programs to their ends, one after the other, with what takes their metrics.
+
+    Args:
+        generation: of the conventions.
+        route: `spans` is that of programs that send no metrics, through `metrics.yaml`.
+        folder: for what servers and programs write.
+    """
     with ExitStack() as stack:
-        if route == "collector":
-            running = stack.enter_context(collector("local.yaml", folder / "collector"))
-            url = stack.enter_context(prometheus(folder / "prometheus", running))
-            metrics = f"{running.http}/v1/metrics"
-        else:
+        if route == "direct":
             url = stack.enter_context(prometheus(folder / "prometheus"))
-            metrics = f"{url}/api/v1/otlp/v1/metrics"
+            sent = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{url}/api/v1/otlp/v1/metrics"}
+        else:
+            file = "metrics.yaml" if route == "spans" else "local.yaml"
+            running = stack.enter_context(
+                collector(file, folder / "collector", FLUSH_INTERVAL="1s")
+            )
+            url = stack.enter_context(prometheus(folder / "prometheus", running))
+            sent = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{running.http}/v1/metrics"}
+            if route == "spans":
+                sent = {
+                    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{running.http}/v1/traces",
+                    "OTEL_METRICS_EXPORTER": "none",
+                }
         model = stack.enter_context(the_model())
         clean = {name: it for name, it in os.environ.items() if not name.startswith(_SETTINGS)}
         environ = {
@@ -70,7 +85,7 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
             **model.env(),
             "AGENTOOL_SEMCONV": generation,
             "AGENTOOL_DIR": str(folder / "recorded"),
-            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": metrics,
+            **sent,
         }
         for program in _PROGRAMS:
             command = [sys.executable, "-m", "agentool_otel", "run", "--", sys.executable]
