@@ -37,6 +37,7 @@ class Measured(NamedTuple):
 
     generation: str
     """Of the conventions."""
+    route: Route
     url: str
     """Of the Prometheus that has their metrics."""
     spans: list[SpanRecord]
@@ -63,21 +64,18 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
         folder: for what servers and programs write.
     """
     with ExitStack() as stack:
+        running = None
+        metrics = {"OTEL_METRICS_EXPORTER": "none"}
         if route == "direct":
             url = stack.enter_context(prometheus(folder / "prometheus"))
-            sent = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{url}/api/v1/otlp/v1/metrics"}
+            metrics = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{url}/api/v1/otlp/v1/metrics"}
         else:
             file = "metrics.yaml" if route == "spans" else "local.yaml"
-            running = stack.enter_context(
-                collector(file, folder / "collector", FLUSH_INTERVAL="1s")
-            )
+            environ = {"FLUSH_INTERVAL": "1s"}
+            running = stack.enter_context(collector(file, folder / "collector", **environ))
             url = stack.enter_context(prometheus(folder / "prometheus", running))
-            sent = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{running.http}/v1/metrics"}
-            if route == "spans":
-                sent = {
-                    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{running.http}/v1/traces",
-                    "OTEL_METRICS_EXPORTER": "none",
-                }
+            if route == "collector":
+                metrics = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{running.http}/v1/metrics"}
         model = stack.enter_context(the_model())
         clean = {name: it for name, it in os.environ.items() if not name.startswith(_SETTINGS)}
         environ = {
@@ -85,7 +83,7 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
             **model.env(),
             "AGENTOOL_SEMCONV": generation,
             "AGENTOOL_DIR": str(folder / "recorded"),
-            **sent,
+            **metrics,
         }
         for program in _PROGRAMS:
             command = [sys.executable, "-m", "agentool_otel", "run", "--", sys.executable]
@@ -98,7 +96,31 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
                 text=True,
             )
             assert done.returncode == 0, done.stderr
-        measured = Measured(generation, url, [*open_source(folder / "recorded").spans()])
-        last = '{gen_ai_provider_name="anthropic"}'  # what the last program sent
-        assert wait_for(lambda: measured.ask("query", query=last)["result"])
+        if running is not None and route == "spans":
+            _post(folder / "recorded", f"{running.http}/v1/traces")
+        measured = Measured(generation, route, url, [*open_source(folder / "recorded").spans()])
+        assert wait_for(lambda: _all_counted(measured))
         yield measured
+
+
+def _all_counted(measured: Measured) -> bool:
+    """Return whether every model call and run of the spans is in the figures."""
+    calls = '__name__=~"gen_ai_client_(inference|operation)_duration_seconds_count"'
+    wanted = {f'{calls}, gen_ai_operation_name="chat"': len([*measured.of("chat")])}
+    if measured.generation != "1.41":  # has no metrics of agents
+        runs = '__name__="gen_ai_invoke_agent_duration_seconds_count"'
+        wanted[runs] = len([*measured.of("invoke_agent")])
+    for series, count in wanted.items():
+        found = measured.ask("query", query=f"sum({{{series}}})")["result"]
+        if not found or float(found[0]["value"][1]) != count:
+            return False
+    return True
+
+
+def _post(recorded: Path, url: str) -> None:
+    """Send what was recorded, a request for each line."""
+    for file in sorted(recorded.glob("*.jsonl")):
+        for line in file.read_bytes().splitlines():
+            request = urllib.request.Request(url, line, {"content-type": "application/json"})
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                assert answer.status == 200
