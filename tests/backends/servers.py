@@ -62,10 +62,10 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def collector(config: str, folder: Path, **environ: str) -> Generator[Collector]:
-    """Run the Collector with a file of `collector-config/` until the block ends.
+    """Run the Collector with files of `collector-config/` until the block ends.
 
     Args:
-        config: name of the file.
+        config: name of the file; further ones go over it, after a space.
         folder: for what it writes.
         environ: further variables that the file reads.
     """
@@ -80,7 +80,8 @@ def collector(config: str, folder: Path, **environ: str) -> Generator[Collector]
         "QUEUE_DIR": str(folder / "queue"),
         **environ,
     }
-    command = [str(built("collector")), f"--config={CONFIGS / config}"]
+    files = [f"--config={CONFIGS / file}" for file in config.split()]
+    command = [str(built("collector")), *files]
     healthy = answers(f"http://127.0.0.1:{health}")
     with server(command, folder, healthy, **places) as process:
         yield Collector(

@@ -119,8 +119,7 @@ def test_what_was_acknowledged_arrives_after_a_kill(file: str, tmp_path: Path) -
         running.process.kill()
         running.process.wait()
 
-    waiting = b"".join(it.read_bytes() for it in (tmp_path / "queue").iterdir())
-    assert (CONTENT.encode() in waiting) is (file != "redact.yaml")
+    assert (CONTENT.encode() in queued(tmp_path)) is (file != "redact.yaml")
 
     with (
         next_hop(file, port) as requests,
@@ -141,6 +140,11 @@ def test_what_was_acknowledged_arrives_after_a_kill(file: str, tmp_path: Path) -
         assert_every_call_once(tmp_path / "archive")
 
 
+def queued(folder: Path) -> bytes:
+    """Return all that waits on disk."""
+    return b"".join(it.read_bytes() for it in (folder / "queue").iterdir())
+
+
 def decided(running: Collector) -> float:
     """Return how many runs were decided and have left the memory."""
     if own(running, "otelcol_processor_tail_sampling_sampling_traces_on_memory"):
@@ -155,6 +159,23 @@ def assert_every_call_once(folder: Path) -> None:
         for document in documents
     ]
     assert calls == [[f"c{number}" for number in range(1, SPANS)]] * RUNS
+
+
+def test_with_redact_status_no_description_of_an_error_is_queued_or_sent(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    files = "redact.yaml redact-status.yaml"
+    failed = {**span(0, 1), "status": {"code": 2, "message": f"cannot read {CONTENT}"}}
+    with collector(files, tmp_path, **to(port)) as running:
+        assert status_of(running, failed) == 200
+        running.process.kill()
+        running.process.wait()
+    assert CONTENT.encode() not in queued(tmp_path)
+    with next_hop(files, port) as requests, collector(files, tmp_path, **to(port)):
+        assert wait_for(requests)
+        (request,) = requests()
+    assert CONTENT.encode() not in request
+    (sent,) = spans_in(request)
+    assert sent.status.code == 2
 
 
 def test_tail_sampling_decides_when_it_is_stopped(tmp_path: Path) -> None:
