@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -21,7 +22,6 @@ from tests.backends.servers import (
     CONFIGS,
     Collector,
     collector,
-    free_ports,
     prometheus,
     wait_for,
 )
@@ -84,9 +84,29 @@ def own(running: Collector, name: str) -> float:
     return sum(map(float, series))
 
 
+class Refusing:
+    """A port that refuses connections and that no other program gets, until it is closed."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.port: int = self._socket.getsockname()[1]
+        self.close = self._socket.close
+
+
+@pytest.fixture
+def down() -> Iterator[Refusing]:
+    """A next hop that is down."""
+    port = Refusing()
+    yield port
+    port.close()
+
+
 @contextmanager
-def next_hop(file: str, port: int) -> Iterator[Callable[[], list[bytes]]]:
-    """Run what a file sends to, and give what returns the requests that arrived."""
+def next_hop(file: str, down: Refusing) -> Iterator[Callable[[], list[bytes]]]:
+    """Run the next hop that was down, and give what returns the requests that arrived."""
+    port = down.port
+    down.close()
     if file == "local.yaml":
         with GrpcReceiver(port=port, limit=64 << 20) as store:
             yield lambda: store.requests
@@ -99,20 +119,21 @@ def ids(requests: list[bytes]) -> Counter[str]:
     return Counter(it.span_id.hex() for request in requests for it in spans_in(request))
 
 
-def to(port: int, **environ: str) -> dict[str, str]:
+def to(down: Refusing, **environ: str) -> dict[str, str]:
     """Return the variables that make a next hop of a port."""
     return {
-        "NEXT_ENDPOINT": f"http://127.0.0.1:{port}",
-        "STORE_ENDPOINT": f"127.0.0.1:{port}",
+        "NEXT_ENDPOINT": f"http://127.0.0.1:{down.port}",
+        "STORE_ENDPOINT": f"127.0.0.1:{down.port}",
         **environ,
     }
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_what_was_acknowledged_arrives_after_a_kill(file: str, tmp_path: Path) -> None:
-    (port,) = free_ports(1)
+def test_what_was_acknowledged_arrives_after_a_kill(
+    file: str, tmp_path: Path, down: Refusing
+) -> None:
     sent = [[span(run, number) for number in range(SPANS)] for run in range(RUNS)]
-    with collector(file, tmp_path, **to(port, **KEEP_ALL)) as running:
+    with collector(file, tmp_path, **to(down, **KEEP_ALL)) as running:
         assert {status_of(running, *spans) for spans in sent} == {200}
         if file == "tail-sampling.yaml":  # an undecided run is not kept, as its header states
             assert wait_for(lambda: decided(running) == RUNS)
@@ -122,8 +143,8 @@ def test_what_was_acknowledged_arrives_after_a_kill(file: str, tmp_path: Path) -
     assert (CONTENT.encode() in queued(tmp_path)) is (file != "redact.yaml")
 
     with (
-        next_hop(file, port) as requests,
-        collector(file, tmp_path, **to(port, **KEEP_ALL)) as running,
+        next_hop(file, down) as requests,
+        collector(file, tmp_path, **to(down, **KEEP_ALL)) as running,
     ):
         expected = {it["spanId"] for spans in sent for it in spans}
         wait_for(lambda: ids(requests()).keys() >= expected, 60)
@@ -161,16 +182,17 @@ def assert_every_call_once(folder: Path) -> None:
     assert calls == [[f"c{number}" for number in range(1, SPANS)]] * RUNS
 
 
-def test_with_redact_status_no_description_of_an_error_is_queued_or_sent(tmp_path: Path) -> None:
-    (port,) = free_ports(1)
+def test_with_redact_status_no_description_of_an_error_is_queued_or_sent(
+    tmp_path: Path, down: Refusing
+) -> None:
     files = "redact.yaml redact-status.yaml"
     failed = {**span(0, 1), "status": {"code": 2, "message": f"cannot read {CONTENT}"}}
-    with collector(files, tmp_path, **to(port)) as running:
+    with collector(files, tmp_path, **to(down)) as running:
         assert status_of(running, failed) == 200
         running.process.kill()
         running.process.wait()
     assert CONTENT.encode() not in queued(tmp_path)
-    with next_hop(files, port) as requests, collector(files, tmp_path, **to(port)):
+    with next_hop(files, down) as requests, collector(files, tmp_path, **to(down)):
         assert wait_for(requests)
         (request,) = requests()
     assert CONTENT.encode() not in request
@@ -178,27 +200,27 @@ def test_with_redact_status_no_description_of_an_error_is_queued_or_sent(tmp_pat
     assert sent.status.code == 2
 
 
-def test_tail_sampling_decides_when_it_is_stopped(tmp_path: Path) -> None:
-    (port,) = free_ports(1)
-    environ = to(port, SHARE_PERCENT="100", DECISION_WAIT="1h")
+def test_tail_sampling_decides_when_it_is_stopped(tmp_path: Path, down: Refusing) -> None:
+    environ = to(down, SHARE_PERCENT="100", DECISION_WAIT="1h")
     with collector("tail-sampling.yaml", tmp_path, **environ) as running:
         assert status_of(running, *(span(0, number) for number in range(1, SPANS))) == 200
     with (
-        next_hop("tail-sampling.yaml", port) as requests,
+        next_hop("tail-sampling.yaml", down) as requests,
         collector("tail-sampling.yaml", tmp_path, **environ),
     ):
         assert wait_for(lambda: len(ids(requests())) == SPANS - 1)
 
 
 @pytest.mark.parametrize("file", ["local.yaml", "redact.yaml"])
-def test_a_full_queue_refuses_and_keeps_what_it_has(file: str, tmp_path: Path) -> None:
-    (port,) = free_ports(1)
-    environ = to(port, QUEUE_BYTES="1000000")
+def test_a_full_queue_refuses_and_keeps_what_it_has(
+    file: str, tmp_path: Path, down: Refusing
+) -> None:
+    environ = to(down, QUEUE_BYTES="1000000")
     spans = [span(run, 1, padding=100_000) for run in range(15)]
     with collector(file, tmp_path, **environ) as running:
         statuses = {it["spanId"]: status_of(running, it) for it in spans}
         assert set(statuses.values()) == {200, 503}
-        with next_hop(file, port) as requests:
+        with next_hop(file, down) as requests:
             acknowledged = {id for id, status in statuses.items() if status == 200}
             wait_for(lambda: ids(requests()).keys() >= acknowledged, 60)
             assert ids(requests()).keys() >= acknowledged
@@ -206,10 +228,11 @@ def test_a_full_queue_refuses_and_keeps_what_it_has(file: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("file", ["local.yaml", "redact.yaml"])
-def test_a_span_of_megabytes_goes_on_with_those_beside_it(file: str, tmp_path: Path) -> None:
-    (port,) = free_ports(1)
+def test_a_span_of_megabytes_goes_on_with_those_beside_it(
+    file: str, tmp_path: Path, down: Refusing
+) -> None:
     large = span(0, 0, padding=8 << 20)
-    with next_hop(file, port) as requests, collector(file, tmp_path, **to(port)) as running:
+    with next_hop(file, down) as requests, collector(file, tmp_path, **to(down)) as running:
         for _ in range(2):  # the second one finds a batch that waits
             assert status_of(running, span(1, 1)) == 200
             assert status_of(running, span(0, 1), large, span(0, 2)) == 200
@@ -217,8 +240,8 @@ def test_a_span_of_megabytes_goes_on_with_those_beside_it(file: str, tmp_path: P
         assert len(ids(requests())) == 4
 
 
-def test_the_archive_goes_on_in_new_files_and_over_restarts(tmp_path: Path) -> None:
-    environ = to(9, ARCHIVE_FILE_MB="1")
+def test_the_archive_goes_on_in_new_files_and_over_restarts(tmp_path: Path, down: Refusing) -> None:
+    environ = to(down, ARCHIVE_FILE_MB="1")
     for half in (range(RUNS // 2), range(RUNS // 2, RUNS)):
         with collector("local.yaml", tmp_path, **environ) as running:
             for run in half:
@@ -253,8 +276,8 @@ QUIET: dict[str, list[str]] = {name: [] for name in rules()}
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_alerts_tell_of_a_queue_that_fills(file: str, tmp_path: Path) -> None:
-    environ = to(9, **KEEP_ALL, QUEUE_BYTES="1000000")
+def test_alerts_tell_of_a_queue_that_fills(file: str, tmp_path: Path, down: Refusing) -> None:
+    environ = to(down, **KEEP_ALL, QUEUE_BYTES="1000000")
     exporter = "otlp_grpc/store" if file == "local.yaml" else "otlp_http/next"
     expected = {**QUIET, "CollectorQueueNearlyFull": [exporter]}
     with (
