@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -231,6 +233,33 @@ def test_metrics_counts_calls_and_tokens_of_another_sdk(tmp_path: Path) -> None:
                 assert wait_for(partial(counted, times)), scraped(running.metrics)
             assert calls(running.metrics, model_calls, gen_ai_operation_name="chat") > 0
             assert wait_for(lambda: len(next_one.names()) == 2 * len(spans))
+
+
+def test_metrics_adds_up_tokens_that_arrive_at_the_same_time(tmp_path: Path) -> None:
+    values: dict[str, Any] = {
+        "gen_ai.operation.name": {"stringValue": "chat"},
+        "gen_ai.usage.input_tokens": {"intValue": "1"},
+    }
+    call = {
+        "traceId": "1" * 32,
+        "name": "chat",
+        "startTimeUnixNano": "1",
+        "endTimeUnixNano": "2",
+        "attributes": [{"key": key, "value": value} for key, value in values.items()],
+    }
+
+    def body(number: int) -> bytes:
+        spans = [{**call, "spanId": f"{number:016x}"}]
+        return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
+
+    with HttpReceiver() as next_one:
+        environ = {"NEXT_ENDPOINT": next_one.endpoint, "FLUSH_INTERVAL": "1s"}
+        with collector("metrics.yaml", tmp_path, **environ) as running:
+            with ThreadPoolExecutor(16) as pool:
+                for number in range(1, 401):
+                    pool.submit(post, f"{running.http}/v1/traces", body(number))
+            total = "gen_ai_client_inference_usage_input_tokens_total"
+            assert wait_for(lambda: calls(running.metrics, total) == 400)
 
 
 def post(url: str, body: bytes) -> None:
