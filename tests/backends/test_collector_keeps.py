@@ -9,7 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ def down() -> Iterator[Refusing]:
 
 
 @contextmanager
-def next_hop(file: str, down: Refusing) -> Iterator[Callable[[], list[bytes]]]:
+def next_hop(file: str, down: Refusing) -> Generator[Callable[[], list[bytes]]]:
     """Run the next hop that was down, and give what returns the requests that arrived."""
     port = down.port
     down.close()
@@ -227,6 +227,16 @@ def test_a_full_queue_refuses_and_keeps_what_it_has(
             assert wait_for(lambda: status_of(running, span(99, 1)) == 200)
 
 
+def test_tail_sampling_waits_while_the_queue_is_full(tmp_path: Path, down: Refusing) -> None:
+    environ = to(down, **KEEP_ALL, QUEUE_BYTES="1000000")
+    with collector("tail-sampling.yaml", tmp_path, **environ) as running:
+        for run in range(15):
+            assert status_of(running, span(run, 0, padding=100_000)) == 200
+        assert wait_for(lambda: own(running, "otelcol_exporter_queue_size") > 800_000)
+        with next_hop("tail-sampling.yaml", down) as requests:
+            assert wait_for(lambda: len(ids(requests())) == 15, 60)
+
+
 @pytest.mark.parametrize("file", ["local.yaml", "redact.yaml"])
 def test_a_span_of_megabytes_goes_on_with_those_beside_it(
     file: str, tmp_path: Path, down: Refusing
@@ -276,7 +286,7 @@ QUIET: dict[str, list[str]] = {name: [] for name in rules()}
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_alerts_tell_of_a_queue_that_fills(file: str, tmp_path: Path, down: Refusing) -> None:
+def test_an_alert_fires_when_a_queue_fills(file: str, tmp_path: Path, down: Refusing) -> None:
     environ = to(down, **KEEP_ALL, QUEUE_BYTES="1000000")
     exporter = "otlp_grpc/store" if file == "local.yaml" else "otlp_http/next"
     expected = {**QUIET, "CollectorQueueNearlyFull": [exporter]}
@@ -300,7 +310,7 @@ def own_metrics_are_scraped(url: str) -> bool:
         return bool(json.load(it)["data"]["result"])
 
 
-def test_an_alert_tells_of_what_the_next_hop_refuses_for_good(tmp_path: Path) -> None:
+def test_an_alert_fires_when_the_next_hop_refuses_for_good(tmp_path: Path) -> None:
     with (
         HttpReceiver(status=401) as next_one,
         collector("redact.yaml", tmp_path, NEXT_ENDPOINT=next_one.endpoint) as running,

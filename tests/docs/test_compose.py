@@ -14,8 +14,8 @@ CONFIGS = ROOT / "collector-config"
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 PROFILES = {"jaeger": ["jaeger"],
-            "grafana": ["volumes", "collector", "tempo", "prometheus", "grafana"]}  # fmt: skip
-SERVERS = [name for name in SERVICES if name != "volumes"]
+            "grafana": ["prepare", "collector", "tempo", "prometheus", "grafana"]}  # fmt: skip
+SERVERS = [name for name in SERVICES if name != "prepare"]
 """All but the container that prepares the volumes, and ends."""
 
 
@@ -85,26 +85,26 @@ def test_no_server_runs_as_root(name: str) -> None:
 
 
 def test_volumes_belong_to_their_server_before_it_starts() -> None:
-    prepares = SERVICES["volumes"]
+    prepares = SERVICES["prepare"]
     command = " ".join(prepares["command"]).replace("\n", " ")
     owners = {
         place: with_defaults(prepares["environment"]["COLLECTOR_USER"]) if "$" in owner else owner
         for owner, places in re.findall(r'chown -R "?([$\w:]+)"?((?: /\w+)+)', command)
         for place in places.split()
     }
-    given = {source: owners[place] for place, source in mounts("volumes").items()}
+    given = {source: owners[place] for place, source in mounts("prepare").items()}
     for name in SERVERS:
         written = {it for it in mounts(name).values() if "collector-config" not in it}
         for source in written:
             assert given[source] == with_defaults(SERVICES[name]["user"]), (name, source)
         if written:
-            condition = SERVICES[name]["depends_on"]["volumes"]["condition"]
+            condition = SERVICES[name]["depends_on"]["prepare"]["condition"]
             assert condition == "service_completed_successfully"
     assert COMPOSE["volumes"].keys() == given.keys() - {"./archive"}
 
 
 def test_the_root_that_prepares_volumes_has_no_network_and_two_capabilities() -> None:
-    prepares = SERVICES["volumes"]
+    prepares = SERVICES["prepare"]
     assert prepares["network_mode"] == "none"
     assert prepares["cap_drop"] == ["ALL"]
     assert prepares["cap_add"] == ["CHOWN", "DAC_READ_SEARCH"]
