@@ -204,6 +204,8 @@ def test_tail_sampling_decides_when_it_is_stopped(tmp_path: Path, down: Refusing
     environ = to(down, SHARE_PERCENT="100", DECISION_WAIT="1h")
     with collector("tail-sampling.yaml", tmp_path, **environ) as running:
         assert status_of(running, *(span(0, number) for number in range(1, SPANS))) == 200
+        in_memory = "otelcol_processor_tail_sampling_sampling_traces_on_memory"
+        assert wait_for(lambda: own(running, in_memory) == 1)
     with (
         next_hop("tail-sampling.yaml", down) as requests,
         collector("tail-sampling.yaml", tmp_path, **environ),
