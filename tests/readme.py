@@ -241,6 +241,22 @@ def _names() -> str:
     )
 
 
+def _collector() -> str:
+    """Of each variable of the Collector's files: its default, and the files that read it."""
+    defaults: dict[tuple[str, str], list[str]] = {}
+    for file in sorted((ROOT / "collector-config").glob("*.yaml")):
+        found = re.findall(r"\$\{env:(\w+):-([^}]*)\}", file.read_text(encoding="utf-8"))
+        for variable in dict.fromkeys(found):
+            defaults.setdefault(variable, []).append(file.stem)
+    return _table(
+        ("variable", "default", "read by"),
+        (
+            (f"`{name}`", f"`{default}`", ", ".join(f"`{it}`" for it in files))
+            for (name, default), files in sorted(defaults.items())
+        ),
+    )
+
+
 _TYPES = {
     "s": "string", "s[]": "strings", "i": "integer", "d": "double", "b": "boolean", "e": "word",
     "any": "any value",
@@ -249,6 +265,7 @@ _TYPES = {
 TABLES: dict[str, Callable[[], str]] = {
     "frameworks": _frameworks,
     "assertions": _assertions,
+    "collector": _collector,
     "containers": _containers,
     "converters": _converters,
     "dialects": _dialects,

@@ -1,13 +1,14 @@
 """Real servers for the tests: the Collector, Jaeger and Prometheus, built from pinned Go modules.
 
 Each folder of `go/` holds one `go.mod` and its `go.sum`; `go/collector` holds the sources too,
-which the Collector's own builder made of `builder.yaml`:
+which the Collector's own builder made of `builder.yaml`, in a folder `collector`:
 
-    builder --config=builder.yaml --skip-compilation && go mod tidy -e
+    builder --config=builder.yaml --skip-compilation --skip-get-modules
+    go mod tidy -e
 
-`-e`, since modules that only tests of the Collector import cannot be had everywhere. A binary is
-built once per machine, into a cache outside the checkout, and again where anything pinned or the Go
-version has changed.
+A new component is also a line among the `require`s of `go.mod`. `-e`, since modules that only tests
+of the Collector import cannot be had everywhere. A binary is built once per machine, into a cache
+outside the checkout, and again where anything pinned or the Go version has changed.
 """
 
 from __future__ import annotations

@@ -43,9 +43,12 @@ class Collector(NamedTuple):
     grpc: str
     """The same for gRPC, as `grpc://`."""
     metrics: str
-    """Where its figures can be scraped, if its configuration has that."""
+    """Where the figures of programs can be scraped, if its configuration has that."""
+    own_metrics: str
+    """Where its own figures can be scraped."""
     folder: Path
     """What it writes lies here, in `archive/` and `queue/`."""
+    process: subprocess.Popen[bytes]
 
 
 def free_ports(count: int) -> list[int]:
@@ -59,29 +62,35 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def collector(config: str, folder: Path, **environ: str) -> Generator[Collector]:
-    """Run the Collector with a file of `collector-config/` until the block ends.
+    """Run the Collector with files of `collector-config/` until the block ends.
 
     Args:
-        config: name of the file.
+        config: name of the file; further ones go over it, after a space.
         folder: for what it writes.
         environ: further variables that the file reads.
     """
-    http, grpc, metrics = free_ports(3)
+    http, grpc, metrics, own_metrics, health = free_ports(5)
     places = {
         "OTLP_HTTP_PORT": str(http),
         "OTLP_GRPC_PORT": str(grpc),
         "METRICS_LISTEN": f"127.0.0.1:{metrics}",
+        "OWN_METRICS_PORT": str(own_metrics),
+        "HEALTH_PORT": str(health),
         "ARCHIVE_DIR": str(folder / "archive"),
         "QUEUE_DIR": str(folder / "queue"),
         **environ,
     }
-    command = [str(built("collector")), f"--config={CONFIGS / config}"]
-    with server(command, folder, _listens_on(http), **places):
+    files = [f"--config={CONFIGS / file}" for file in config.split()]
+    command = [str(built("collector")), *files]
+    healthy = answers(f"http://127.0.0.1:{health}")
+    with server(command, folder, healthy, **places) as process:
         yield Collector(
             f"http://127.0.0.1:{http}",
             f"grpc://127.0.0.1:{grpc}",
             f"http://127.0.0.1:{metrics}/metrics",
+            f"http://127.0.0.1:{own_metrics}/metrics",
             folder,
+            process,
         )
 
 
@@ -116,20 +125,27 @@ def jaeger(folder: Path) -> Generator[Jaeger]:
 
 
 @contextmanager
-def prometheus(folder: Path, scraped: str = "http://127.0.0.1:9/metrics") -> Generator[str]:
+def prometheus(folder: Path, scraped: Collector | None = None) -> Generator[str]:
     """Run Prometheus with its file of `collector-config/` and the alerts, and give its URL; it
     takes OTLP too.
 
     Args:
         folder: for what it writes.
-        scraped: URL of the Collector's figures; nothing is there unless given. Asked, as the rules
-            are, every second and not every 15.
+        scraped: the Collector whose figures it scrapes. Scrapes and rules run every second, not
+            every 15.
     """
     (port,) = free_ports(1)
     url = f"http://127.0.0.1:{port}"
     folder.mkdir(parents=True, exist_ok=True)
     said = (CONFIGS / "prometheus.yaml").read_text()
-    for ours, theirs in (("collector:8889", scraped.split("/")[2]), (": 15s", ": 1s")):
+    metrics, own_metrics = ("http://127.0.0.1:9/metrics",) * 2
+    if scraped is not None:
+        metrics, own_metrics = scraped.metrics, scraped.own_metrics
+    for ours, theirs in (
+        ("collector:8889", metrics.split("/")[2]),
+        ("collector:8890", own_metrics.split("/")[2]),
+        (": 15s", ": 1s"),
+    ):
         assert ours in said
         said = said.replace(ours, theirs)
     (folder / "prometheus.yaml").write_text(said)
@@ -149,8 +165,8 @@ def prometheus(folder: Path, scraped: str = "http://127.0.0.1:9/metrics") -> Gen
 @contextmanager
 def server(
     command: list[str], folder: Path, ready: Callable[[], bool], **environ: str
-) -> Generator[None]:
-    """Run a server in a folder until the block ends; what it says is in `log` there."""
+) -> Generator[subprocess.Popen[bytes]]:
+    """Run a server in a folder until the block ends, and give its process; `log` has its output."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "log"
     with open(log, "ab") as said:
@@ -163,7 +179,7 @@ def server(
             if process.poll() is not None or time.monotonic() > until:
                 pytest.fail(f"{command[0]} does not run:\n{log.read_text()[-4000:]}")
             time.sleep(0.05)
-        yield
+        yield process
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -171,17 +187,6 @@ def server(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _listens_on(port: int) -> Callable[[], bool]:
-    def listens() -> bool:
-        try:
-            socket.create_connection(("127.0.0.1", port), 0.2).close()
-        except OSError:
-            return False
-        return True
-
-    return listens
 
 
 def answers(url: str) -> Callable[[], bool]:

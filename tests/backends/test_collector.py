@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +41,10 @@ def scraped(url: str) -> str:
         return str(answer.read().decode())
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_it_is_valid(file: str) -> None:
-    command = [str(built("collector")), "validate", f"--config={CONFIGS / file}"]
+@pytest.mark.parametrize("files", [*FILES, "redact.yaml redact-status.yaml"])
+def test_it_is_valid(files: str) -> None:
+    configs = [f"--config={CONFIGS / file}" for file in files.split()]
+    command = [str(built("collector")), "validate", *configs]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -50,7 +54,8 @@ def test_local_sends_on_and_keeps_everything(protocol: str, tmp_path: Path) -> N
     documents = {it["trace_id"]: it for it in DOCUMENTS.values()}
     with GrpcReceiver() as store:
         place = store.endpoint.partition("//")[2]
-        with collector("local.yaml", tmp_path, STORE_ENDPOINT=place) as running:
+        environ = {"STORE_ENDPOINT": place, "MAX_BATCH_BYTES": "3500000"}
+        with collector("local.yaml", tmp_path, **environ) as running:
             send(running.http if protocol == "http" else running.grpc,
                  *documents.values(), folder=tmp_path)  # fmt: skip
         sent_on = tmp_path / "sent-on"
@@ -190,24 +195,58 @@ def calls(url: str, name: str = "traces_span_metrics_calls_total", **labels: str
     return sum(float(value) for have, value in series if all(it in have for it in wanted))
 
 
-def test_metrics_counts_calls_errors_and_tokens_of_another_sdk(tmp_path: Path) -> None:
+def test_metrics_counts_calls_and_tokens_of_another_sdk(tmp_path: Path) -> None:
     recording = Path(__file__).parent.parent / "fixtures" / "spans" / OTHER
     spans = [it for it in open_source(recording).spans() if it.end_ns]  # the others: log records
     models = [it for it in spans if it.attributes.get("gen_ai.operation.name") == "chat"]
     tokens = sum(int(it.attributes.get("gen_ai.usage.input_tokens", 0)) for it in models)
     assert tokens > 0
+    model_calls = "gen_ai_client_inference_duration_seconds_count"
+    input_tokens = "gen_ai_client_inference_usage_input_tokens_total"
     with HttpReceiver() as next_one:
         environ = {"NEXT_ENDPOINT": next_one.endpoint, "FLUSH_INTERVAL": "1s"}
         with collector("metrics.yaml", tmp_path, **environ) as running:
-            for line in recording.read_bytes().splitlines():
-                if b'"resourceSpans"' in line:
-                    post(f"{running.http}/v1/traces", line)
-            assert wait_for(lambda: calls(running.metrics) == len(spans))
-            assert calls(running.metrics, gen_ai_operation_name="chat") == len(models)
-            assert (
-                calls(running.metrics, "gen_ai_client_inference_usage_input_tokens_total") == tokens
-            )
-        assert len(next_one.names()) == len(spans)
+
+            def counted(times: int) -> bool:
+                return (
+                    calls(running.metrics, model_calls) == times * len(models)
+                    and calls(running.metrics, input_tokens) == times * tokens
+                )
+
+            for times in (1, 2):  # the second batch adds to the first
+                for line in recording.read_bytes().splitlines():
+                    if b'"resourceSpans"' in line:
+                        post(f"{running.http}/v1/traces", line)
+                assert wait_for(partial(counted, times)), scraped(running.metrics)
+            assert calls(running.metrics, model_calls, gen_ai_operation_name="chat") > 0
+            assert wait_for(lambda: len(next_one.names()) == 2 * len(spans))
+
+
+def test_metrics_adds_up_tokens_that_arrive_at_the_same_time(tmp_path: Path) -> None:
+    values: dict[str, Any] = {
+        "gen_ai.operation.name": {"stringValue": "chat"},
+        "gen_ai.usage.input_tokens": {"intValue": "1"},
+    }
+    call = {
+        "traceId": "1" * 32,
+        "name": "chat",
+        "startTimeUnixNano": "1",
+        "endTimeUnixNano": "2",
+        "attributes": [{"key": key, "value": value} for key, value in values.items()],
+    }
+
+    def body(number: int) -> bytes:
+        spans = [{**call, "spanId": f"{number:016x}"}]
+        return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
+
+    with HttpReceiver() as next_one:
+        environ = {"NEXT_ENDPOINT": next_one.endpoint, "FLUSH_INTERVAL": "1s"}
+        with collector("metrics.yaml", tmp_path, **environ) as running:
+            with ThreadPoolExecutor(16) as pool:
+                for number in range(1, 401):
+                    pool.submit(post, f"{running.http}/v1/traces", body(number))
+            total = "gen_ai_client_inference_usage_input_tokens_total"
+            assert wait_for(lambda: calls(running.metrics, total) == 400)
 
 
 def post(url: str, body: bytes) -> None:

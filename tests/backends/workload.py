@@ -1,4 +1,5 @@
-"""Real programs whose metrics reach a real Prometheus, by themselves or through the Collector."""
+"""Real programs in a real Prometheus: their metrics, sent there or through the Collector, or the
+figures that the Collector makes of their spans."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tests.pages._model import the_model
 
 __all__ = ["Measured", "Route", "workload"]
 
-Route = Literal["direct", "collector"]
+Route = Literal["direct", "collector", "spans"]
 _ROOT = Path(__file__).parent.parent.parent
 _PROGRAMS = (
     "tests/pages/programs/decorated.py",
@@ -36,6 +37,7 @@ class Measured(NamedTuple):
 
     generation: str
     """Of the conventions."""
+    route: Route
     url: str
     """Of the Prometheus that has their metrics."""
     spans: list[SpanRecord]
@@ -54,15 +56,26 @@ class Measured(NamedTuple):
 
 @contextmanager
 def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]:
-    """Run the programs to their ends, one after the other, with what takes their metrics."""
+    """Run the programs to their ends, one after the other, with what takes their metrics.
+
+    Args:
+        generation: of the conventions.
+        route: `spans` is that of programs that send no metrics, through `metrics.yaml`.
+        folder: for what servers and programs write.
+    """
     with ExitStack() as stack:
-        if route == "collector":
-            running = stack.enter_context(collector("local.yaml", folder / "collector"))
-            url = stack.enter_context(prometheus(folder / "prometheus", running.metrics))
-            metrics = f"{running.http}/v1/metrics"
-        else:
+        running = None
+        metrics = {"OTEL_METRICS_EXPORTER": "none"}
+        if route == "direct":
             url = stack.enter_context(prometheus(folder / "prometheus"))
-            metrics = f"{url}/api/v1/otlp/v1/metrics"
+            metrics = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{url}/api/v1/otlp/v1/metrics"}
+        else:
+            file = "metrics.yaml" if route == "spans" else "local.yaml"
+            environ = {"FLUSH_INTERVAL": "1s"}
+            running = stack.enter_context(collector(file, folder / "collector", **environ))
+            url = stack.enter_context(prometheus(folder / "prometheus", running))
+            if route == "collector":
+                metrics = {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": f"{running.http}/v1/metrics"}
         model = stack.enter_context(the_model())
         clean = {name: it for name, it in os.environ.items() if not name.startswith(_SETTINGS)}
         environ = {
@@ -70,7 +83,7 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
             **model.env(),
             "AGENTOOL_SEMCONV": generation,
             "AGENTOOL_DIR": str(folder / "recorded"),
-            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": metrics,
+            **metrics,
         }
         for program in _PROGRAMS:
             command = [sys.executable, "-m", "agentool_otel", "run", "--", sys.executable]
@@ -83,7 +96,31 @@ def workload(generation: str, route: Route, folder: Path) -> Generator[Measured]
                 text=True,
             )
             assert done.returncode == 0, done.stderr
-        measured = Measured(generation, url, [*open_source(folder / "recorded").spans()])
-        last = '{gen_ai_provider_name="anthropic"}'  # what the last program sent
-        assert wait_for(lambda: measured.ask("query", query=last)["result"])
+        if running is not None and route == "spans":
+            _post(folder / "recorded", f"{running.http}/v1/traces")
+        measured = Measured(generation, route, url, [*open_source(folder / "recorded").spans()])
+        assert wait_for(lambda: _all_counted(measured))
         yield measured
+
+
+def _all_counted(measured: Measured) -> bool:
+    """Return whether every model call and run of the spans is in the figures."""
+    calls = '__name__=~"gen_ai_client_(inference|operation)_duration_seconds_count"'
+    wanted = {f'{calls}, gen_ai_operation_name="chat"': len([*measured.of("chat")])}
+    if measured.generation != "1.41":  # has no metrics of agents
+        runs = '__name__="gen_ai_invoke_agent_duration_seconds_count"'
+        wanted[runs] = len([*measured.of("invoke_agent")])
+    for series, count in wanted.items():
+        found = measured.ask("query", query=f"sum({{{series}}})")["result"]
+        if not found or float(found[0]["value"][1]) != count:
+            return False
+    return True
+
+
+def _post(recorded: Path, url: str) -> None:
+    """Send what was recorded, a request for each line."""
+    for file in sorted(recorded.glob("*.jsonl")):
+        for line in file.read_bytes().splitlines():
+            request = urllib.request.Request(url, line, {"content-type": "application/json"})
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                assert answer.status == 200

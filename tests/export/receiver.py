@@ -118,9 +118,11 @@ class GrpcReceiver:
 
     Args:
         tls: server credentials with which it speaks TLS, as `localhost`.
+        port: any that is free if none is given.
+        limit: bytes of a request.
     """
 
-    def __init__(self, tls: Any = None) -> None:
+    def __init__(self, tls: Any = None, port: int = 0, limit: int = 4 << 20) -> None:
         import grpc
         from opentelemetry.proto.collector.logs.v1 import logs_service_pb2, logs_service_pb2_grpc
         from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc
@@ -144,11 +146,12 @@ class GrpcReceiver:
                 receiver.log_requests.append(request.SerializeToString())
                 return logs_service_pb2.ExportLogsServiceResponse()
 
-        self._server = grpc.server(futures.ThreadPoolExecutor(1))
+        options = [("grpc.max_receive_message_length", limit)]
+        self._server = grpc.server(futures.ThreadPoolExecutor(1), options=options)
         service.add_TraceServiceServicer_to_server(Servicer(), self._server)
         log_service.add_LogsServiceServicer_to_server(LogServicer(), self._server)
         if tls is None:
-            port = self._server.add_insecure_port("127.0.0.1:0")
+            port = self._server.add_insecure_port(f"127.0.0.1:{port}")
             self.endpoint = f"grpc://127.0.0.1:{port}"
         else:
             port = self._server.add_secure_port("127.0.0.1:0", tls)

@@ -26,6 +26,8 @@ _RUN = "invoke_agent"
 _OF_THE_CHOSEN = 'span.gen_ai.agent.name =~ "${agent:pipe}"'
 _TO_THE_RUNS = to_traces("Runs", spans(operation=_RUN))
 _HALF, _MOST = "half within", "95 of 100 within"
+_OWN_METRICS = "programs that send metrics of their own; spans alone do not have it."
+"""Why a figure is missing with `metrics.yaml`."""
 
 _ended = runs("duration_seconds_count", RANGE)
 _failed = runs("duration_seconds_count", RANGE, FAILED)
@@ -55,14 +57,14 @@ _SUMMARY = [
     ),
     figure(
         "Model calls a run",
-        "On average. Calls of an agent inside another's run are its own.",
+        f"On average. Calls of an agent inside another's run are its own. From {_OWN_METRICS}",
         "short",
         at_once(share(*_model_calls)),
         decimals=1,
     ),
     figure(
         "Tool calls a run",
-        "On average. Calls of an agent inside another's run are its own.",
+        f"On average. Calls of an agent inside another's run are its own. From {_OWN_METRICS}",
         "short",
         at_once(share(*_tool_calls)),
         decimals=1,
@@ -95,7 +97,8 @@ _WHEN = [
 _WHO = [
     table(
         "Which agent?",
-        "All of it by agent. A name leads to the agent's runs.",
+        "All of it by agent. A name leads to the agent's runs. "
+        f"Calls a run are from {_OWN_METRICS}",
         {AGENT: "agent"},
         to_traces("Runs of this agent", spans(operation=_RUN, agent=column("agent"))),
         {

@@ -94,7 +94,8 @@ _HOW_LONG = [
     ),
     chart(
         "How long until an answer begins?",
-        "95 of 100 begin within this time: the first chunk of answers that are streamed.",
+        "95 of 100 begin within this time: the first chunk of answers that are streamed. A dot is "
+        "a single call; from spans alone there are none.",
         "s",
         over_time(quantile(0.95, _began_then, MODEL), _NAME, exemplars=True),
         links=(_TO_THE_MODEL,),
