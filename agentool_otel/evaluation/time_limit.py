@@ -33,7 +33,15 @@ _TRIES = 3
 _PROGRAM = Path(__file__).with_name("time_limit_process.py")
 _SHOWN = 60
 
-_ends_at: ContextVar[float | None] = ContextVar("ends_at", default=None)
+
+class _Budget:
+    """Seconds that are left of a check."""
+
+    def __init__(self) -> None:
+        self.left = LIMIT_S
+
+
+_budget: ContextVar[_Budget | None] = ContextVar("budget", default=None)
 _reached: Counter[Any] = Counter()
 """How often each pattern or schema has reached the limit."""
 
@@ -45,11 +53,11 @@ class TimeLimit(EvaluationError):
 @contextmanager
 def one_check() -> Generator[None]:
     """Give all work in the context one limit together."""
-    token = _ends_at.set(time.monotonic() + LIMIT_S)
+    token = _budget.set(_Budget())
     try:
         yield
     finally:
-        _ends_at.reset(token)
+        _budget.reset(token)
 
 
 def compiles(pattern: str) -> str | None:
@@ -110,14 +118,14 @@ def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
             f"the {what} {shown!r} reached the limit of {LIMIT_S:g} s {_TRIES} times, and is not "
             "tried again"
         )
-    ends_at = _ends_at.get()
-    seconds = LIMIT_S if ends_at is None else ends_at - time.monotonic()
-    if seconds <= 0:
+    budget = _budget.get() or _Budget()
+    if budget.left <= 0:
         raise TimeLimit(
             f"nothing is left of the {LIMIT_S:g} s of this check for the {what} {shown!r}"
         )
+    began = time.monotonic()
     try:
-        outcome, value = _process.run(seconds, kind, arguments)
+        outcome, value = _process.run(budget.left, kind, arguments)
     except TimeoutError:
         _reached[work] += 1
         raise TimeLimit(
@@ -128,6 +136,8 @@ def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
         raise TimeLimit(
             f"the {what} {shown!r} runs in a process of its own, which failed: {error}"
         ) from None
+    finally:
+        budget.left -= time.monotonic() - began
     if outcome == "value":
         return value
     if outcome == "ValueError":

@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 import uuid
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ TEXT = "a" * 40 + "!"
 @pytest.fixture
 def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_limit, "LIMIT_S", 0.2)
+    monkeypatch.setattr(time_limit, "_reached", Counter())
 
 
 def fan_out(keyword: str) -> Object:
