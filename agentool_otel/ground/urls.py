@@ -67,7 +67,9 @@ def credentials_in(url: str, query: bool = True) -> list[str]:
     if not _PLACE.fullmatch(head.partition("/")[0]) and "@" in rest:
         userinfo, _, after = rest.rpartition("@")
         behind = re.split(r"[?#]", after, maxsplit=1)[1:]
-        found += [userinfo, userinfo.partition(":")[2] or userinfo]
+        password = userinfo.partition(":")[2] or userinfo
+        # What parses a URL may see, and quote, a part of it: up to a mark that is not escaped.
+        found += [userinfo, password, *re.split(r"[/?#:@]", password)]
     if query and behind:
         found += [it.partition("=")[2] or it for it in behind[0].split("&")]
     found += [unquote(it) for it in found]
