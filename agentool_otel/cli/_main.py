@@ -51,8 +51,9 @@ _SOURCE = (
     f"into, .agentool/ or {environment.FOLDER}. Or it is a server: tempo://HOST:3200, "
     "jaeger://HOST:16686, over TLS tempo+https:// and jaeger+https://, with a base path and, after "
     "`?`, what to read: trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, "
-    f"or a time; the last hour by default), timeout=60s. {_TOKEN} are sent as Bearer, {_TENANT} as "
-    "the tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
+    "or a time; the last hour by default), timeout=60s, within=1h, max_traces=1000000, "
+    f"max_requests=2000000, max_services=10000. {_TOKEN} are sent as Bearer, {_TENANT} as the "
+    "tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
 )
 _UNREADABLE = 3
 _USAGE = 2
