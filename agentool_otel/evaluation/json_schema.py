@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
-from agentool_otel.evaluation import time_limit
+from agentool_otel.evaluation.time_limit import violation as violation_in_time
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.optional import library
 
@@ -20,8 +22,17 @@ def violation(schema: dict[str, Any], value: Any) -> str | None:
         ValueError: the schema is none.
         TimeLimit: it takes too long.
     """
-    try:
-        return time_limit.violation(json_codec.canonical(schema), json_codec.dumps(value))
-    except ImportError:
+    text = json_codec.canonical(schema)
+    _require_library(text)
+    return violation_in_time(text, json_codec.dumps(value))
+
+
+@lru_cache(maxsize=256)
+def _require_library(schema: str) -> None:
+    """Look for the library, once for each schema; it is imported in another process only.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+    """
+    if find_spec("jsonschema") is None:
         library("jsonschema", "JSON Schema", extra="eval")
-        raise

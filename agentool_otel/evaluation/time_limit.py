@@ -97,7 +97,6 @@ def violation(schema: str, value: str) -> str | None:
     Raises:
         TimeLimit: that takes too long.
         ValueError: the schema is none.
-        ImportError: the library is not installed.
     """
     message: str | None = _run("schema", schema, "violation", schema, value)
     return message
@@ -142,8 +141,6 @@ def _run(what: str, work: str, kind: str, *arguments: Any) -> Any:
         return value
     if outcome == "ValueError":
         raise ValueError(value)
-    if outcome == "ImportError":
-        raise ImportError(value)
     raise TimeLimit(f"the {what} {shown!r} could not be run: {value}")
 
 

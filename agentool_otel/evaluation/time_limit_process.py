@@ -114,8 +114,6 @@ def _serve() -> None:
             reply = ("value", _WORK[kind](*arguments))
         except ValueError as error:
             reply = ("ValueError", str(error))
-        except ImportError as error:
-            reply = ("ImportError", str(error))
         except Exception as error:  # of any library: it is the reason why there is no value
             reply = ("error", f"{type(error).__name__}: {error}"[:_SHOWN])
         _end_after(_IDLE_S)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from agentool_otel.evaluation import time_limit
 from agentool_otel.evaluation.comparing import Match, gap_in, same, short
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
+from agentool_otel.evaluation.time_limit import TimeLimit, search
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
@@ -59,7 +59,7 @@ class ExpectedArguments(NamedTuple):
     def _one(self, name: str, value: Any, gap: str | None) -> Match:
         try:
             holds = self._holds(name, value)
-        except time_limit.TimeLimit as error:  # another call may match: this one is unclear
+        except TimeLimit as error:  # another call may match: this one is unclear
             return Match(None, f"{name}={short(value)}: {error}")
         if holds:
             return Match(True)
@@ -74,7 +74,7 @@ class ExpectedArguments(NamedTuple):
         if name in self.schemas:
             return violation(self.schemas[name], value) is None
         text = value if isinstance(value, str) else short(value)
-        return time_limit.search(self.patterns[name], text[:_MOST]) is not None
+        return search(self.patterns[name], text[:_MOST]) is not None
 
     def _words(self, name: str) -> str:
         if name in self.values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentool_otel.evaluation import time_limit
+from agentool_otel.evaluation.time_limit import TimeLimit, compiles
 
 __all__ = ["check_pattern"]
 
@@ -15,8 +15,8 @@ def check_pattern(pattern: str, name: str) -> None:
         ValueError: it is none.
     """
     try:
-        why = time_limit.compiles(pattern)
-    except time_limit.TimeLimit:
+        why = compiles(pattern)
+    except TimeLimit:
         return
     if why is not None:
         raise ValueError(f"{name} is no regular expression: {why}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.evaluation import time_limit
 from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.check import Check, listed
 from agentool_otel.evaluation.comparing import same, short
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.time_limit import search
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase
@@ -71,7 +71,7 @@ class OutputMatches(Check, frozen=True, kw_only=True):
         if output is UNSET:
             return not_evaluated(f"the output {gap}")
         text = _text(output)
-        span = time_limit.search(self.pattern, text[:_MOST])
+        span = search(self.pattern, text[:_MOST])
         if gap or len(text) > _MOST:
             # The end of what is left need not be the end: only what is found before it counts.
             if span and span[1] < min(len(text), _MOST):

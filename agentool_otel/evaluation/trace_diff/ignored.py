@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from agentool_otel.errors import EvaluationError
-from agentool_otel.evaluation import time_limit
+from agentool_otel.evaluation.time_limit import compiles, replace
 
 __all__ = ["IDS", "PLACEHOLDER", "TIMES", "Ignoring"]
 
@@ -42,7 +42,7 @@ class Ignoring:
             if isinstance(pattern, re.Pattern):
                 self._patterns.append((pattern.pattern, pattern.flags))
                 continue
-            if pattern not in _OURS and (why := time_limit.compiles(pattern)) is not None:
+            if pattern not in _OURS and (why := compiles(pattern)) is not None:
                 raise EvaluationError(
                     f"{pattern!r} is no regular expression: {why}"
                     "; hint: a backslash before . * + ? ( ) [ ] takes them literally"
@@ -57,7 +57,7 @@ class Ignoring:
             TimeLimit: a pattern takes too long.
         """
         if not self._ours:
-            return time_limit.replace(self._patterns, PLACEHOLDER, text)
+            return replace(self._patterns, PLACEHOLDER, text)
         for pattern, _ in self._patterns:
             text = re.sub(pattern, PLACEHOLDER, text)
         return text
