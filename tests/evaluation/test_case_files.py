@@ -82,7 +82,7 @@ def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> N
         ("a: !!python/object/apply:os.system [true]", "could not determine a constructor"),
         ("a: !!binary aGk=", "could not determine a constructor"),
         ("{case_id: a, case_id: b}", "the key 'case_id' stands here twice .* line 1, column 14"),
-        ("a: {<<: {b: 1}}", "<< is a merge key, which YAML 1.2 does not have; .* line 1, column 5"),
+        ("a: {<<: {b: 1}}", "<< is a merge key, which YAML 1.2 does not have: .* line 1, column 5"),
         ("<<: [{b: 1}, {c: 1}]", "<< is a merge key"),
         ("!!merge <<: {b: 1}", "<< is a merge key"),
         ("? [a, b]\n: 1", "a key is a list or a mapping; .* line 1, column 3"),
