@@ -114,8 +114,8 @@ def _refused_key(node: Any, scalar: type) -> str | None:
     scalar_node: Any = node
     if scalar_node.value == "<<" and scalar_node.style is None:
         return (
-            "<< is a merge key, which YAML 1.2 does not have: write its members out, or quote it as "
-            "'<<' where it is a name"
+            "<< is a merge key, which YAML 1.2 does not have: write its members out, or quote it "
+            "where it is a name"
         )
     return None
 
