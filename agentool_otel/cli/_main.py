@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -13,6 +14,7 @@ from typing import Any, cast
 
 import click
 
+from agentool_otel.cli._given import note, without_given_secrets
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground import environment
 from agentool_otel.ground.version import __version__
@@ -49,8 +51,9 @@ _SOURCE = (
     f"into, .agentool/ or {environment.FOLDER}. Or it is a server: tempo://HOST:3200, "
     "jaeger://HOST:16686, over TLS tempo+https:// and jaeger+https://, with a base path and, after "
     "`?`, what to read: trace=ID, or service=NAME, attribute=KEY=VALUE, since= and until= (2h ago, "
-    f"or a time; the last hour by default), timeout=60s. {_TOKEN} are sent as Bearer, {_TENANT} as "
-    "the tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
+    "or a time; the last hour by default), timeout=60s, within=1h, max_traces=1000000, "
+    f"max_requests=2000000, max_services=10000. {_TOKEN} are sent as Bearer, {_TENANT} as the "
+    "tenant, user:password@ in the URL as Basic. Servers need the extra `servers`."
 )
 _UNREADABLE = 3
 _USAGE = 2
@@ -114,22 +117,22 @@ class _Commands(click.Group):
         _show_warnings()
         _forgive_encodings()
         _flags["debug"] = False  # of a call before, in this process
+        note(sys.argv[1:] if args is None else args)
         try:
             code = super().main(args, prog_name, complete_var, False, **extra)
         except click.ClickException as error:
+            vars(error)["message"] = without_given_secrets(error.message)
             error.show()
             code = error.exit_code
         except click.Abort:
             click.echo("interrupted", err=True)
             code = _INTERRUPTED
         except AgentoolError as error:
-            if _debugging():
-                raise
+            _print_traceback()
             explain(error)
             code = _UNREADABLE if isinstance(error, (SourceError, DecodeError)) else _USAGE
         except OSError as error:
-            if _debugging():
-                raise
+            _print_traceback()
             where = f"{error.filename}: " if error.filename else ""
             _print_error(f"{where}{error.strerror or error}")
             code = 1
@@ -143,6 +146,7 @@ def explain(error: Exception) -> None:
 
 def _print_error(text: str) -> None:
     # A message may quote what was recorded.
+    text = without_given_secrets(text)
     message, _, hint = re.sub(r"[;,.]?(?<!\s)\s+hint: ", "\0", text, count=1).partition("\0")
     click.echo(f"{click.style('error:', fg='red', bold=True)} {flat(message)}", err=True)
     if hint:
@@ -154,8 +158,10 @@ def _print_error(text: str) -> None:
 _flags = {"debug": False}
 
 
-def _debugging() -> bool:
-    return _flags["debug"]
+def _print_traceback() -> None:
+    """Print the traceback of the present error where `--debug` asks for it."""
+    if _flags["debug"]:
+        click.echo(without_given_secrets(traceback.format_exc()), err=True)
 
 
 def _debug_option() -> click.Option:
@@ -206,7 +212,7 @@ class _Warnings(logging.Handler):
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message += f" ({record.exc_info[1]})"
-        click.echo(f"warning: {flat(message)}", err=True)
+        click.echo(f"warning: {flat(without_given_secrets(message))}", err=True)
 
 
 def _show_warnings() -> None:

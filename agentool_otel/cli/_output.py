@@ -15,6 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._given import without_given_secrets
 from agentool_otel.ground import environment
 from agentool_otel.ground.words import clean, flat, in_json
 from agentool_otel.model.problems import Problem
@@ -102,7 +103,8 @@ def say(
             label, err=True, fg="red" if "error" in label else "yellow", bold=True, nl=False
         )
         text = f" {text}"
-    click.secho(flat(text), err=True, fg=fg, bold=bold or None, dim=dim or None)
+    text = flat(without_given_secrets(text))
+    click.secho(text, err=True, fg=fg, bold=bold or None, dim=dim or None)
 
 
 def report(problems: Sequence[Problem]) -> None:

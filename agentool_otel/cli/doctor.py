@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote
 
 import click
 from opentelemetry import trace
@@ -35,6 +36,8 @@ from agentool_otel.cli._frameworks import (
 )
 from agentool_otel.cli._output import collected, data_stream, view
 from agentool_otel.cli._round_trip import round_trip
+from agentool_otel.content.masking.credentials import mask_any
+from agentool_otel.content.masking.secret_names import names_secret
 from agentool_otel.content.policy import places
 from agentool_otel.content.policy import requested as capture_requested
 from agentool_otel.errors import AgentoolError
@@ -43,7 +46,7 @@ from agentool_otel.export.otlp_variables import exporter
 from agentool_otel.export.send.otlp import OtlpExporter, OtlpTarget, target_from_environment
 from agentool_otel.ground import environment, json_codec, otlp_settings
 from agentool_otel.ground.environment import recordings_folder
-from agentool_otel.ground.urls import without_credentials
+from agentool_otel.ground.urls import shown
 from agentool_otel.ground.version import __version__
 from agentool_otel.setup import logs as setup_logs
 from agentool_otel.setup import metrics as setup_metrics
@@ -60,7 +63,10 @@ _TRACERS = re.compile(
     r"mlflow(-.+)?|opik|lmnr|openlit|sentry-sdk|langwatch|promptlayer|helicone.*|"
     r"opentelemetry-(distro|instrumentation(-.+)?|util-genai)"
 )
-_SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_SECRET = re.compile(
+    r"HEADERS|KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|TENANT|AUTH|COOKIE|SIGNATURE", re.IGNORECASE
+)
+"""Names of variables, and of members of their values, whose values are not shown."""
 _EXPORTER = environment.exporter_variable("traces")
 _EFFECTS = {
     environment.FOLDER: "folder of the recordings",
@@ -179,7 +185,7 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
     return [
         {
             "name": name,
-            "value": "(set, not shown)" if _SECRET.search(name) else _shown(value),
+            "value": _value(name, value),
             "effect": refused.get(name) or _EFFECTS.get(name) or _unknown(name),
         }
         for name, value in sorted(
@@ -200,8 +206,23 @@ def _unknown(name: str) -> str:
     return "nothing reads it" + (f"; is {similar[0]} meant?" if similar else "")
 
 
-def _shown(value: str) -> str:
-    return without_credentials(value) if "://" in value else value
+def _value(name: str, text: str) -> str:
+    """Return the value of a variable without credentials: those that its name announces, those in
+    URLs, and those in texts and lists of `key=value`."""
+    if _SECRET.search(name):
+        return "(set, not shown)"
+    if (url := shown(text)) != text:
+        return url
+    return ",".join(map(_member, mask_any(text).split(",")))
+
+
+def _member(text: str) -> str:
+    """Return a member of a list without a credential."""
+    key, sign, value = text.partition("=")
+    name = unquote(key).strip()
+    if sign and (_SECRET.search(name) or names_secret(name)):
+        return f"{key}=[masked]"
+    return f"{key}{sign}{shown(value)}"
 
 
 class _Route(NamedTuple):

@@ -11,6 +11,7 @@ import msgspec
 
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.time_limit import one_check
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.documents import Assertion, EvalCase
@@ -45,7 +46,8 @@ def judging(assertion: Assertion) -> Callable[[JudgedTrace, EvalCase], Verdict]:
 
     def judge(trace: JudgedTrace, case: EvalCase) -> Verdict:
         try:
-            return check.check(trace, case)
+            with one_check():
+                return check.check(trace, case)
         except Exception as error:  # a check may be anybody's, and its own crash is no low score
             return _crashed(error)
 

@@ -13,6 +13,7 @@ from agentool_otel.evaluation.reports.result_texts import line, reason_of, step_
 from agentool_otel.evaluation.reports.slices import MARKS
 from agentool_otel.evaluation.results import result_of
 from agentool_otel.evaluation.steps import step_lines
+from agentool_otel.evaluation.time_limit import one_check
 from agentool_otel.evaluation.verdicts import Verdict, not_evaluated
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.codec import decode
@@ -106,7 +107,8 @@ def _held(trace: JudgedTrace, asserted: Asserted) -> Iterator[_Held]:
 
 def _checked(trace: JudgedTrace, check: Check) -> Verdict:
     try:
-        return check.check(trace, _BY_ITSELF)
+        with one_check():
+            return check.check(trace, _BY_ITSELF)
     except Exception as error:  # a check may be anybody's, and its own crash is no failure
         return not_evaluated(f"the check could not be made: {error or type(error).__name__}")
 

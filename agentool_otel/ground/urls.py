@@ -7,8 +7,23 @@ shown nor stored.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote
 
-__all__ = ["with_path", "without_credentials", "without_path"]
+__all__ = [
+    "credentials_in",
+    "shown",
+    "with_path",
+    "without_credentials",
+    "without_path",
+    "without_secrets",
+]
+
+_SCHEME = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:/+")
+"""How a URL begins, also behind the prefix of a cache, and with a slash too few, as in a `Path`."""
+_SHORTEST = 4
+"""Characters of a secret that is looked for in a text; a shorter one is in any text."""
 
 _PLACE = re.compile(r"[^/@:]*(:\d*)?|\[[^\]/@]*\](:\d*)?")
 """A host and maybe a port."""
@@ -17,9 +32,9 @@ _PLACE = re.compile(r"[^/@:]*(:\d*)?|\[[^\]/@]*\](:\d*)?")
 def without_credentials(url: str) -> str:
     """Return a URL without user name, password, query and fragment, however it is written."""
     head, *behind = re.split(r"[?#]", url, maxsplit=1)
-    scheme, sign, rest = head.partition("://")
-    if not sign:
-        scheme, rest = "", head
+    begins = _SCHEME.match(head)
+    scheme = begins[0] if begins else ""
+    rest = head[len(scheme) :]
     if not _PLACE.fullmatch(rest.partition("/")[0]):
         # A password may hold a slash, unquoted by mistake: it is none of the path's then,
         if "@" in rest:
@@ -27,7 +42,45 @@ def without_credentials(url: str) -> str:
         # nor is a mark of the query's.
         elif behind and "@" in behind[0]:
             rest = without_credentials(behind[0].rpartition("@")[2])
-    return f"{scheme}{sign}{rest}"
+    return f"{scheme}{rest}"
+
+
+def shown(place: str | Path) -> str:
+    """Return a path as it is, and what begins as a URL without its credentials."""
+    text = str(place)
+    return without_credentials(text) if _SCHEME.match(text) else text
+
+
+def credentials_in(url: str, query: bool = True) -> list[str]:
+    """Return the texts of a URL that no message may have, the longest first.
+
+    Args:
+        url: any text; what is no URL has none.
+        query: whether the parameters are credentials too.
+    """
+    begins = _SCHEME.match(url)
+    if begins is None:
+        return []
+    rest = url[begins.end() :]
+    head, *behind = re.split(r"[?#]", rest, maxsplit=1)
+    found: list[str] = []
+    if not _PLACE.fullmatch(head.partition("/")[0]) and "@" in rest:
+        userinfo, _, after = rest.rpartition("@")
+        behind = re.split(r"[?#]", after, maxsplit=1)[1:]
+        password = userinfo.partition(":")[2] or userinfo
+        # What parses a URL may see, and quote, a part of it: up to a mark that is not escaped.
+        found += [userinfo, password, *re.split(r"[/?#:@]", password)]
+    if query and behind:
+        found += [it.partition("=")[2] or it for it in behind[0].split("&")]
+    found += [unquote(it) for it in found]
+    return sorted({it for it in found if len(it) >= _SHORTEST}, key=len, reverse=True)
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text with a mark in place of each of some secrets."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
 
 
 def with_path(url: str, path: str) -> str:

@@ -36,7 +36,7 @@ Reader = Callable[[str], object]
 ON = frozenset({"on", "true", "1", "yes"})
 OFF = frozenset({"off", "false", "0", "no"})
 
-_SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|ATTRIBUTES")
+_SECRET = re.compile(r"HEADERS|KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|TENANT|ATTRIBUTES")
 _PLAIN = re.compile(r"(?!.*://)[\w .,:/*+\-]{1,100}")
 _PAIR = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=")
 _log = logger("agentool_otel")
@@ -65,7 +65,8 @@ class Notices:
 
 def _shown(name: str, text: str) -> str:
     """Return `=text`, but for what may hold a credential."""
-    return f"={text}" if _PLAIN.fullmatch(text) and not _SECRET.search(name) else ", as it is set,"
+    secret = _SECRET.search(f"{name} {text}".upper())
+    return f"={text}" if _PLAIN.fullmatch(text) and not secret else ", as it is set,"
 
 
 def switch(text: str) -> bool:

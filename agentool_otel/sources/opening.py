@@ -14,7 +14,7 @@ from pathlib import Path
 from agentool_otel.errors import AgentoolError, SourceDenied, SourceError, SourceUnreachable
 from agentool_otel.ground.environment import recordings_folder
 from agentool_otel.ground.plugins import plugins
-from agentool_otel.ground.urls import without_credentials
+from agentool_otel.ground.urls import shown, without_credentials
 from agentool_otel.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.sources.files.span_files import SpanFiles
 from agentool_otel.sources.files.streams import STDIN, stdin
@@ -64,7 +64,7 @@ def open_spans(places: Sequence[str]) -> Source:
     Raises: as `open_source`, if there is nothing to read in any of them.
     """
     if len(places) > 1:
-        return SeveralSources([(_shown(place), _opened(place)) for place in places])
+        return SeveralSources([(shown(place), _opened(place)) for place in places])
     return open_source(places[0] if places else None)
 
 
@@ -73,10 +73,6 @@ def _opened(place: str) -> Source | AgentoolError:
         return open_source(place)
     except AgentoolError as error:
         return error
-
-
-def _shown(place: str) -> str:
-    return without_credentials(place) if "://" in place else place
 
 
 def _remote(scheme: str, where: str) -> Source:
@@ -101,26 +97,26 @@ def _files(path: Path) -> Source:
     try:
         os.stat(path)
     except PermissionError as error:
-        raise SourceDenied(f"{path} may not be read: {error.strerror}") from error
-    except (OSError, ValueError) as error:
+        raise SourceDenied(f"{shown(path)} may not be read: {error.strerror}") from None
+    except (OSError, ValueError):
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         files = [file for file in matches if file.is_file()]
         if not files:
             raise SourceUnreachable(
-                f"{path} does not exist; hint: name a file, a folder, a glob pattern or `-`"
-            ) from error
-        return SpanFiles(files, str(path))
+                f"{shown(path)} does not exist; hint: name a file, a folder, a glob pattern or `-`"
+            ) from None
+        return SpanFiles(files, shown(path))
     if not path.is_dir():
         return SpanFiles([path])
     files = _recordings(path)
     if not files:
         names = ", ".join("*" + suffix for suffix in _SUFFIXES)
         raise SourceUnreachable(
-            f"no recording in {path} (looked for {names}): "
+            f"no recording in {shown(path)} (looked for {names}): "
             "run `agentool-otel run -- python app.py` first or name a SOURCE; `agentool-otel "
             "recover` gives what a killed program has left"
         )
-    return SpanFiles(files, str(path))
+    return SpanFiles(files, shown(path))
 
 
 def _recordings(folder: Path) -> list[Path]:

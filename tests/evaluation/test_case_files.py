@@ -82,6 +82,10 @@ def test_json_is_yaml_and_means_the_same(tmp_path_factory: Any, value: Any) -> N
         ("a: !!python/object/apply:os.system [true]", "could not determine a constructor"),
         ("a: !!binary aGk=", "could not determine a constructor"),
         ("{case_id: a, case_id: b}", "the key 'case_id' stands here twice .* line 1, column 14"),
+        ("a: {<<: {b: 1}}", "<< is a merge key, which YAML 1.2 does not have: .* line 1, column 5"),
+        ("<<: [{b: 1}, {c: 1}]", "<< is a merge key"),
+        ("!!merge <<: {b: 1}", "<< is a merge key"),
+        ("? [a, b]\n: 1", "a key is a list or a mapping; .* line 1, column 3"),
         ("&a [*a]", "nested deeper than 100 levels, or holds itself"),
         ("&a {b: " + "[" * 200 + "]" * 200 + "}", "nested deeper than 100 levels"),
         (
@@ -97,6 +101,39 @@ def test_yaml_that_is_not_plain_data_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(DecodeError, match=said):
         read_cases(file(text))
+
+
+def _nested_aliases(line: str, levels: int) -> str:
+    """Return documents in which each level uses the one before it ten times."""
+    lines = ["x0: &x0 {k: 1}"]
+    for n in range(1, levels):
+        lines.append(f"x{n}: &x{n} " + line.replace("*x", f"*x{n - 1}"))
+    return "\n".join(lines)
+
+
+TEN = ", ".join(["*x"] * 10)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f"[{TEN}]", f"{{<<: [{TEN}]}}", f"{{? [{TEN}] : 1}}", f"{{a: [{TEN}]}}", f"[[{TEN}], 1]"],
+)
+def test_a_file_is_measured_before_anything_in_it_multiplies(file: Any, line: str) -> None:
+    with pytest.raises(DecodeError, match="this is not YAML"):  # and not a MemoryError
+        read_cases(file(_nested_aliases(line, 40)))
+
+
+def test_the_documents_of_a_file_share_one_bound(file: Any) -> None:
+    document = _nested_aliases(f"[{TEN}]", 6)  # some 100,000 values
+    text = "\n---\n".join([document] * 20).replace("x0: ", "type: t\nx0: ")
+    found, (problem,) = read_cases(file(text))
+    assert 0 < len(found) < 20
+    assert "its aliases stand for more than 1,000,000 values" in problem.message
+
+
+def test_a_quoted_merge_key_is_a_name_like_any_other(file: Any) -> None:
+    (case,) = documents(file("{case_id: a, input: {'<<': [1]}, assertions: []}"))
+    assert case["input"] == {"<<": [1]}
 
 
 def test_an_error_names_file_case_and_member(file: Any) -> None:

@@ -58,6 +58,7 @@ def test_a_server_that_stays_busy_is_given_up() -> None:
 @pytest.mark.parametrize(
     ("header", "wait_s"),
     [(None, 1.5), ("2", 2.0), ("-1", 0.0), ("nan", 0.0), ("86400", 30.0), ("soon", 1.5),
+     ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", 1.5),
      ("Fri, 31 Dec 9999 23:59:59 GMT", 30.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )  # fmt: skip
 def test_retry_after_is_honoured_within_bounds(header: str | None, wait_s: float) -> None:
@@ -80,7 +81,7 @@ def test_an_address_where_nobody_listens_is_unreachable() -> None:
 def test_a_silent_server_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"tempo://127.0.0.1:{silent.getsockname()[1]}?trace=1&timeout=100ms"
-        with pytest.raises(SourceUnreachable, match=r"is silent for 0\.1 s; hint: timeout=300s"):
+        with pytest.raises(SourceUnreachable, match=r"not begun its answer after 0\.1 s; hint: "):
             list(open_source(url).spans())
 
 
@@ -127,8 +128,8 @@ def test_an_endless_response_is_refused(packed: bool, monkeypatch: pytest.Monkey
 
 
 def test_a_response_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "_LONGEST_S", -1.0)
-    assert "the answer is not there after" in str(refusal((200, {}, b"\n")))
+    monkeypatch.setattr(http, "_BODY_S", -1.0)
+    assert "has not ended its answer after" in str(refusal((200, {}, b"\n")))
 
 
 def test_a_compressed_body_inside_a_response_is_not_unpacked() -> None:

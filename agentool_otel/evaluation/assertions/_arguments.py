@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from agentool_otel.evaluation.comparing import Match, gap_in, same, short
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import Call
+from agentool_otel.evaluation.time_limit import TimeLimit, search
 from agentool_otel.model.documents import UNSET
 
 __all__ = ["ArgumentMode", "ExpectedArguments", "describe_call"]
@@ -57,19 +57,24 @@ class ExpectedArguments(NamedTuple):
                     yield Match(False, f"{name}={short(call.arguments[name])}, expected no {name}")
 
     def _one(self, name: str, value: Any, gap: str | None) -> Match:
-        if name in self.values:
-            holds = same(self.values[name], value)
-        elif name in self.schemas:
-            holds = violation(self.schemas[name], value) is None
-        else:
-            text = value if isinstance(value, str) else short(value)
-            holds = re.search(self.patterns[name], text[:_MOST]) is not None
+        try:
+            holds = self._holds(name, value)
+        except TimeLimit as error:  # another call may match: this one is unclear
+            return Match(None, f"{name}={short(value)}: {error}")
         if holds:
             return Match(True)
         unseen = gap_in(value) or gap
         if unseen:
             return Match(None, f"{name}={short(value)}, which {unseen}")
         return Match(False, f"{name}={short(value)}{_expected(self._words(name))}")
+
+    def _holds(self, name: str, value: Any) -> bool:
+        if name in self.values:
+            return same(self.values[name], value)
+        if name in self.schemas:
+            return violation(self.schemas[name], value) is None
+        text = value if isinstance(value, str) else short(value)
+        return search(self.patterns[name], text[:_MOST]) is not None
 
     def _words(self, name: str) -> str:
         if name in self.values:

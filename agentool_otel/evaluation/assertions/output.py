@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentool_otel.evaluation.assertions.tool_calls import compiled
+from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.check import Check, listed
 from agentool_otel.evaluation.comparing import same, short
 from agentool_otel.evaluation.json_schema import violation
 from agentool_otel.evaluation.judged import JudgedTrace
+from agentool_otel.evaluation.time_limit import search
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.ground import json_codec
 from agentool_otel.model.documents import UNSET, EvalCase
@@ -63,22 +64,22 @@ class OutputMatches(Check, frozen=True, kw_only=True):
     pattern: str
 
     def __post_init__(self) -> None:
-        compiled(self.pattern, "pattern")
+        check_pattern(self.pattern, "pattern")
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         output, gap = trace.output()
         if output is UNSET:
             return not_evaluated(f"the output {gap}")
         text = _text(output)
-        match = compiled(self.pattern, "pattern").search(text[:_MOST])
+        span = search(self.pattern, text[:_MOST])
         if gap or len(text) > _MOST:
             # The end of what is left need not be the end: only what is found before it counts.
-            if match and match.end() < min(len(text), _MOST):
-                return passed(f"the output has {short(match[0])}")
+            if span and span[1] < min(len(text), _MOST):
+                return passed(f"the output has {short(text[slice(*span)])}")
             why = gap or f"has {len(text):,} characters, of which {_MOST:,} were searched"
             return not_evaluated(f"the output, in which {short(self.pattern)} is not found, {why}")
-        if match:
-            return passed(f"the output has {short(match[0])}")
+        if span:
+            return passed(f"the output has {short(text[slice(*span)])}")
         return failed(f"{short(self.pattern)} is not found in the output {short(output)}")
 
 

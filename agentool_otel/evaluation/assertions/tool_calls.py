@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import field
@@ -12,6 +11,7 @@ from agentool_otel.evaluation.assertions._arguments import (
     ExpectedArguments,
     describe_call,
 )
+from agentool_otel.evaluation.assertions._patterns import check_pattern
 from agentool_otel.evaluation.check import Check, counted, listed
 from agentool_otel.evaluation.judged import Call, JudgedTrace
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
@@ -52,7 +52,7 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
                 f"argument {min(twice)!r} is named by two of tool_args, arg_schemas, arg_patterns"
             )
         for name, pattern in self.arg_patterns.items():
-            compiled(pattern, f"arg_patterns.{name}")
+            check_pattern(pattern, f"arg_patterns.{name}")
 
     def check(self, trace: JudgedTrace, case: EvalCase) -> Verdict:
         expected = ExpectedArguments(self.tool_args, self.arg_schemas, self.arg_patterns, self.mode)
@@ -114,18 +114,6 @@ class ToolCallCount(Check, frozen=True, kw_only=True):
         if self.max_calls is not None:
             words.append(f"at most {self.max_calls}")
         return " and ".join(words)
-
-
-def compiled(pattern: str, name: str) -> re.Pattern[str]:
-    """Compile a regex from a case.
-
-    Raises:
-        ValueError: it is none.
-    """
-    try:
-        return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"{name} is no regular expression: {error}") from None
 
 
 def _some_call(

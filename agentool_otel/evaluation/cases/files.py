@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from agentool_otel.errors import DecodeError
 from agentool_otel.evaluation.cases.adk_eval_sets import cases_of, is_eval_set
 from agentool_otel.evaluation.cases.yaml_values import yaml_items
+from agentool_otel.ground.urls import shown
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import Assertion, EvalCase
 from agentool_otel.model.problems import Problem
@@ -34,7 +35,7 @@ def read_cases(place: Path | None) -> tuple[list[EvalCase | Assertion], list[Pro
         DecodeError: nothing in it is a case or an assertion.
         MissingDependencyError: it is YAML, and PyYAML is not installed.
     """
-    label = "standard input" if place is None else str(place)
+    label = "standard input" if place is None else shown(place)
     documents: list[EvalCase | Assertion] = []
     problems: list[Problem] = []
     first: DecodeError | None = None

@@ -1,8 +1,9 @@
 """Read YAML as JSON values.
 
 Spec: YAML 1.2.2, core schema (10.3): what YAML 1.1 made of `no`, `1:20` and `2026-01-01` stays
-text. Tags that would make objects are refused, as are keys that stand twice in a mapping, and
-aliases by which a file stands for more than it holds.
+text. Tags that would make objects are refused, as are keys that stand twice in a mapping, merge
+keys (`<<`), keys that are no scalars, and aliases by which a file stands for more than it holds.
+Nothing is expanded before it is measured.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from agentool_otel.sources.files.json_files import Item, expanded
 __all__ = ["yaml_items"]
 
 _LARGEST = 1_000_000
-"""Values that one document may stand for, aliases counted as often as they are used."""
+"""Values that the documents of a stream may stand for, aliases counted as often as used."""
 _DEEPEST = 100
 _CORE = (
     ("null", r"~|null|Null|NULL|", "~nN\0"),
@@ -41,10 +42,10 @@ def yaml_items(stream: BinaryIO, label: str) -> Iterator[Item]:
         MissingDependencyError: PyYAML is not installed.
     """
     yaml = library("yaml", "a file of cases in YAML", extra="eval", distribution="pyyaml")
-    number = 0
+    number, values_left = 0, _LARGEST
     try:
         for number, value in enumerate(yaml.load_all(stream.read(), _loader()), 1):
-            _measure(value)
+            values_left -= _size(value, values_left)
             if value is not None:
                 yield from expanded(value, label if number == 1 else f"{label} document {number}")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -77,9 +78,10 @@ def _loader() -> Any:
         return scalar.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def mapping(loader: Any, node: Any) -> dict[str, Any]:
-        loader.flatten_mapping(node)
         members: dict[str, Any] = {}
         for key_node, value_node in node.value:
+            if refusal := _refused_key(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, refusal, key_node.start_mark)
             key = loader.construct_object(key_node, deep=True)
             if not isinstance(key, str):
                 key = str(key_node.value)
@@ -96,8 +98,6 @@ def _loader() -> Any:
     Loader.yaml_implicit_resolvers.setdefault("", []).append(
         ("tag:yaml.org,2002:null", re.compile("$"))
     )
-    merge = ("tag:yaml.org,2002:merge", re.compile("<<$"))
-    Loader.yaml_implicit_resolvers.setdefault("<", []).append(merge)
     for kind in ("timestamp", "binary", "set", "omap", "pairs"):
         Loader.yaml_constructors.pop(f"tag:yaml.org,2002:{kind}")
     Loader.add_constructor("tag:yaml.org,2002:str", text)
@@ -107,11 +107,24 @@ def _loader() -> Any:
     return Loader
 
 
-def _measure(document: Any) -> None:
-    """Refuse a document whose aliases expand it, or make it contain itself.
+def _refused_key(node: Any, scalar: type) -> str | None:
+    """Return why a node is no key of a mapping; None if it is one."""
+    if not isinstance(node, scalar):
+        return "a key is a list or a mapping; JSON has only texts as keys"
+    scalar_node: Any = node
+    if scalar_node.value == "<<" and scalar_node.style is None:
+        return (
+            "<< is a merge key, which YAML 1.2 does not have: write its members out, or quote it "
+            "where it is a name"
+        )
+    return None
+
+
+def _size(document: Any, most: int) -> int:
+    """Return how many values a document stands for.
 
     Raises:
-        ValueError: it does.
+        ValueError: there are more than `most`, or the document contains itself.
     """
     sizes: dict[int, int] = {}
 
@@ -123,8 +136,8 @@ def _measure(document: Any) -> None:
         if (known := sizes.get(id(value))) is None:
             members: Any = value.values() if isinstance(value, dict) else value
             known = sizes[id(value)] = 1 + sum(size(member, depth + 1) for member in members)
-        if known > _LARGEST:
+        if known > most:
             raise ValueError(f"its aliases stand for more than {_LARGEST:,} values")
         return known
 
-    size(document, 0)
+    return size(document, 0)

@@ -13,11 +13,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
+from agentool_otel.errors import ConfigurationError
 from agentool_otel.evaluation.judges.failures import Failure, failure_of, refused_form, silence
 from agentool_otel.evaluation.judges.questions import NoVerdict
 from agentool_otel.evaluation.judges.usage import JudgeUsage
 from agentool_otel.ground.optional import library
-from agentool_otel.ground.urls import without_credentials
+from agentool_otel.ground.urls import credentials_in, without_credentials, without_secrets
 
 __all__ = ["LONGEST_WAIT_S", "Endpoint"]
 
@@ -86,9 +87,13 @@ class Endpoint:
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Any]:
         """Open a client; its connections are closed on exit."""
-        client = self._library.AsyncOpenAI(
-            api_key=self._key, base_url=self._url, timeout=self._timeout_s, max_retries=0
-        )
+        try:
+            client = self._library.AsyncOpenAI(
+                api_key=self._key, base_url=self._url, timeout=self._timeout_s, max_retries=0
+            )
+        except Exception as error:  # the client refuses a URL in many ways, and quotes it
+            reason = without_secrets(str(error), credentials_in(self._url))
+            raise ConfigurationError(f"{self.place} is no URL of a judge: {reason}") from None
         try:
             yield client
         finally:
@@ -178,6 +183,8 @@ class Endpoint:
 
     def _failure(self, error: Exception) -> Failure:
         failure = failure_of(error, self.model, self.place)
+        secrets = credentials_in(self._url)
+        failure = failure._replace(reason=without_secrets(failure.reason, secrets))
         if len(self._key) > 8:  # a server may repeat it; a placeholder is no secret
             return failure._replace(reason=failure.reason.replace(self._key, "[masked]"))
         return failure

@@ -5,12 +5,11 @@ Source: openai-python `_exceptions.py` at 1.40, 2.54 and 3.52; RFC 9110, 10.2.3 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, cast
 
 from agentool_otel.evaluation.judges.questions import JudgeUnavailable, NoVerdict
+from agentool_otel.ground.retry_after import retry_after_s
 
 __all__ = ["Failure", "failure_of", "refused_form", "silence"]
 
@@ -104,15 +103,11 @@ def _message(error: Exception) -> str:
 
 def _requested_wait_s(error: Exception) -> float | None:
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    text = headers.get("retry-after")
     milliseconds = headers.get("retry-after-ms")
     try:
         if milliseconds is not None:
             return max(0.0, float(milliseconds) / 1000)
-        return None if text is None else max(0.0, float(text))
     except ValueError:
         pass
-    try:
-        return max(0.0, parsedate_to_datetime(str(text)).timestamp() - time.time())
-    except ValueError:
-        return None
+    wait_s = retry_after_s(headers.get("retry-after"))
+    return None if wait_s is None else max(0.0, wait_s)

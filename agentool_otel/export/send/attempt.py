@@ -10,10 +10,8 @@ Spec: opentelemetry-proto 1.9, docs/specification.md (failures, throttling, part
 
 from __future__ import annotations
 
-import email.utils
 import gzip
 import http.client
-import time
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -30,6 +28,7 @@ from agentool_otel.export.send.deadline import Deadline
 from agentool_otel.ground import otlp_settings
 from agentool_otel.ground.environment import Signal
 from agentool_otel.ground.ownership import Identity, identity
+from agentool_otel.ground.retry_after import retry_after_s
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.ground.version import __version__
 from agentool_otel.ground.words import line
@@ -245,7 +244,7 @@ def _http_answer(status: int, phrase: str, headers: http.client.HTTPMessage, bod
         return Answer("invalid", reason)
     # The rest is about the receiver (429, 5xx) or about how it is addressed (401, 403, 404): the
     # spans are not at fault and are kept until it is mended.
-    wait_s = _bounded(_retry_after(headers.get("retry-after")))
+    wait_s = _bounded(retry_after_s(headers.get("retry-after")))
     return Answer("later", reason, wait_s, unknown=status in (404, 405, 501))
 
 
@@ -265,20 +264,6 @@ def _accepted(body: bytes) -> Answer:
 
 def _bounded(seconds: float | None) -> float | None:
     return None if seconds is None else min(max(0.0, seconds), _LONGEST_S)
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Return the seconds of a Retry-After header, which may be a date."""
-    if not value:
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        pass
-    try:
-        return email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-    except (ValueError, OverflowError):
-        return None
 
 
 def _grpc_retry_after(error: Any) -> float | None:

@@ -20,7 +20,7 @@ from agentool_otel.errors import (
     SourceUnreachable,
 )
 from agentool_otel.ground.optional import library
-from agentool_otel.ground.urls import without_credentials
+from agentool_otel.ground.urls import credentials_in, without_credentials, without_secrets
 
 __all__ = ["RemoteFile", "is_remote", "remote_files"]
 
@@ -39,13 +39,16 @@ def is_remote(scheme: str) -> bool:
 class RemoteFile(io.RawIOBase):
     """A file, opened when it is read. After `release` it is read from its beginning again."""
 
-    def __init__(self, place: str, size: int | None, open_file: Callable[[], Any]):
+    def __init__(
+        self, place: str, size: int | None, open_file: Callable[[], Any], secrets: Sequence[str]
+    ):
         super().__init__()
         self.name = place
         """Its URL, without credentials."""
         self.size = size
         """Bytes; None where they are not known."""
         self._open = open_file
+        self._secrets = secrets
         self._stream: Any = None
 
     def readable(self) -> bool:
@@ -59,12 +62,13 @@ class RemoteFile(io.RawIOBase):
             AgentoolError: it cannot be opened.
         """
         if self._stream is None:
-            with _named(self.name):
+            with _named(self.name, self._secrets):
                 self._stream = self._open()
         try:
             data = self._stream.read(len(buffer))
         except Exception as error:  # a file system of any vendor raises what it likes
-            raise OSError(f"{type(error).__name__}: {error}") from error
+            reason = without_secrets(str(error), self._secrets)
+            raise OSError(f"{type(error).__name__}: {reason}") from None
         buffer[: len(data)] = data
         return len(data)
 
@@ -84,15 +88,15 @@ def remote_files(url: str, suffixes: Sequence[str]) -> list[RemoteFile]:
         SourceDenied: it may not be looked at.
         SourceUnreachable: nothing is there, or it does not answer.
     """
-    place = without_credentials(url)
-    with _named(place):
+    place, secrets = without_credentials(url), credentials_in(url)
+    with _named(place, secrets):
         fsspec = library("fsspec", f"reading {place}", extra="remote")
         system, path = fsspec.core.url_to_fs(url)
         paths = _paths(system, path, suffixes)
         if not paths:
             looked = ", ".join("*" + suffix for suffix in suffixes)
             raise SourceUnreachable(f"nothing to read in {place} (looked for {looked})")
-        return [_file(system, place, path, it) for it in paths]
+        return [_file(system, place, path, it, secrets) for it in paths]
 
 
 def _paths(system: Any, path: str, suffixes: Sequence[str]) -> list[str]:
@@ -103,28 +107,35 @@ def _paths(system: Any, path: str, suffixes: Sequence[str]) -> list[str]:
     return sorted(it for it in system.find(path) if PurePosixPath(it).suffix in suffixes)
 
 
-def _file(system: Any, place: str, path: str, file_path: str) -> RemoteFile:
+def _file(system: Any, place: str, path: str, file_path: str, secrets: Sequence[str]) -> RemoteFile:
     size = system.info(file_path).get("size")
     inside = file_path[len(path) :] if file_path.startswith(path) else f" {file_path}"
     name = without_credentials(place + inside)
     return RemoteFile(
-        name, size if isinstance(size, int) else None, lambda: system.open(file_path, "rb")
+        name,
+        size if isinstance(size, int) else None,
+        lambda: system.open(file_path, "rb"),
+        secrets,
     )
 
 
 @contextmanager
-def _named(place: str) -> Generator[None]:
-    """Turn what a file system raises into an error that names the place."""
+def _named(place: str, secrets: Sequence[str]) -> Generator[None]:
+    """Turn what a file system raises, which may quote the URL, into an error that names the place
+    and has none of the secrets."""
     try:
         yield
     except AgentoolError:
         raise
     except ImportError as error:
         raise MissingDependencyError(
-            f"reading {place} needs a library that is not installed: {error}"
-        ) from error
+            f"reading {place} needs a library that is not installed: {_reason(error, secrets)}"
+        ) from None
     except PermissionError as error:
-        raise SourceDenied(f"{place} may not be read: {error}") from error
+        raise SourceDenied(f"{place} may not be read: {_reason(error, secrets)}") from None
     except Exception as error:  # a file system of any vendor raises what it likes
-        reason = str(error) or type(error).__name__
-        raise SourceUnreachable(f"{place} cannot be read: {reason}") from error
+        raise SourceUnreachable(f"{place} cannot be read: {_reason(error, secrets)}") from None
+
+
+def _reason(error: Exception, secrets: Sequence[str]) -> str:
+    return without_secrets(str(error), secrets) or type(error).__name__

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from agentool_otel.errors import SourceDenied, SourceUnreachable
+from agentool_otel.ground.urls import shown
 from agentool_otel.sources.files.compression import Feed, unpacked
 from agentool_otel.sources.files.remote_files import RemoteFile
 
@@ -40,10 +41,11 @@ def opened(file: SpanFile) -> Generator[BinaryIO | io.FileIO]:
         raw = io.FileIO(file)
     except PermissionError as error:
         raise SourceDenied(
-            f"{file} may not be read: {error.strerror}; hint: ls -l {file}"
-        ) from error
+            f"{shown(file)} may not be read: {error.strerror}; hint: ls -l {shown(file)}"
+        ) from None
     except OSError as error:
-        raise SourceUnreachable(f"{file} cannot be opened: {error.strerror or error}") from error
+        reason = error.strerror or type(error).__name__
+        raise SourceUnreachable(f"{shown(file)} cannot be opened: {reason}") from None
     with raw:
         yield raw
 
@@ -81,7 +83,7 @@ def head(file: SpanFile, size: int) -> bytes:
 def name_of(file: SpanFile) -> str:
     """Return what to call a file in messages."""
     if isinstance(file, Path):
-        return str(file)
+        return shown(file)
     return STDIN if file is _standard_input() else str(getattr(file, "name", "input"))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, cast
@@ -15,8 +14,6 @@ from agentool_otel.ground.temporary import room
 
 __all__ = ["Answer", "AnswerTooLarge", "Cut", "whole_answer"]
 
-_LONGEST_S = 900.0
-"""From the first byte to the last: a server may drip."""
 _LARGEST = 1 << 30
 """Bytes of an answer, unpacked."""
 _LARGEST_JSON = 64 << 20
@@ -101,10 +98,9 @@ def whole_answer(name: str, status: int, chunks: Iterable[bytes], gzipped: bool)
 
     Raises:
         AnswerTooLarge: it exceeds the limit.
-        Cut: it ends in the middle, or takes too long.
+        Cut: it ends in the middle.
         SourceError: the temporary folder is full.
     """
-    deadline = time.monotonic() + _LONGEST_S
     size = 0
     file = cast("BinaryIO", tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115
     try:
@@ -114,8 +110,6 @@ def whole_answer(name: str, status: int, chunks: Iterable[bytes], gzipped: bool)
                 raise AnswerTooLarge(
                     f"{name} answers with more than {_LARGEST >> 20} MiB; hint: ask for less"
                 )
-            if time.monotonic() > deadline:
-                raise Cut(f"the answer is not there after {_LONGEST_S:.0f} s")
             with room:
                 file.write(data)
     except BaseException:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
@@ -21,9 +21,12 @@ from agentool_otel.errors import (
 )
 from agentool_otel.ground.environment import CERTIFICATES, PROXIES
 from agentool_otel.ground.optional import library
+from agentool_otel.ground.retry_after import retry_after_s
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.sources.servers.answer import Answer, Cut, whole_answer
 from agentool_otel.sources.servers.credentials import Credentials
+from agentool_otel.sources.servers.deadline import RequestDeadline, Sockets
+from agentool_otel.sources.servers.limits import Limits, Reading
 
 __all__ = ["Http"]
 
@@ -32,6 +35,8 @@ _WAITS_S = (0.5, 1.0, 2.0)
 _LONGEST_WAIT_S = 30.0
 """An upper bound for what the server asks for."""
 _CONNECT_S = 10.0
+_BODY_S = 900.0
+"""From the first byte of a body to the last: a server may drip."""
 _WORDS = 200
 _REDIRECTS = 5
 _BUSY = (429, 502, 503, 504)
@@ -47,7 +52,7 @@ class Http:
         name: what to call the server in messages.
         base: the URL that paths are appended to.
         credentials: sent to this server alone.
-        timeout_s: how long it may be silent.
+        timeout_s: how long it may take to begin its answer, and be silent within it.
 
     Raises:
         MissingDependencyError: httpx is not installed.
@@ -58,11 +63,14 @@ class Http:
         self.name = name
         self.bytes_read = 0
         """Bytes of bodies that came so far."""
+        self.reading = Reading(name, Limits())
+        """What the reading that requests belong to has taken so far."""
         self._base = base
         self._credentials = credentials
         self._timeout_s = timeout_s
         self._httpx: Any = library("httpx", f"reading {name}", extra="servers")
         self._client: Any = self._new_client()
+        self._sockets = Sockets()
 
     def close(self) -> None:
         """Close the connections; another request opens new ones."""
@@ -82,7 +90,8 @@ class Http:
             more: what the request is about, for messages.
 
         Raises:
-            SourceUnreachable: the server does not answer, or stays busy.
+            SourceUnreachable: the server does not answer in time, or stays busy.
+            ReadingLimit: the reading has taken all that it may.
             SourceDenied: it wants credentials, or refuses them.
             AnswerTooLarge: the response exceeds the limit.
             SourceError: any other refusal.
@@ -94,41 +103,76 @@ class Http:
             self._client = self._new_client()
         why = ""
         for wait in (*_WAITS_S, None):
+            self.reading.count_request()
             try:
-                with self._sent(url, headers, name) as response:
-                    answer = self._answer_of(response, name)
-                    if answer.status not in _BUSY:
-                        return self._accepted(answer)
-                    why = f"it answers {answer.status}{self.words(answer)}"
-                    answer.close()
-                    wait = wait and _wait_s(response.headers.get("retry-after"), wait)
+                with self.reading.waiting():
+                    answer, retry_after = self._answer(url, headers, name)
             except (self._httpx.TransportError, Cut) as error:
-                if isinstance(error, (self._httpx.ReadTimeout, self._httpx.WriteTimeout)):
-                    # Asking a slow server once more makes it slower.
-                    raise SourceUnreachable(
-                        f"{name} is silent for {self._timeout_s:g} s; hint: timeout=300s waits "
-                        "longer, and less of the time is found sooner"
-                    ) from None
                 why = self._clean(str(error) or type(error).__name__)[:_WORDS]
-            except self._httpx.InvalidURL:
+            except (self._httpx.InvalidURL, UnicodeError):
                 raise SourceError(f"{name}: this is no URL of a server") from None
+            else:
+                if answer.status not in _BUSY:
+                    return self._accepted(answer)
+                why = f"it answers {answer.status}{self.words(answer)}"
+                answer.close()
+                wait = wait and _wait_s(retry_after, wait)
             if wait is not None:
-                time.sleep(wait)
+                with self.reading.waiting():
+                    time.sleep(min(wait, self.reading.seconds_left()))
         raise SourceUnreachable(f"{name} gives no answer: {why}; hint: does the server run there?")
+
+    def _answer(self, url: str, headers: dict[str, str], name: str) -> tuple[Answer, str | None]:
+        """Return the answer of one attempt and its `Retry-After`, within the deadlines."""
+        deadline = RequestDeadline(min(self._timeout_s, self.reading.seconds_left()), self._sockets)
+        begun_at: int | None = None
+        try:
+            with deadline.watch(), self._sent(url, headers, name) as response:
+                begun_at = self.bytes_read
+                deadline.postpone(min(_BODY_S, self.reading.seconds_left()))
+                answer = self._answer_of(response, name)
+                retry_after = response.headers.get("retry-after")
+        except (self._httpx.TransportError, Cut) as error:
+            slow = (self._httpx.ReadTimeout, self._httpx.WriteTimeout)
+            if not deadline.passed and not isinstance(error, slow):
+                raise
+        else:
+            if not deadline.passed:
+                return answer, retry_after
+            answer.close()  # a body without a length ends where the connection does
+        self.reading.seconds_left()
+        # Asking a slow server once more makes it slower: this error ends the reading.
+        if begun_at is None:
+            raise SourceUnreachable(
+                f"{name} has not begun its answer after {self._timeout_s:g} s; hint: timeout=300s "
+                "waits longer, and less of the time is found sooner"
+            )
+        read = f"{self.bytes_read - begun_at:,} bytes of it came"
+        if deadline.passed:
+            raise SourceUnreachable(
+                f"{name} has not ended its answer after {_BODY_S:.0f} s, {read}; hint: ask for less"
+            )
+        raise SourceUnreachable(
+            f"{name} is silent for {self._timeout_s:g} s within its answer, {read}; hint: "
+            "timeout=300s waits longer"
+        )
 
     @contextmanager
     def _sent(self, url: str, headers: dict[str, str], name: str) -> Generator[Any]:
         """Send a request, following redirects on the same server."""
         for _ in range(_REDIRECTS):
-            request = self._client.build_request("GET", url, headers=headers)
+            extensions = {"trace": self._sockets.on_event}
+            request = self._client.build_request("GET", url, headers=headers, extensions=extensions)
             response = self._client.send(request, stream=True)
             try:
                 if response.status_code not in _REDIRECTED:
                     yield response
                     return
-                there = urljoin(url, response.headers.get("location", ""))
+                there = _joined(url, response.headers.get("location", ""))
             finally:
                 response.close()
+            if there is None:
+                raise SourceError(f"{name} sends elsewhere, to what is no URL")
             if not _same_server(url, there):  # it is to know nothing of who we are
                 shown = without_credentials(there)[:_WORDS]
                 raise SourceDenied(
@@ -192,7 +236,7 @@ class Http:
     def _new_client(self) -> Any:
         timeout = self._httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
         try:
-            return self._httpx.Client(timeout=timeout, follow_redirects=False)
+            return self._httpx.Client(timeout=timeout, follow_redirects=False, cookies=_NoCookies())
         except (ImportError, OSError, ValueError, self._httpx.InvalidURL) as error:
             raise ConfigurationError(
                 f"{self.name} cannot be asked over HTTP ({type(error).__name__}); hint: "
@@ -201,21 +245,27 @@ class Http:
             ) from None
 
 
-def _wait_s(retry_after: str | None, usual: float) -> float:
-    """Return how long to wait by a `Retry-After`, in seconds or as a date.
+class _NoCookies(CookieJar):
+    """Keeps none: one with odd characters would spoil every later request."""
 
-    Spec: RFC 9110, 10.2.3.
-    """
-    if retry_after is None:
+    def extract_cookies(self, response: object, request: object) -> None:
+        """Do nothing."""
+
+
+def _wait_s(retry_after: str | None, usual: float) -> float:
+    """Return how long to wait by a `Retry-After`."""
+    wait = retry_after_s(retry_after)
+    if wait is None:
         return usual
-    try:
-        wait = float(retry_after)
-    except ValueError:
-        try:
-            wait = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except ValueError:
-            return usual
     return min(max(0.0, wait), _LONGEST_WAIT_S)  # in this order, no wait for NaN
+
+
+def _joined(url: str, location: str) -> str | None:
+    """Return the URL of a `Location`; None if it is none."""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return None
 
 
 def _same_server(one: str, other: str) -> bool:

@@ -63,7 +63,7 @@ class Jaeger(ServerSource):
             for trace_id in self.query.traces:
                 yield from self._trace(trace_id)
             return
-        for service in self.query.services or self._services():
+        for service in self.query.services or self._first_services():
             search = partial(self._search, service)
             yield from searched(
                 self.window, self.step_ns, search, partial(self._not_whole, service)
@@ -84,6 +84,17 @@ class Jaeger(ServerSource):
         except SourceError as error:
             self.refused(where, error)
 
+    def _first_services(self) -> Iterator[str]:
+        """Yield the names of all services.
+
+        Raises:
+            ReadingLimit: there are more than one reading takes; raised after the last of these.
+        """
+        names, most = self._services(), self.query.limits.max_services
+        yield from names[:most]
+        if len(names) > most:
+            raise self.http.reading.too_many_services(len(names))
+
     def _services(self) -> list[str]:
         """Return the names of all services.
 
@@ -96,7 +107,7 @@ class Jaeger(ServerSource):
         if not isinstance(names, list):
             raise self.http.refusal(answer)
         answer.close()
-        return [name for name in names if isinstance(name, str)]
+        return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     def _first_answer(self, what: str, more: str) -> Answer:
         """Return the answer of the third version, or where that is missing, of the pages'.

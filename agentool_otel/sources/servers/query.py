@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from agentool_otel.errors import SourceError
 from agentool_otel.ground.urls import without_credentials
 from agentool_otel.model.times import from_ns, parse_duration, parse_time
+from agentool_otel.sources.servers.limits import Limits
 
 __all__ = ["SECOND_NS", "Attribute", "ServerQuery", "parse_query", "window_text"]
 
@@ -25,7 +26,10 @@ SECOND_NS = 1_000_000_000
 _HOUR_NS = 3600 * SECOND_NS
 _TIMEOUT_S = 60.0
 _TRACE_ID = re.compile(r"[0-9a-f]{1,32}")
-_PARAMETERS = ("trace", "service", "attribute", "since", "until", "timeout")
+_COUNT = re.compile(r"[0-9]{1,15}")
+_COUNTS = ("max_traces", "max_requests", "max_services")
+_BESIDE_TRACE = ("trace", "timeout", "within", *_COUNTS)
+_PARAMETERS = ("trace", "service", "attribute", "since", "until", "timeout", "within", *_COUNTS)
 _REPEATED = ("trace", "service", "attribute")
 
 
@@ -58,7 +62,8 @@ class ServerQuery(NamedTuple):
     until_now: bool
     """Whether the URL names no end."""
     timeout_s: float
-    """How long the server may be silent."""
+    """How long the server may take to begin an answer, and be silent within it."""
+    limits: Limits
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -84,7 +89,7 @@ def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns)
         return next(iter(values.get(parameter, ())), None)
 
     traces = tuple(dict.fromkeys(_trace_id(it, name) for it in values.get("trace", ())))
-    beside = [it for it in values if it not in ("trace", "timeout")]
+    beside = [it for it in values if it not in _BESIDE_TRACE]
     if traces and beside:
         raise SourceError(
             f"{name}: trace= names whole traces, and {beside[0]}= cannot be asked for beside it"
@@ -110,7 +115,8 @@ def parse_query(where: str, port: int, now_ns: Callable[[], int] = time.time_ns)
         until,
         since_text is None and not traces,
         not until_text,
-        _seconds(one("timeout"), name),
+        _seconds(one("timeout"), "timeout", name) or _TIMEOUT_S,
+        _limits(one, name),
     )
 
 
@@ -190,10 +196,23 @@ def _time(text: str, parameter: str, name: str, now: int) -> int:
     return at
 
 
-def _seconds(text: str | None, name: str) -> float:
+def _limits(one: Callable[[str], str | None], name: str) -> Limits:
+    counts = {it: _count(text, it, name) for it in _COUNTS if (text := one(it)) is not None}
+    limits = Limits(**counts)
+    within_s = _seconds(one("within"), "within", name)
+    return limits if within_s is None else limits._replace(within_s=within_s)
+
+
+def _count(text: str, parameter: str, name: str) -> int:
+    if not _COUNT.fullmatch(text) or not int(text):
+        raise SourceError(f"{name}: expected {parameter}= to be a number from 1 on, got {text!r}")
+    return int(text)
+
+
+def _seconds(text: str | None, parameter: str, name: str) -> float | None:
     if text is None:
-        return _TIMEOUT_S
+        return None
     duration = parse_duration(text)
     if not duration:
-        raise SourceError(f"{name}: expected timeout= to be a duration, as 90s, got {text!r}")
+        raise SourceError(f"{name}: expected {parameter}= to be a duration, as 90s, got {text!r}")
     return duration / SECOND_NS

@@ -26,6 +26,7 @@ from agentool_otel.sources.files.trace_counts import Census
 from agentool_otel.sources.servers.answer import Answer
 from agentool_otel.sources.servers.credentials import Credentials
 from agentool_otel.sources.servers.http import Http
+from agentool_otel.sources.servers.limits import Reading, ReadingLimit
 from agentool_otel.sources.servers.query import parse_query, window_text
 from agentool_otel.sources.servers.windows import Window
 
@@ -69,6 +70,7 @@ class ServerSource(ABC):
         self.seen: set[bytes] = set()
         """Ids of the traces that were read."""
         self._refusals: list[AgentoolError] = []
+        """The first one, if any."""
         self._of_containers: dict[str, None] = {}
 
     @property
@@ -91,6 +93,7 @@ class ServerSource(ABC):
         Raises:
             SourceUnreachable: the server gives no answer.
             SourceDenied: it denies access.
+            ReadingLimit: the limits of the query were reached before anything was read.
             SourceError: it refused every request.
         """
         self.problems.clear()
@@ -98,6 +101,7 @@ class ServerSource(ABC):
         self._of_containers.clear()
         self.seen.clear()
         self.skipped = self.http.bytes_read = 0
+        self.http.reading = Reading(self.name, self.query.limits)
         if self.query.usual:
             window = window_text(self.query.since_ns, self.query.until_ns)
             _log.warning("%s: reading the last hour, %s; since=2h asks for more", self.name, window)
@@ -161,10 +165,15 @@ class ServerSource(ABC):
         return error
 
     def is_new(self, trace_id: str) -> bool:
-        """Return whether a trace was not read yet, and mark it as read."""
+        """Return whether a trace was not read yet, and mark it as read.
+
+        Raises:
+            ReadingLimit: it is one too many.
+        """
         key = bytes.fromhex(trace_id)
         if key in self.seen:
             return False
+        self.http.reading.count_trace()
         self.seen.add(key)
         return True
 
@@ -172,11 +181,12 @@ class ServerSource(ABC):
         """Note that one request failed.
 
         Raises:
-            SourceUnreachable, SourceDenied: all other requests would fail as well.
+            SourceUnreachable, SourceDenied, ReadingLimit: all other requests would fail as well.
         """
-        if isinstance(error, (SourceUnreachable, SourceDenied)):
+        if isinstance(error, (SourceUnreachable, SourceDenied, ReadingLimit)):
             raise error
-        self._refusals.append(error)
+        if not self._refusals:
+            self._refusals.append(error)
         self.report(where, str(error).removeprefix(where).lstrip(": "))
 
     def report(self, where: str, message: str) -> None:

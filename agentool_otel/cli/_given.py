@@ -1,0 +1,38 @@
+"""Credentials in the URLs that a command was given, which no message of it may repeat.
+
+Sources and endpoints keep them out of what they say. But any message may quote an argument: of an
+option that takes something else, of a command that does not exist, of a library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agentool_otel.ground.urls import credentials_in, without_secrets
+
+__all__ = ["note", "without_given_secrets"]
+
+_URL = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:/.*", re.DOTALL)
+_secrets: list[str] = []
+
+
+def note(arguments: Iterable[str]) -> None:
+    """Remember the credentials of a command's arguments, and forget those of the one before."""
+    found: set[str] = set()
+    for argument in arguments:
+        if url := _URL.search(argument):
+            found.update(credentials_in(url[0], query=not _is_of_server(url[0])))
+    _secrets[:] = sorted(found, key=len, reverse=True)
+
+
+def _is_of_server(url: str) -> bool:
+    """Whether a URL is that of a server source, whose parameters are no secrets."""
+    from agentool_otel.ground.plugins import plugins
+
+    return re.split(r"[+:]", url.lower(), maxsplit=1)[0] in plugins("agentool_otel.sources")
+
+
+def without_given_secrets(text: str) -> str:
+    """Return a message without them."""
+    return without_secrets(text, _secrets)

@@ -1,0 +1,28 @@
+"""The header `Retry-After`: how long a server asks to be left alone.
+
+Spec: RFC 9110, 10.2.3.
+"""
+
+from __future__ import annotations
+
+import time
+from email.utils import parsedate_to_datetime
+
+__all__ = ["retry_after_s"]
+
+
+def retry_after_s(text: str | None) -> float | None:
+    """Return the seconds that a header asks for, given as a number or a date; None without any.
+
+    The number may be negative, infinite or NaN: the caller bounds it.
+    """
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, OverflowError, TypeError, IndexError):  # no calendar has such a date
+        return None
