@@ -14,7 +14,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from agentool_otel.content.masking.secret_names import WORDS, Judge, anything, has_word, judge_of
+from agentool_otel.content.masking.secret_names import (
+    QUALIFIERS,
+    WORDS,
+    Judge,
+    anything,
+    has_common_word,
+    has_word,
+    is_mnemonic,
+    is_no_words,
+    judge_of,
+    looks_random,
+    spoken,
+    strict,
+)
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [
@@ -24,42 +37,98 @@ __all__ = [
     "ends_column",
     "is_masked",
     "quoted",
+    "refers",
     "value_at",
 ]
 
-_NEAR = 20
+_NEAR = 24
 """Characters in which the last word of a name ends before a separator, with what may stand between:
-a plural s, a quote, blanks."""
-_CLOSE = 40
+a qualifier, a plural s, a quote, blanks."""
+_CLOSE = 12
 """Characters between separators from which it costs less to look at all of the text."""
+_CLOSE_CELLS = 40
+"""The same where only a few words are looked for."""
 _WINDOW = 16_384
 _LONGEST_NAME = 48
 
 _Separators = Mapping[str, tuple[str, ...]]
 """By a character that each of them has: looking for one costs a twentieth of looking for two."""
-_IN_TEXT: _Separators = {"=": ("=",), ":": (":",), "%": ("%3D", "%3d")}
+_IN_TEXT: _Separators = {
+    "=": ("=",),
+    ":": (":",),
+    "%": ("%3D", "%3d"),
+    " ": (" is ",),
+    "\uff1a": ("\uff1a",),
+}
 _IN_STRINGS: _Separators = {
     "=": ("=",),
     "%": ("%3D", "%3d"),
-    " ": (": ",),
+    " ": (": ", " is "),
     "'": ("':", ":'"),
-    "\\": ('\\":', ':\\"', ":\\n", ":\\r"),
+    "\\": ('\\":', ':\\"', ":\\n", ":\\r", "\\uff1a"),
+    "\uff1a": ("\uff1a",),
 }
-_IN_JSON: _Separators = {**_IN_STRINGS, " ": (": ", " :"), "\n": ("\n:",), "\t": ("\t:",)}
+_IN_JSON: _Separators = {
+    **_IN_STRINGS,
+    " ": (": ", " :", " is "),
+    "\n": ("\n:",),
+    "\t": ("\t:",),
+}
 
 _COLUMNS: _Separators = {"|": ("|",), "\n": (",", "\t", ";", "\n")}
 _COLUMNS_IN_JSON: _Separators = {"|": ("|",), "\\": (",", "\\t", ";", "\\n")}
 
-_SEPARATOR = r"s?(?:\\*[\"'])?\s{0,3}(?P<sign>:=|=>|==?|:|%3d)\s{0,3}"
-_PART_OF_NAME = {"key"}
-"""Words that name a credential only with another before them: `api_key`."""
-_ASSIGNED = {
-    word: re.compile((rf"{word}(?<=[\w\-]{word})" if word in _PART_OF_NAME else word) + _SEPARATOR)
-    for word in WORDS
+_QUALIFIER = rf"(?P<more>[_\-.]?(?:{'|'.join(QUALIFIERS)})|[ _\-.]?[0-9]{{1,4}})?"
+_SEPARATOR = (
+    rf"{_QUALIFIER}s?(?:\\*[\"'])?\s{{0,3}}"
+    r"(?P<sign>:=|=>|={1,3}|[:\uff1a]|%3d|(?<=\s)is(?=[\s:]):?)\s{0,3}"
+)
+_PART_OF_NAME = {
+    "key": ("pi", "ss", "te", "al", "et", "ry", "sh", "ng", "on", "er", "nt", "pa", "ed"),
+    "seed": ("tp", "fa", "et", "ed"),
+    "phrase": ("ed", "ry", "up", "ic", "et"),
+    "passe": ("de",),
+    "community": (),
 }
+"""Words that name a credential only with another before them, `api_key` or `seed phrase`, and what
+that other ends in where a blank is between."""
+
+
+def _word(word: str) -> str:
+    others = _PART_OF_NAME.get(word)
+    if others is None:
+        return re.escape(word)
+    blank = rf"|(?<=(?:{'|'.join(others)})[ \u00a0]{word})" if others else ""
+    return rf"{word}(?:(?<=[\w\-.]{word}){blank})"
+
+
+_ASSIGNED = {word: re.compile(_word(word) + _SEPARATOR) for word in WORDS}
 """The last word of a name and what stands between it and its value."""
-_REACH = 24
-"""The longest of those: a word, a plural s, a sign, three blanks before it and three behind."""
+_REACH = 48
+"""The longest of those: a word, a qualifier, a plural s, a sign, three blanks before it and
+behind."""
+_TWO_WORDS = re.compile(r"([A-Za-z0-9\-]+)[ \u00a0]([a-z]+)\Z", re.IGNORECASE)
+_BETWEEN = " \t\r\n\f\v\u00a0\u202f\u3000\"'\\:=-_.0123456789"
+"""Characters between a word and a separator."""
+_END = 3
+
+
+def _by_ending() -> dict[str, tuple[str, ...]]:
+    """Return the words that a name may have before a separator, by its last letters."""
+    words: dict[str, set[str]] = {}
+    for word in WORDS:
+        for ending in (word, f"{word}s"):
+            words.setdefault(ending[-_END:], set()).add(word)
+    return {ending: tuple(of_it) for ending, of_it in words.items()}
+
+
+_BY_ENDING = _by_ending()
+_BEHIND_WORDS = {
+    " is",
+    "sso",
+    *(f"{before}{it}".rstrip(_BETWEEN)[-_END:] for it in QUALIFIERS for before in "_-."),
+}
+"""The same of what stands behind a word: which one, is not known."""
 _BEFORE_NAME = re.compile(r"(?:.*[^\w.\-])?", re.DOTALL)
 _ESCAPES = {
     "\\": re.compile(r"[bfnrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
@@ -82,8 +151,23 @@ _NO_VALUE = re.compile(
     r"|\$(?:[A-Za-z_]\w{0,64}(?!\w)|\{\w{1,64}\}|[({])(?<!\$\{)|\$\{\{"
     r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
     r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
+    # Programs: a keyword, a type, a function, a member of an object, a parameter of a statement.
+    r"|(?:void|await|async|function|new|lambda|typeof|bytes|SecretStr|nil|NULL|char)"
+    r"(?![^\s\"',;&)}\]*<])"
+    r"|(?:Option|Optional|Vec|Result|Box|Arc|Cow|List|Promise|Maybe)<|!!|<%|%\("
+    r"|[&*](?:'[a-z]{1,9} )?(?:mut )?(?:str|string|String)(?!\w)|[A-Za-z_$][\w$]{0,40}=>"
+    r"|[A-Za-z_$]\?|[:@][A-Za-z_]{1,40}(?=[\s,;)\]]|\Z)"
+    r"|(?:[A-Za-z_$]|this|self|req(?:uest)?|args|opts|options|cfg|conf|config|settings|props|state|"
+    r"data|params|user|form|event|input|env|ctx|context|body|payload|process|row|account)"
+    r"(?:\.[A-Za-z_$]{1,40}[0-9]?){1,6}(?=[\s\"',;&|?:)}\]]|\Z)"
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&)}\]]|\Z)")
+_REFERENCE = re.compile(
+    r"\$(?:[A-Z_][A-Z0-9_]{0,64}|\{[A-Za-z_][\w.]{0,64}\}|\([^()\r\n]{0,200}\))"
+    r"|\$?\{\{[^{}]{0,200}\}\}|<[a-z][a-z_ \-]{0,40}>|<%[^%\r\n]{0,200}%>|%\([a-z_]{1,40}\)s"
+)
+"""All of a value in quotes that refers to the credential."""
+_LONGEST_REFERENCE = 210
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
 """A value that may be the name of another variable."""
 
 
@@ -118,13 +202,15 @@ _IN_URL = _Bare(re.compile(r"[^\s\"'\\&%<>]*"), re.compile(r"%(?!26|23|3[bB])"))
 _COOKIES = _Bare(
     re.compile(r"[^\r\n\"'\\]*"), re.compile(r"(?<==)[\"']|[\"'](?=;)|\\(?![rn\"'\\]|\Z)")
 )
+_SIGNATURES = re.compile(r"[^\s\"'\\]{4,}")
+_MNEMONIC = re.compile(r"[a-z]{3,8}(?:[ \t,]{1,2}[a-z]{3,8}){11,23}(?![a-z])")
 _PAIR = re.compile(r"[^\s=;\"'\\]{1,255}=|[^\s=;\"'\\]{256}")
 _SCHEME = re.compile(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4,}")
 
 
 def assigns(text: str) -> bool:
     """Whether plain text names a credential before a separator."""
-    return _may_assign(text, _IN_TEXT) and _names(text)
+    return _names(text, _words_before(text, _IN_TEXT))
 
 
 def assigns_in_json(text: str, ours: bool) -> bool:
@@ -137,44 +223,85 @@ def assigns_in_json(text: str, ours: bool) -> bool:
         text: the JSON text.
         ours: whether it was written without blanks between its tokens.
     """
-    return _may_assign(text, _IN_STRINGS if ours else _IN_JSON) and _names(text)
+    return _names(text, _words_before(text, _IN_STRINGS if ours else _IN_JSON))
 
 
 def assigned(text: str) -> list[tuple[int, int]]:
     """Return where values stand that are assigned to names of credentials; some may overlap."""
-    if not _may_assign(text, _IN_TEXT):
+    words = _words_before(text, _IN_TEXT)
+    if not words:
         return []
     lower = _lower(text)
-    words = [word for word in WORDS if word in lower]
-    return [span for word in words for span in _assigned_to(word, text, lower)]
+    return [span for word in words if word in lower for span in _assigned_to(word, text, lower)]
 
 
 def ends_column(text: str) -> bool:
     """Whether a word that names a credential ends a cell of a table, in plain text or in JSON."""
-    return (("|" in text or "\n" in text) and _may_assign(text, _COLUMNS)) or (
-        "\\" in text and "\\n" in text and _may_assign(text, _COLUMNS_IN_JSON)
+    return (("|" in text or "\n" in text) and _ends_part(text, _COLUMNS)) or (
+        "\\" in text and "\\n" in text and _ends_part(text, _COLUMNS_IN_JSON)
     )
 
 
-def _may_assign(text: str, separators: _Separators) -> bool:
-    """Whether a word that names a credential may stand before a separator."""
+def _ends_part(text: str, separators: _Separators) -> bool:
+    return any(
+        has_common_word("\0".join([part[-_NEAR:] for part in parts]) if parts else piece)
+        for piece, parts in _pieces(text, separators, _CLOSE_CELLS)
+    )
+
+
+def _words_before(text: str, separators: _Separators) -> Iterable[str]:
+    """Return the words of which one may end a name before a separator; most texts have none."""
+    found: set[str] = set()
+    for piece, parts in _pieces(text, separators):
+        if not parts:
+            if has_word(piece):
+                return WORDS
+        elif words := _words_at_end(parts):
+            found.update(words)
+    return found
+
+
+def _words_at_end(parts: list[str]) -> list[str]:
+    """Return the words that may end a name at the end of a part of a text."""
+    tails = {part[-_NEAR:] for part in parts}
+    ends = {tail[-_END:] for tail in tails}
+    if any(end[-1:] in _BETWEEN for end in ends):
+        ends = {tail.rstrip(_BETWEEN)[-_END:] for tail in tails}
+    endings = {end.lower() for end in ends}
+    any_word = not _BEHIND_WORDS.isdisjoint(endings)
+    if not any_word and _BY_ENDING.keys().isdisjoint(endings):
+        return []
+    together = "\0".join(tails).lower()
+    return [
+        word
+        for ending in (_BY_ENDING if any_word else _BY_ENDING.keys() & endings)
+        for word in _BY_ENDING[ending]
+        if word in together
+    ]
+
+
+def _pieces(
+    text: str, separators: _Separators, close: int = _CLOSE
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the pieces of a text in which a separator is, and what stands before each; nothing of
+    that where separators are so many that it costs less to look at the whole piece."""
     if len(text) <= _WINDOW:
-        return _has_word_before(text, separators)
-    # A text may consist of separators alone: it is cut at them piece by piece.
-    pieces = (text[at : at + _WINDOW + _LONGEST_NAME] for at in range(0, len(text), _WINDOW))
-    return any(_has_word_before(piece, separators) for piece in pieces)
-
-
-def _has_word_before(text: str, separators: _Separators) -> bool:
-    parts: list[str] = []
-    for sign, with_sign in separators.items():
-        if sign in text:
-            for separator in with_sign:
-                if separator in text:
-                    parts += text.split(separator)[:-1]  # before the end stands none
-            if len(parts) * _CLOSE > len(text):
-                return has_word(text)
-    return bool(parts) and has_word("\0".join([part[-_NEAR:] for part in parts]))
+        pieces: Iterable[str] = (text,)
+    else:  # A text may consist of separators alone: it is cut at them piece by piece.
+        pieces = (text[at : at + _WINDOW + _LONGEST_NAME] for at in range(0, len(text), _WINDOW))
+    for piece in pieces:
+        parts: list[str] = []
+        for sign, with_sign in separators.items():
+            if sign in piece:
+                for separator in with_sign:
+                    if separator in piece:
+                        parts += piece.split(separator)[:-1]  # before the end stands none
+                if len(parts) * close > len(piece):
+                    yield piece, []
+                    break
+        else:
+            if parts:
+                yield piece, parts
 
 
 def _lower(text: str) -> str:
@@ -184,10 +311,12 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else text.replace("\u0130", "i").lower()
 
 
-def _names(text: str) -> bool:
+def _names(text: str, words: Iterable[str]) -> bool:
+    if not words:
+        return False
     lower = _lower(text)
     return any(
-        word in lower and next(_named(text, lower, word, 0), None) is not None for word in WORDS
+        word in lower and next(_named(text, lower, word, 0), None) is not None for word in words
     )
 
 
@@ -202,19 +331,35 @@ def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
     """Yield the next separators behind names of credentials that end in a word."""
     for match in _ASSIGNED[word].finditer(lower, at):
         judge = _judge_before(text, match.start() + len(word))
-        if judge is not None:
-            yield _Name(match["sign"], match.end(), judge)
+        if judge is None:
+            continue
+        if match["more"]:
+            judge = strict(judge)
+        sign = match["sign"]
+        yield _Name(sign, match.end(), _in_sentence(judge) if sign[:1] == "i" else judge)
 
 
 def _judge_before(text: str, end: int) -> Judge | None:
     """Return the judge of the name that ends at a place, None where that is none."""
-    before = _BEFORE_NAME.match(text, max(0, end - _LONGEST_NAME), end)
+    first = max(0, end - _LONGEST_NAME)
+    before = _BEFORE_NAME.match(text, first, end)
     at = 0 if before is None else before.end()
     name = text[at:end]
     escape = _ESCAPES.get(text[at - 1 : at])
     encoded = None if escape is None else escape.match(name)
     decoded = None if encoded is None else judge_of(name[encoded.end() :])
-    return decoded or judge_of(name)
+    return decoded or judge_of(name) or _judge_of_two_words(text[first:end])
+
+
+def _judge_of_two_words(text: str) -> Judge | None:
+    """Return the judge of a name that ends a text and has a blank in it: `seed phrase`."""
+    words = _TWO_WORDS.search(text)
+    judge = None if words is None else judge_of(f"{words[1]}_{words[2]}")
+    return None if judge is None or judge is looks_random else _in_sentence(judge)
+
+
+def _in_sentence(judge: Judge) -> Judge:
+    return spoken if judge in (anything, is_no_words) else judge
 
 
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
@@ -229,13 +374,14 @@ def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
             end = max(end, value[1])
             if name.judge(text[value[0] : value[1]]) and not is_masked(text, *value):
                 spans.append(value)
-        if word not in _HEADERS or (header and word == "cookie"):
+        if word not in _HEADERS or (header and word != "authorization"):
             at = max(at, end - _REACH)
     return spans
 
 
-_HEADERS = {"authorization", "cookie"}
-"""Names of values with blanks in them: a scheme and its credentials, and all cookies of a line."""
+_HEADERS = {"authorization", "cookie", "signature"}
+"""Names of values with more in them: a scheme and its credentials, all cookies of a line, several
+signatures."""
 
 
 def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
@@ -244,6 +390,9 @@ def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
     if word == "cookie":
         pair = _PAIR.match(text, name.ends)
         return None if pair is None else (name.ends, _COOKIES.end(text, pair.end()))
+    if word == "signature":
+        signatures = _SIGNATURES.match(text, name.ends)
+        return None if signatures is None else signatures.span()
     line = _SCHEME.match(text, name.ends)
     return None if line is None else line.span()
 
@@ -257,12 +406,37 @@ def value_at(text: str, at: int) -> tuple[int, int] | None:
 def _value(text: str, name: _Name) -> tuple[int, int] | None:
     quote = _QUOTE.match(text, name.ends)
     if quote is not None:
-        return quoted(text, quote.end(), quote["quote"])
+        span = quoted(text, quote.end(), quote["quote"])
+        return None if span is None or refers(text, *span) else span
     if name.sign == "%3d":
         return name.ends, _IN_URL.end(text, name.ends)
+    if name.judge is is_mnemonic:
+        words = _MNEMONIC.match(text, name.ends)
+        return None if words is None else words.span()
     if name.sign == ":" and (block := _block(text, name.ends)) is not None:
         return block
-    return _bare(text, name.ends)
+    span = _bare(text, name.ends)
+    if span is not None and name.sign in _OPERATORS and not _is_literal(text[span[0] : span[1]]):
+        return None
+    return span
+
+
+_OPERATORS = {"==", "===", "=>"}
+"""Signs that in programs compare or introduce an expression."""
+_EXPRESSION = re.compile(r"[.?(\[{<>&|]")
+
+
+def _is_literal(value: str) -> bool:
+    """Whether what follows an operator is the credential itself, not an expression."""
+    return looks_random(value) and _EXPRESSION.search(value) is None
+
+
+def refers(text: str, begins: int, ends: int) -> bool:
+    """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
+    return (
+        ends - begins <= _LONGEST_REFERENCE
+        and _REFERENCE.fullmatch(text, begins, ends) is not None
+    )
 
 
 def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:

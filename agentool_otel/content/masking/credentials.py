@@ -17,13 +17,15 @@ from typing import Any
 
 from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json
 from agentool_otel.content.masking.credential_shapes import may_hold, shaped
-from agentool_otel.content.masking.grammars import introduced, may_introduce
+from agentool_otel.content.masking.command_lines import in_arguments
+from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
 from agentool_otel.content.masking.secret_names import (
     Judge,
     anything,
     has_word,
     is_no_words,
     judge_of,
+    looks_random,
     names_secret,
 )
 from agentool_otel.ground.json_codec import dumps, loads
@@ -232,10 +234,17 @@ def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
             if _may_name_secret(container):
                 _mask_names(container)
                 _mask_members(container)
+                if "kty" in container:
+                    for name in PRIVATE_MEMBERS:
+                        _mask(container, name, looks_random)
+            if "args" in container:
+                _mask_arguments(container["args"], container.get("command"))
             if "value" in container or "Value" in container:
                 _mask_value_beside_name(container)
-        elif len(container) == 2:
-            _mask_pair(container)
+        else:
+            if len(container) == 2:
+                _mask_pair(container)
+            _mask_arguments(container)
         for value in container.values() if isinstance(container, dict) else container:
             if isinstance(value, str):
                 texts.append(value)
@@ -287,6 +296,14 @@ def _mask_pair(pair: list[Any]) -> None:
         judge = judge_of(name)
         if judge is not None:
             _mask(pair, 1, judge)
+
+
+def _mask_arguments(arguments: Any, command: Any = None) -> None:
+    """Mask the credentials among the arguments of a command."""
+    if not isinstance(arguments, list):
+        return
+    for at in tuple(in_arguments(arguments, command if isinstance(command, str) else "")):
+        _mask(arguments, at, anything)
 
 
 def _mask(container: Any, at: Any, judge: Judge) -> None:
