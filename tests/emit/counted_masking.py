@@ -22,8 +22,7 @@ _ORDER = (
     *("secret_names", "credential_shapes", "assignments", "command_lines", "grammars"),
     "credentials",
 )
-_MODULES = tuple(
-f"agentool_otel.content.masking.{name}" for name in _ORDER)
+_MODULES = tuple(f"agentool_otel.content.masking.{name}" for name in _ORDER)
 """Each after those that it imports."""
 _STEPS = Steps()
 

@@ -11,7 +11,8 @@ ends, and a value is read once. One without an end goes to the end of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import product
 from typing import NamedTuple
 
 from agentool_otel.content.masking.secret_names import (
@@ -65,7 +66,7 @@ _IN_STRINGS: _Separators = {
     "%": ("%3D", "%3d"),
     " ": (": ", " is "),
     "'": ("':", ":'"),
-    "\\": ('\\":', ':\\"', ":\\n", ":\\r", "\\uff1a"),
+    "\\": ('\\":', ":\\"),
     "\uff1a": ("\uff1a",),
 }
 _IN_JSON: _Separators = {
@@ -78,10 +79,10 @@ _IN_JSON: _Separators = {
 _COLUMNS: _Separators = {"|": ("|",), "\n": (",", "\t", ";", "\n")}
 _COLUMNS_IN_JSON: _Separators = {"|": ("|",), "\\": (",", "\\t", ";", "\\n")}
 
-_QUALIFIER = rf"(?P<more>[_\-.]?(?:{'|'.join(QUALIFIERS)})|[ _\-.]?[0-9]{{1,4}})?"
+_QUALIFIER = rf"(?P<more>[_\-.]?(?:{'|'.join(QUALIFIERS)})|[ _\-.]?[0-9]{{1,4}}|[ ]provided)?"
 _SEPARATOR = (
     rf"{_QUALIFIER}s?(?:\\*[\"'])?\s{{0,3}}"
-    r"(?P<sign>:=|=>|={1,3}|[:\uff1a]|%3d|(?<=\s)is(?=[\s:]):?)\s{0,3}"
+    r"(?P<sign>:=|=>|={1,3}|[:\uff1a]|%3d|(?<=\s)(?:is|es)(?=[\s:]):?)\s{0,3}"
 )
 _PART_OF_NAME = {
     "key": ("pi", "ss", "te", "al", "et", "ry", "sh", "ng", "on", "er", "nt", "pa", "ed"),
@@ -113,22 +114,26 @@ _BETWEEN = " \t\r\n\f\v\u00a0\u202f\u3000\"'\\:=-_.0123456789"
 _END = 3
 
 
-def _by_ending() -> dict[str, tuple[str, ...]]:
+def _in_any_case(text: str) -> Iterator[str]:
+    return map("".join, product(*({letter, letter.upper()} for letter in text)))
+
+
+def _by_ending() -> dict[str, set[str]]:
     """Return the words that a name may have before a separator, by its last letters."""
+    behind = [f"{before}{it}".rstrip(_BETWEEN) for it in QUALIFIERS for before in "_-."]
+    endings = [(word, {word, f"{word}s"}) for word in WORDS]
+    # Behind any of the words may be one of these.
+    endings += [(word, {" is", " es", "sso", "ded", *behind}) for word in WORDS]
     words: dict[str, set[str]] = {}
-    for word in WORDS:
-        for ending in (word, f"{word}s"):
-            words.setdefault(ending[-_END:], set()).add(word)
-    return {ending: tuple(of_it) for ending, of_it in words.items()}
+    for word, ends in endings:
+        for ending in {form for end in ends for form in _in_any_case(end[-_END:])}:
+            words.setdefault(ending, set()).add(word)
+    return words
 
 
 _BY_ENDING = _by_ending()
-_BEHIND_WORDS = {
-    " is",
-    "sso",
-    *(f"{before}{it}".rstrip(_BETWEEN)[-_END:] for it in QUALIFIERS for before in "_-."),
-}
-"""The same of what stands behind a word: which one, is not known."""
+_ENDINGS = frozenset(_BY_ENDING)
+_NO_LETTERS = frozenset(_BETWEEN)
 _BEFORE_NAME = re.compile(r"(?:.*[^\w.\-])?", re.DOTALL)
 _ESCAPES = {
     "\\": re.compile(r"[bfnrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
@@ -152,9 +157,11 @@ _NO_VALUE = re.compile(
     r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
     r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
     # Programs: a keyword, a type, a function, a member of an object, a parameter of a statement.
-    r"|(?:void|await|async|function|new|lambda|typeof|bytes|SecretStr|nil|NULL|char)"
+    r"|(?:void|await|async|function|new|lambda|typeof|return|raise|throw|break|continue|yield|bytes|"
+    r"SecretStr|nil|NULL|char)"
     r"(?![^\s\"',;&)}\]*<])"
-    r"|(?:Option|Optional|Vec|Result|Box|Arc|Cow|List|Promise|Maybe)<|!!|<%|%\("
+    r"|[A-Z][A-Za-z]{1,20}<[A-Za-z\"']|!!|<%|%\(|`[^`\r\n]{0,200}?\$\{|[A-Za-z_$]=[A-Za-z_$]"
+    r"|[a-z\-]{1,40}=[\"']"
     r"|[&*](?:'[a-z]{1,9} )?(?:mut )?(?:str|string|String)(?!\w)|[A-Za-z_$][\w$]{0,40}=>"
     r"|[A-Za-z_$]\?|[:@][A-Za-z_]{1,40}(?=[\s,;)\]]|\Z)"
     r"|(?:[A-Za-z_$]|this|self|req(?:uest)?|args|opts|options|cfg|conf|config|settings|props|state|"
@@ -243,65 +250,59 @@ def ends_column(text: str) -> bool:
 
 
 def _ends_part(text: str, separators: _Separators) -> bool:
-    return any(
-        has_common_word("\0".join([part[-_NEAR:] for part in parts]) if parts else piece)
-        for piece, parts in _pieces(text, separators, _CLOSE_CELLS)
-    )
+    for piece in (text,) if len(text) <= _WINDOW else _pieces(text):
+        parts = _parts(piece, separators, _CLOSE_CELLS)
+        if has_common_word(piece) if parts is None else parts and _words_at_end(parts):
+            return True
+    return False
 
 
-def _words_before(text: str, separators: _Separators) -> Iterable[str]:
+def _words_before(text: str, separators: _Separators) -> Collection[str]:
     """Return the words of which one may end a name before a separator; most texts have none."""
-    found: set[str] = set()
-    for piece, parts in _pieces(text, separators):
-        if not parts:
-            if has_word(piece):
-                return WORDS
-        elif words := _words_at_end(parts):
-            found.update(words)
-    return found
+    if len(text) > _WINDOW:
+        return {word for piece in _pieces(text) for word in _words_before(piece, separators)}
+    parts = _parts(text, separators, _CLOSE)
+    if parts is None:
+        return WORDS if has_word(text) else ()
+    return _words_at_end(parts) if parts else ()
 
 
-def _words_at_end(parts: list[str]) -> list[str]:
+def _pieces(text: str) -> Iterator[str]:
+    """Yield pieces of a text that overlap by a name. A text may consist of separators alone: it is
+    cut at them piece by piece."""
+    for at in range(0, len(text), _WINDOW - _LONGEST_NAME):
+        yield text[at : at + _WINDOW]
+
+
+def _parts(text: str, separators: _Separators, close: int) -> list[str] | None:
+    """Return what stands before each separator, None where separators are so many that it costs
+    less to look at all of the text."""
+    parts: list[str] = []
+    for sign, with_sign in separators.items():
+        if sign in text:
+            for separator in with_sign:
+                if separator in text:
+                    parts += text.split(separator)[:-1]  # before the end stands none
+            if len(parts) * close > len(text):
+                return None
+    return parts
+
+
+def _words_at_end(parts: list[str]) -> Collection[str]:
     """Return the words that may end a name at the end of a part of a text."""
     tails = {part[-_NEAR:] for part in parts}
     ends = {tail[-_END:] for tail in tails}
-    if any(end[-1:] in _BETWEEN for end in ends):
+    if not _NO_LETTERS.isdisjoint([end[-1:] for end in ends]):
         ends = {tail.rstrip(_BETWEEN)[-_END:] for tail in tails}
-    endings = {end.lower() for end in ends}
-    any_word = not _BEHIND_WORDS.isdisjoint(endings)
-    if not any_word and _BY_ENDING.keys().isdisjoint(endings):
-        return []
+    if not "".join(ends).isascii():  # there are words of two letters
+        ends.update([end[1:] for end in ends])
+    endings = _ENDINGS & ends
+    if not endings:
+        return ()
     together = "\0".join(tails).lower()
     return [
-        word
-        for ending in (_BY_ENDING if any_word else _BY_ENDING.keys() & endings)
-        for word in _BY_ENDING[ending]
-        if word in together
+        word for word in set[str]().union(*[_BY_ENDING[it] for it in endings]) if word in together
     ]
-
-
-def _pieces(
-    text: str, separators: _Separators, close: int = _CLOSE
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield the pieces of a text in which a separator is, and what stands before each; nothing of
-    that where separators are so many that it costs less to look at the whole piece."""
-    if len(text) <= _WINDOW:
-        pieces: Iterable[str] = (text,)
-    else:  # A text may consist of separators alone: it is cut at them piece by piece.
-        pieces = (text[at : at + _WINDOW + _LONGEST_NAME] for at in range(0, len(text), _WINDOW))
-    for piece in pieces:
-        parts: list[str] = []
-        for sign, with_sign in separators.items():
-            if sign in piece:
-                for separator in with_sign:
-                    if separator in piece:
-                        parts += piece.split(separator)[:-1]  # before the end stands none
-                if len(parts) * close > len(piece):
-                    yield piece, []
-                    break
-        else:
-            if parts:
-                yield piece, parts
 
 
 def _lower(text: str) -> str:
@@ -311,7 +312,7 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else text.replace("\u0130", "i").lower()
 
 
-def _names(text: str, words: Iterable[str]) -> bool:
+def _names(text: str, words: Collection[str]) -> bool:
     if not words:
         return False
     lower = _lower(text)
@@ -336,7 +337,7 @@ def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
         if match["more"]:
             judge = strict(judge)
         sign = match["sign"]
-        yield _Name(sign, match.end(), _in_sentence(judge) if sign[:1] == "i" else judge)
+        yield _Name(sign, match.end(), _in_sentence(judge) if sign[:1] in "ie" else judge)
 
 
 def _judge_before(text: str, end: int) -> Judge | None:
@@ -434,8 +435,7 @@ def _is_literal(value: str) -> bool:
 def refers(text: str, begins: int, ends: int) -> bool:
     """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
     return (
-        ends - begins <= _LONGEST_REFERENCE
-        and _REFERENCE.fullmatch(text, begins, ends) is not None
+        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text, begins, ends) is not None
     )
 
 

@@ -97,9 +97,9 @@ _HERE = re.compile(
 _PIPED_VALUE = re.compile(r"[^\s|\"'\\]+")
 
 MAY_BE_OPTION = (
-    r"[upawPS](?<=[ \"']-[upawPS])|(?:hp|pw)(?<=[ \"']-[hp][pw])|[sdk][a-z]{2,12}pass |"
-    r"(?:-(?<![\w\-]--)|(?<![\w\-]-))(?=[A-Za-z])[A-Za-z0-9_\-]{0,20}?"
-    r"(?:[Pp]ass|pwd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]red|[Aa]uth|user|cookie)"
+    r"(?<![\w\-]-)(?:[upawPS](?<=[ \"']-\w)|(?:hp|pw)(?<=[ \"']-\w\w)|[sdk][a-z]{2,12}pass |"
+    r"-?(?=[A-Za-z])[A-Za-z0-9_\-]{0,20}?"
+    r"(?:[Pp]ass|pwd|[Ss]ecret|[Tt]oken|[Kk]ey|[Cc]red|[Aa]uth|user|cookie))"
 )
 """What follows a dash where an option may be that `in_commands` finds."""
 
@@ -108,7 +108,7 @@ def in_commands(text: str) -> Iterator[_Span]:
     """Yield where credentials stand on command lines."""
     if "-" in text:
         yield from _long_options(text)
-        if _SHORT_OPTION.search(text) is not None and any(name in text for name in _NAMES):
+        if _SHORT_OPTION.search(text) is not None:
             yield from _short_options(text)
         if "<<<" in text:
             yield from (it for here in _HERE.finditer(text) if (it := _piped(text, here)))
@@ -152,7 +152,7 @@ def _short_options(text: str) -> Iterator[_Span]:
         while dash is not None:
             at = dash.end()
             value = _argument(text, at, commands)
-            if value is not None and _PORTS.match(text[value[0] : value[1]]) is None:
+            if value is not None and _no_port(text[value[0] : value[1]]):
                 yield value
             dash = _DASH.search(text, max(at, value[1] if value else 0), simple.end())
 
@@ -191,19 +191,33 @@ def in_arguments(arguments: Sequence[Any], command: str = "") -> Iterator[int]:
         arguments: the list, with the command or without.
         command: the command, if it is not in the list.
     """
-    commands: list[_Command] | None = None
-    for at, option in enumerate(arguments[:-1]):
-        value = arguments[at + 1]
-        if not isinstance(option, str) or option[:1] != "-" or not isinstance(value, str):
+    for argument in arguments:
+        if isinstance(argument, str) and argument[:1] == "-":
+            break
+    else:
+        return
+    texts = [it if isinstance(it, str) else "" for it in arguments]
+    commands = _commands(" ".join([command, *texts]))
+    for at, option in enumerate(texts):
+        if option[:1] != "-":
             continue
+        glued = (letter for it in commands for letter in it.glued)
+        if len(option) > _SHORTEST_GLUED and option.startswith(tuple(glued), 1):
+            yield at
+            continue
+        value = texts[at + 1] if at + 1 < len(texts) else ""
         if value[:1] in ("", "-", "$", "<", "{") or refers(value, 0, len(value)):
             continue
         name = option.lstrip("-")
         judge = _judge_of(name, option[:2] if option[:2] == "--" else "-")
-        if judge is None and name in _SHORT:
-            if commands is None:
-                commands = _commands(" ".join([command, *map(str, arguments[: at + 1])]))
-            if any(name in it.options for it in commands) and _PORTS.match(value) is None:
-                yield at + 1
-        elif judge is not None and judge(value):
+        if judge is None and any(name in it.options for it in commands):
+            judge = _no_port
+        if judge is not None and judge(value):
             yield at + 1
+
+
+_SHORTEST_GLUED = 5
+
+
+def _no_port(value: str) -> bool:
+    return _PORTS.match(value) is None

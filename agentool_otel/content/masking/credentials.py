@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json
-from agentool_otel.content.masking.credential_shapes import may_hold, shaped
+from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json, refers
 from agentool_otel.content.masking.command_lines import in_arguments
+from agentool_otel.content.masking.credential_shapes import may_hold, shaped
 from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
 from agentool_otel.content.masking.secret_names import (
     Judge,
@@ -214,7 +214,7 @@ def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
 
 
 def _may_hold_any(text: str) -> bool:
-    return bool(shaped(text)) or assigns(text) or may_introduce(text)
+    return bool(shaped(text)) or may_introduce(text) or assigns(text)
 
 
 _FEW = 8
@@ -294,7 +294,7 @@ def _mask_pair(pair: list[Any]) -> None:
     name, value = pair
     if isinstance(name, str) and isinstance(value, str) and is_no_words(value):
         judge = judge_of(name)
-        if judge is not None:
+        if judge is not None and not refers(value, 0, len(value)):
             _mask(pair, 1, judge)
 
 

@@ -92,13 +92,6 @@ _TABLE = (
         "PostgreSQL 17, CREATE ROLE",
     ),
     _Row(
-        ("|",),
-        re.compile(r"\|[ \t]{0,20}(?P<name>[\w.\-]{2,40})[ \t]{0,40}\|[ \t]{0,20}(?=[^\s|])"),
-        _to(r"[^\s|]+(?:[ \t][^\s|]+)*"),
-        "GitHub Flavored Markdown, 4.10",
-        is_no_words,
-    ),
-    _Row(
         ("login",),
         re.compile(r"login\s{1,8}\S{1,64}\s{1,8}password\s{1,8}"),
         _to(r"[^\s\"'\\]+"),
@@ -163,6 +156,14 @@ _TABLE = (
     ),
 )
 
+_CELL_BEHIND = _Row(
+    ("|",),
+    re.compile(r"\|[ \t]{0,20}(?P<name>[\w.\-]{2,40})[ \t]{0,40}\|[ \t]{0,20}(?=[^\s|])"),
+    _to(r"[^\s|]+(?:[ \t][^\s|]+)*"),
+    "GitHub Flavored Markdown, 4.10",
+    is_no_words,
+)
+"""A cell of a table that another one names."""
 _BESIDE = (
     rf"(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?(?P<name>[\w.\-]{{2,60}})(?:{_QUOTE})?[\s,]{{1,16}}"
     rf"(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}"
@@ -174,7 +175,6 @@ _BESIDE_NAME = tuple(
 """Each begins with letters that are looked for as fast as a word is."""
 
 
-
 def _as_escapes(word: str) -> str:
     """Return an expression for a word in JSON, at any level, that begins behind the backslash of
     its first escape."""
@@ -184,10 +184,14 @@ def _as_escapes(word: str) -> str:
 
 
 _FORMS = {form for it in ANY_SCRIPT for form in (it, it.upper(), it.capitalize())}
-_ESCAPED = re.compile(rf"\\u(?:00[2-7]|(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))")
+_NO_LM_HASH = "aad3b435b51404ee"
+"""Half of the LM hash that stands where there is none, as in Windows since 2008."""
+_ESCAPED = re.compile(
+    rf"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))"
+)
 """A printable character of ASCII in JSON that had no need to be escaped, or a word that did."""
 _DASHED = re.compile(
-    rf"-(?:{MAY_BE_OPTION}|mask::|server (?:community|host|key)|shared-key |psk |"
+    rf"-(?=[A-Za-z\-])(?:{MAY_BE_OPTION}|mask::|server (?:community|host|key)|shared-key |psk |"
     r"string (?<=key-string ))"
 )
 _TAGGED = re.compile(r"</[\w:.\-]{0,30}?(?i:pass|pwd|secret|token|key|cred|auth|cookie)")
@@ -213,7 +217,7 @@ def _may_name_value(text: str) -> bool:
         or (("v" in text or "V" in text) and "alue" in text and _names_value(text))
         or ("D" in text and "DENTIFIED " in text)
         or ("f" in text and "dentified by" in text)
-        or ("5" in text and (":5432:" in text or ":::" in text))
+        or ("5" in text and (":5432:" in text or _NO_LM_HASH in text))
         or ("*" in text and ":*:" in text)
         or ("w" in text and "machine " in text)
         or ("=" in text and "variable " in text)
@@ -234,24 +238,30 @@ def _names_value(text: str) -> bool:
 
 def introduced(text: str) -> list[_Span]:
     """Return where values stand that are so introduced; some may overlap."""
-    columns = ends_column(text)
-    holds_key = "{" in text and "kty" in text
-    if not columns and not holds_key and not _may_name_value(text):
-        return []
-    spans = list(in_commands(text))
+    columns, named = ends_column(text), _may_name_value(text)
+    spans = list(_named(text)) if named else []
+    if columns:
+        if "|" in text:
+            spans += _of(_CELL_BEHIND, text)
+        spans += _in_columns(text)
+    if "{" in text and "kty" in text:
+        spans += _in_web_keys(text)
+    return [span for span in spans if not is_masked(text, *span)]
+
+
+def _named(text: str) -> Iterator[_Span]:
+    """Yield where values stand in all grammars but tables."""
+    yield from in_commands(text)
     for row in _TABLE:
-        if any(needle in text for needle in row.needle):
-            spans += _of(row, text)
+        for needle in row.needle:
+            if needle in text:
+                yield from _of(row, text)
+                break
     if "alue" in text and _names_value(text):
         for row in _BESIDE_NAME:
-            spans += _of(row, text)
+            yield from _of(row, text)
         if "<" in text:
-            spans += _in_tags(text)
-    if holds_key:
-        spans += _in_web_keys(text)
-    if columns:
-        spans += _in_columns(text)
-    return [span for span in spans if not is_masked(text, *span)]
+            yield from _in_tags(text)
 
 
 def _of(row: _Row, text: str) -> Iterator[_Span]:
