@@ -422,6 +422,7 @@ PROGRAMS: dict[str, list[str]] = {
         "[ -z $TOKEN ] && TOKEN=$(cat token.txt)",
         'export PASSWORD="${PASSWORD}" TOKEN="$(get-token --quiet)"',
         'read -s -p "Password: " PASSWORD',
+        "input('Password: ') == input('Repeat the password: ')",
         "case $key in password) shift;; esac",
     ],
     "templates": [

@@ -120,14 +120,14 @@ def _in_any_case(text: str) -> Iterator[str]:
 
 def _by_ending() -> dict[str, set[str]]:
     """Return the words that a name may have before a separator, by its last letters."""
-    behind = [f"{before}{it}".rstrip(_BETWEEN) for it in QUALIFIERS for before in "_-."]
-    endings = [(word, {word, f"{word}s"}) for word in WORDS]
-    # Behind any of the words may be one of these.
-    endings += [(word, {" is", " es", "sso", "ded", *behind}) for word in WORDS]
     words: dict[str, set[str]] = {}
-    for word, ends in endings:
-        for ending in {form for end in ends for form in _in_any_case(end[-_END:])}:
-            words.setdefault(ending, set()).add(word)
+    for word in WORDS:
+        qualified = {f"{word}{sign}{it}" for sign in "_-." for it in QUALIFIERS}
+        # Behind any of the words may be one of the last four.
+        ends = {word, f"{word}s", *qualified, " is", " es", "sso", "ded"}
+        for end in {it.rstrip(_BETWEEN)[-_END:] for it in ends}:
+            for ending in _in_any_case(end):
+                words.setdefault(ending, set()).add(word)
     return words
 
 
@@ -407,6 +407,8 @@ def value_at(text: str, at: int) -> tuple[int, int] | None:
 def _value(text: str, name: _Name) -> tuple[int, int] | None:
     quote = _QUOTE.match(text, name.ends)
     if quote is not None:
+        if name.sign == ":" and _closes(text, quote):
+            return None
         span = quoted(text, quote.end(), quote["quote"])
         return None if span is None or refers(text, *span) else span
     if name.sign == "%3d":
@@ -422,6 +424,19 @@ def _value(text: str, name: _Name) -> tuple[int, int] | None:
     return span
 
 
+_OPENED = re.compile(r"(?:\A|[\s(\[{,=+:])[\"'][A-Za-z]")
+
+
+def _closes(text: str, quote: re.Match[str]) -> bool:
+    """Whether a quote ends a text that asks for a credential: `input("Password: ")`."""
+    at = text.rfind(quote[0], max(0, quote.start() - _LONGEST_NAME), quote.start())
+    return (
+        at >= 0
+        and text[quote.start() - 1].isspace()
+        and _OPENED.match(text, max(0, at - 1)) is not None
+    )
+
+
 _OPERATORS = {"==", "===", "=>"}
 """Signs that in programs compare or introduce an expression."""
 _EXPRESSION = re.compile(r"[.?(\[{<>&|]")
@@ -435,7 +450,7 @@ def _is_literal(value: str) -> bool:
 def refers(text: str, begins: int, ends: int) -> bool:
     """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
     return (
-        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text, begins, ends) is not None
+        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
     )
 
 

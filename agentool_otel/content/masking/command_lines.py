@@ -75,8 +75,8 @@ _LONG = re.compile(
     rf"-(?P<name>[A-Za-z][A-Za-z0-9_\-]{{1,40}})(?:[ \t]{{1,3}}(?=[^\s]){_VALUE}|{_NEXT}{_VALUE})"
 )
 _SHORT_OPTION = re.compile(rf"-(?<=[\s\"']-)(?:{'|'.join(sorted(_SHORT))})")
-_SIMPLE = re.compile(r"(?:[^\r\n|;&\\]+|\\(?:\r?\n|[^nr]))+")
-"""A command, without those that its output goes to or that follow it."""
+_END = re.compile(r"[|;&]|\\[nr]|(?<!\\)[\r\n]|\Z")
+"""The end of a command: not of one that goes on in the next line."""
 _WORD = re.compile(r"[\w.\-]+")
 _DASH = re.compile(r"-(?<=[\s\"']-)(?=[A-Za-z])")
 _BLANK = re.compile(rf"(?:[ \t]{{1,3}}|{_NEXT})(?=[^\s]){_VALUE}")
@@ -146,15 +146,18 @@ def _read(text: str, at: int, quote: str | None) -> _Span | None:
 
 
 def _short_options(text: str) -> Iterator[_Span]:
-    for simple in _SIMPLE.finditer(text):
-        commands = _commands(simple[0])
-        dash = _DASH.search(text, simple.start(), simple.end()) if commands else None
+    begins = 0
+    for end in _END.finditer(text):
+        ends = end.start()
+        commands = _commands(text[begins:ends])
+        dash = _DASH.search(text, begins, ends) if commands else None
+        begins = end.end()
         while dash is not None:
             at = dash.end()
             value = _argument(text, at, commands)
             if value is not None and _no_port(text[value[0] : value[1]]):
                 yield value
-            dash = _DASH.search(text, max(at, value[1] if value else 0), simple.end())
+            dash = _DASH.search(text, max(at, value[1] if value else 0), ends)
 
 
 def _commands(line: str) -> list[_Command]:
