@@ -132,7 +132,8 @@ def _by_ending() -> dict[str, set[str]]:
 
 
 _BY_ENDING = _by_ending()
-_ENDINGS = frozenset(_BY_ENDING)
+_SHORTER = tuple(word for word in WORDS if len(word) < _END)
+"""Words of which the ending does not tell: in any text that is not ASCII."""
 _NO_LETTERS = frozenset(_BETWEEN)
 _BEFORE_NAME = re.compile(r"(?:.*[^\w.\-])?", re.DOTALL)
 _ESCAPES = {
@@ -264,7 +265,8 @@ def _words_before(text: str, separators: _Separators) -> Collection[str]:
     parts = _parts(text, separators, _CLOSE)
     if parts is None:
         return WORDS if has_word(text) else ()
-    return _words_at_end(parts) if parts else ()
+    words = _words_at_end(parts) if parts else ()
+    return words if text.isascii() else {*words, *_SHORTER}
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -290,19 +292,15 @@ def _parts(text: str, separators: _Separators, close: int) -> list[str] | None:
 
 def _words_at_end(parts: list[str]) -> Collection[str]:
     """Return the words that may end a name at the end of a part of a text."""
-    tails = {part[-_NEAR:] for part in parts}
-    ends = {tail[-_END:] for tail in tails}
-    if not _NO_LETTERS.isdisjoint([end[-1:] for end in ends]):
-        ends = {tail.rstrip(_BETWEEN)[-_END:] for tail in tails}
-    if not "".join(ends).isascii():  # there are words of two letters
-        ends.update([end[1:] for end in ends])
-    endings = _ENDINGS & ends
-    if not endings:
+    # Few parts end like a word: only those are looked at more closely.
+    tails = {part[-_NEAR:] for part in parts if part[-_END:] in _BY_ENDING}
+    odd = {part[-_NEAR:] for part in parts if part[-1:] in _NO_LETTERS}
+    tails.update([it for tail in odd if (it := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING])
+    if not tails:
         return ()
+    words = set[str]().union(*[_BY_ENDING[tail[-_END:]] for tail in tails])
     together = "\0".join(tails).lower()
-    return [
-        word for word in set[str]().union(*[_BY_ENDING[it] for it in endings]) if word in together
-    ]
+    return [word for word in words if word in together]
 
 
 def _lower(text: str) -> str:

@@ -72,7 +72,8 @@ text."""
 _NEXT = rf"{_QUOTE}\s{{0,3}},\s{{0,3}}(?P<quote>{_QUOTE})"
 """The end of an argument in a list, and the beginning of the next one."""
 _LONG = re.compile(
-    rf"-(?P<name>[A-Za-z][A-Za-z0-9_\-]{{1,40}})(?:[ \t]{{1,3}}(?=[^\s]){_VALUE}|{_NEXT}{_VALUE})"
+    rf"-(?:(?<!\w-)|(?<=--))(?P<name>[A-Za-z][A-Za-z0-9_\-]{{1,40}})"
+    rf"(?:[ \t]{{1,3}}(?=[^\s]){_VALUE}|{_NEXT}{_VALUE})"
 )
 _SHORT_OPTION = re.compile(rf"-(?<=[\s\"']-)(?:{'|'.join(sorted(_SHORT))})")
 _END = re.compile(r"[|;&]|\\[nr]|(?<!\\)[\r\n]|\Z")
@@ -84,7 +85,8 @@ _GLUED = re.compile(rf"(?=[^\s\"',\\]){_VALUE}|(?=[\"'][^\s,\]])")
 _PORTS = re.compile(r"[0-9]{1,5}(?:[:.\-][0-9]{1,5}){0,4}(?:/[a-z]{3})?\Z")
 """A port, or one that is mapped to another."""
 
-_STDIN = r"(?:--password-stdin|--with-token|--passphrase-fd|--stdin|chpasswd|sudo -S)"
+_STDIN_SIGNS = ("-stdin", "--with-token", "--passphrase-fd", "chpasswd", "sudo -S")
+_STDIN = rf"(?:{'|'.join(_STDIN_SIGNS)})"
 _PIPED = re.compile(
     r"(?:echo|printf)[ \t](?:-[neE]{1,2}[ \t])?"
     rf"(?:(?P<form>{_QUOTE})%s(?:\\{{1,8}}n)?(?P=form)[ \t])?(?P<quote>{_QUOTE})?"
@@ -112,7 +114,7 @@ def in_commands(text: str) -> Iterator[_Span]:
             yield from _short_options(text)
         if "<<<" in text:
             yield from (it for here in _HERE.finditer(text) if (it := _piped(text, here)))
-    if "|" in text:
+    if "|" in text and any(sign in text for sign in _STDIN_SIGNS):
         yield from (it for echo in _PIPED.finditer(text) if (it := _piped(text, echo)))
 
 
@@ -146,18 +148,36 @@ def _read(text: str, at: int, quote: str | None) -> _Span | None:
 
 
 def _short_options(text: str) -> Iterator[_Span]:
-    begins = 0
-    for end in _END.finditer(text):
-        ends = end.start()
-        commands = _commands(text[begins:ends])
-        dash = _DASH.search(text, begins, ends) if commands else None
-        begins = end.end()
-        while dash is not None:
-            at = dash.end()
-            value = _argument(text, at, commands)
-            if value is not None and _no_port(text[value[0] : value[1]]):
-                yield value
-            dash = _DASH.search(text, max(at, value[1] if value else 0), ends)
+    done = 0
+    for option in _SHORT_OPTION.finditer(text):
+        if option.start() < done:
+            continue
+        begins = _line_begins(text, done, option.start())
+        while begins <= option.start():
+            end = _END.search(text, begins)
+            done = len(text) if end is None else end.start()
+            yield from _options(text, begins, done)
+            begins = done + 1 if end is None else end.end()
+
+
+def _line_begins(text: str, first: int, at: int) -> int:
+    """Return where a line begins that another one may go on in, behind a backslash."""
+    end = text.rfind("\n", first, at)
+    while end > first and text[end - 1] == "\\":
+        end = text.rfind("\n", first, end)
+    return first if end < 0 else end + 1
+
+
+def _options(text: str, begins: int, ends: int) -> Iterator[_Span]:
+    """Yield the credentials in the options of one command."""
+    commands = _commands(text[begins:ends])
+    dash = _DASH.search(text, begins, ends) if commands else None
+    while dash is not None:
+        at = dash.end()
+        value = _argument(text, at, commands)
+        if value is not None and _no_port(text[value[0] : value[1]]):
+            yield value
+        dash = _DASH.search(text, max(at, value[1] if value else 0), ends)
 
 
 def _commands(line: str) -> list[_Command]:
