@@ -37,6 +37,7 @@ __all__ = [
     "assigns_in_json",
     "ends_column",
     "is_masked",
+    "may_name",
     "quoted",
     "refers",
     "value_at",
@@ -45,8 +46,10 @@ __all__ = [
 _NEAR = 24
 """Characters in which the last word of a name ends before a separator, with what may stand between:
 a qualifier, a plural s, a quote, blanks."""
-_CLOSE = 12
+_CLOSE = 3
 """Characters between separators from which it costs less to look at all of the text."""
+_REPEATED = 12
+"""The same from which parts are so short, or so alike, that each is looked at once."""
 _CLOSE_CELLS = 40
 """The same where only a few words are looked for."""
 _WINDOW = 16_384
@@ -76,6 +79,7 @@ _IN_JSON: _Separators = {
     "\t": ("\t:",),
 }
 
+_IN_JSON_AND_NAMES: _Separators = {'"': ('":',), **_IN_JSON}
 _COLUMNS: _Separators = {"|": ("|",), "\n": (",", "\t", ";", "\n")}
 _COLUMNS_IN_JSON: _Separators = {"|": ("|",), "\\": (",", "\\t", ";", "\\n")}
 
@@ -234,6 +238,11 @@ def assigns_in_json(text: str, ours: bool) -> bool:
     return _names(text, _words_before(text, _IN_STRINGS if ours else _IN_JSON))
 
 
+def may_name(text: str) -> bool:
+    """Whether large JSON text names a credential, by a member or in a string."""
+    return _names(text, _words_before(text, _IN_JSON_AND_NAMES))
+
+
 def assigned(text: str) -> list[tuple[int, int]]:
     """Return where values stand that are assigned to names of credentials; some may overlap."""
     words = _words_before(text, _IN_TEXT)
@@ -265,7 +274,7 @@ def _words_before(text: str, separators: _Separators) -> Collection[str]:
     parts = _parts(text, separators, _CLOSE)
     if parts is None:
         return WORDS if has_word(text) else ()
-    words = _words_at_end(parts) if parts else ()
+    words = _words_at_end(set(parts) if len(parts) * _REPEATED > len(text) else parts)
     return words if text.isascii() else {*words, *_SHORTER}
 
 
@@ -290,7 +299,7 @@ def _parts(text: str, separators: _Separators, close: int) -> list[str] | None:
     return parts
 
 
-def _words_at_end(parts: list[str]) -> Collection[str]:
+def _words_at_end(parts: Collection[str]) -> Collection[str]:
     """Return the words that may end a name at the end of a part of a text."""
     # Few parts end like a word: only those are looked at more closely.
     tails = {part[-_NEAR:] for part in parts if part[-_END:] in _BY_ENDING}

@@ -15,7 +15,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json, refers
+from agentool_otel.content.masking.assignments import (
+    assigned,
+    assigns,
+    assigns_in_json,
+    may_name,
+    refers,
+)
 from agentool_otel.content.masking.command_lines import in_arguments
 from agentool_otel.content.masking.credential_shapes import may_hold, shaped
 from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
@@ -95,8 +101,8 @@ def suspicious(text: str) -> bool:
     It stands on the path of every traced call. Splitting at the end of member names and looking
     those up costs a fifth of searching the text for every word that names a credential.
     """
-    if len(text) > _LARGE and not has_word(text):
-        return may_hold(text) or may_introduce(text)
+    if len(text) > _LARGE:
+        return may_hold(text) or may_name(text) or may_introduce(text)
     before = text.split('":')
     before.pop()  # behind the last one is no name: that part of a payload is new every time
     names = {part[part.rfind('"') + 1 :] for part in before}
@@ -134,7 +140,7 @@ def _remember(names: set[str]) -> None:
 
 
 _LARGE = 16_384
-"""Characters from which the words are searched first: a payload of records has many names."""
+"""Characters from which names are not looked up: a payload of records has many."""
 
 
 def masked(text: str) -> str:

@@ -181,7 +181,19 @@ ANY_SCRIPT = (
 WORDS = (
     *("key", "token", "secret", "password", "passwort", "passwd", "passphrase", "passcode"),
     *("pass", "pwd", "credential", "authorization", "auth", "cookie", "sig", "signature"),
-    *("psk", "phpsessid", "jsessionid", "asp.net_sessionid", "connect.sid", "kty", "wif", "hmac"),
+    *(
+        "key_base",
+        "key-base",
+        "keybase",
+        "psk",
+        "phpsessid",
+        "jsessionid",
+        "asp.net_sessionid",
+        "connect.sid",
+        "kty",
+        "wif",
+        "hmac",
+    ),
     *("seed", "phrase", "mnemonic", "verifier", "community", "passe", "contrasena", "senha"),
     *("wachtwoord", "salasana", "adgangskode", "haslo", "heslo", "parola", *ANY_SCRIPT),
 )
