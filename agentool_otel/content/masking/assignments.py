@@ -440,6 +440,7 @@ def _closes(text: str, quote: re.Match[str]) -> bool:
     return (
         at >= 0
         and text[quote.start() - 1].isspace()
+        and text[quote.end()] in " \t\n)],;+"
         and _OPENED.match(text, max(0, at - 1)) is not None
     )
 

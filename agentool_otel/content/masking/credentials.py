@@ -101,7 +101,7 @@ def suspicious(text: str) -> bool:
     It stands on the path of every traced call. Splitting at the end of member names and looking
     those up costs a fifth of searching the text for every word that names a credential.
     """
-    if len(text) > _LARGE:
+    if len(text) > _LARGE and _DEEP not in text:
         return may_hold(text) or may_name(text) or may_introduce(text)
     before = text.split('":')
     before.pop()  # behind the last one is no name: that part of a payload is new every time
@@ -141,6 +141,8 @@ def _remember(names: set[str]) -> None:
 
 _LARGE = 16_384
 """Characters from which names are not looked up: a payload of records has many."""
+_DEEP = "\\" * 8
+"""What stands behind names four levels deep: too much for a look at the end of each part."""
 
 
 def masked(text: str) -> str:
