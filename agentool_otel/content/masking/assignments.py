@@ -272,8 +272,8 @@ def _words_before(text: str, separators: _Separators) -> Collection[str]:
     if len(text) > _WINDOW:
         return {word for piece in _pieces(text) for word in _words_before(piece, separators)}
     parts = _parts(text, separators, _CLOSE)
-    if parts is None:
-        return WORDS if has_word(text) else ()
+    if not parts:
+        return WORDS if parts is None and has_word(text) else ()
     words = _words_at_end(set(parts) if len(parts) * _REPEATED > len(text) else parts)
     return words if text.isascii() else {*words, *_SHORTER}
 
@@ -303,8 +303,8 @@ def _words_at_end(parts: Collection[str]) -> Collection[str]:
     """Return the words that may end a name at the end of a part of a text."""
     # Few parts end like a word: only those are looked at more closely.
     tails = {part[-_NEAR:] for part in parts if part[-_END:] in _BY_ENDING}
-    odd = {part[-_NEAR:] for part in parts if part[-1:] in _NO_LETTERS}
-    tails.update([it for tail in odd if (it := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING])
+    if odd := {part[-_NEAR:] for part in parts if part[-1:] in _NO_LETTERS}:
+        tails.update([it for tail in odd if (it := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING])
     if not tails:
         return ()
     words = set[str]().union(*[_BY_ENDING[tail[-_END:]] for tail in tails])
