@@ -110,16 +110,11 @@ def _word(word: str) -> str:
 _ASSIGNED = {word: re.compile(_word(word) + _SEPARATOR) for word in WORDS}
 """The last word of a name and what stands between it and its value."""
 _REACH = 48
-"""The longest of those: a word, a qualifier, a plural s, a sign, three blanks before it and
-behind."""
+"""The longest of those: a word, a qualifier, a plural s, a sign, three blanks on both sides."""
 _TWO_WORDS = re.compile(r"([A-Za-z0-9\-]+)[ \u00a0]([a-z]+)\Z", re.IGNORECASE)
 _BETWEEN = " \t\r\n\f\v\u00a0\u202f\u3000\"'\\:=-_.0123456789"
 """Characters between a word and a separator."""
 _END = 3
-
-
-def _in_any_case(text: str) -> Iterator[str]:
-    return map("".join, product(*({letter, letter.upper()} for letter in text)))
 
 
 def _by_ending() -> dict[str, set[str]]:
@@ -130,8 +125,8 @@ def _by_ending() -> dict[str, set[str]]:
         # Behind any of the words may be one of the last four.
         ends = {word, f"{word}s", *qualified, " is", " es", "sso", "ded"}
         for end in {it.rstrip(_BETWEEN)[-_END:] for it in ends}:
-            for ending in _in_any_case(end):
-                words.setdefault(ending, set()).add(word)
+            for letters in product(*({it, it.upper()} for it in end)):  # in any case
+                words.setdefault("".join(letters), set()).add(word)
     return words
 
 
@@ -451,7 +446,6 @@ _EXPRESSION = re.compile(r"[.?(\[{<>&|]")
 
 
 def _is_literal(value: str) -> bool:
-    """Whether what follows an operator is the credential itself, not an expression."""
     return looks_random(value) and _EXPRESSION.search(value) is None
 
 
