@@ -18,10 +18,11 @@ from tests.regex_work import CountedPattern, Steps
 
 __all__ = ["masking", "work"]
 
-_MODULES = tuple(
-    f"agentool_otel.content.masking.{name}"
-    for name in ("secret_names", "credential_shapes", "assignments", "grammars", "credentials")
+_ORDER = (
+    *("secret_names", "credential_shapes", "assignments", "command_lines", "grammars"),
+    "credentials",
 )
+_MODULES = tuple(f"agentool_otel.content.masking.{name}" for name in _ORDER)
 """Each after those that it imports."""
 _STEPS = Steps()
 

@@ -47,6 +47,25 @@ GRAMMARS = (
     ),
     *(":5432:a:b:", "name: password\nvalue: ", '["password", "', "password: |\n ", "\\u0077"),
     *("password%3D", "-----BEGIN PGP PRIVATE KEY BLOCK-----", 'Digest response="', "user,token\n"),
+    *(
+        "docker login -p ",
+        "redis-cli -a ",
+        "mysql -uroot -p",
+        "'--api-key', '",
+        "echo a | chpasswd",
+    ),
+    *("echo @ | x --password-stdin", "--password-stdin <<< ", "-Password ", "::add-mask::"),
+    *("##vso[task.setvariable issecret=true]", 'variable "password" { default = "', "kty {"),
+    *('{"kty":"RSA","d":"', "snmp-server community ", "pre-shared-key ", ":5:aad3b435b51404ee:"),
+    *("password is ", "the api key ", "seed phrase: witch ", "Unseal Key 1: ", "key-data: "),
+    *("Stripe-Signature: t=1,v1=", "mot de passe : ", "\\u043b\\u044c", "password: e.a.b.c"),
+    *(
+        "password: `${",
+        "password => a",
+        "api key provided: ",
+        "password=='",
+        "contrase\u00f1a es: ",
+    ),
 )
 """What stands before values in other grammars, and the beginnings of that."""
 NAMES = (
@@ -65,9 +84,9 @@ SEPARATORS = (
 )
 _SIGNS = 11
 """Separators that are one sign."""
-STEPS = 500
-"""That a character may cost, in a text and in JSON together: a hundred searches for single letters
-and words go over each text where one of them has found something, and some thirty expressions."""
+STEPS = 750
+"""Most steps per character, in a text and in JSON together: a hundred searches for single letters
+and words read each text in which one of them has matched, and some forty expressions."""
 
 
 def repeated(unit: str, size: int) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from agentool_otel.content.masking.credentials import mask_any, masked
 from tests.security.masking_examples import CREDENTIALS, HARMLESS, IN_CLEAR, Example, leaks
+from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 
 FORMS: dict[str, Callable[[str], str]] = {
     "text": mask_any,
@@ -16,10 +17,13 @@ FORMS: dict[str, Callable[[str], str]] = {
     "JSON in JSON": lambda text: json.loads(
         json.loads(masked(json.dumps({"arguments": json.dumps({"result": text})})))["arguments"]
     )["result"],
+    "in a sentence": lambda text: mask_any(f"the tool answered: {text} (at startup)"),
 }
+TOUCHED = {"forgot password: click here"}
+"""Harmless texts that are taken for credentials."""
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [it for it in FORMS if it != "in a sentence"])
 @pytest.mark.parametrize("example", CREDENTIALS, ids=lambda it: f"{it.group}: {it.kind}")
 def test_a_credential_is_masked_to_its_end_in_every_form(example: Example, form: str) -> None:
     assert leaks(example, example.text), "of what is not there nothing could be left"
@@ -27,6 +31,21 @@ def test_a_credential_is_masked_to_its_end_in_every_form(example: Example, form:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_at_most_three_of_the_harmless_texts_are_touched(form: str) -> None:
-    touched = [text for text in HARMLESS if FORMS[form](text) != text]
-    assert len(touched) <= 3, touched
+@pytest.mark.parametrize("example", NAMED, ids=lambda it: f"{it.group}: {it.kind[:40]}")
+def test_a_credential_that_a_name_gives_away_is_masked_in_every_form(
+    example: Example, form: str
+) -> None:
+    assert leaks(example, example.text)
+    assert not leaks(example, FORMS[form](example.text))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "text", [*HARMLESS, *ORDINARY, *(text for texts in PROGRAMS.values() for text in texts)]
+)
+def test_a_harmless_text_is_left_alone(text: str, form: str) -> None:
+    assert (FORMS[form](text) == plain(text, form)) == (text not in TOUCHED)
+
+
+def plain(text: str, form: str) -> str:
+    return f"the tool answered: {text} (at startup)" if form == "in a sentence" else text

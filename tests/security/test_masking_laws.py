@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 from agentool_otel.content.masking.credentials import mask_any, mask_text, masked
 from agentool_otel.ground.json_codec import dumps
 from tests.security.masking_examples import CREDENTIALS, HARMLESS, IN_CLEAR, made
+from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 
 KEY = f"sk-proj-{made(40)}"
-TEXTS = st.sampled_from([it.text for it in CREDENTIALS if it.group != "JSON"] + HARMLESS)
+TEXTS = st.sampled_from(
+    [
+        *(it.text for it in CREDENTIALS if it.group != "JSON"),
+        *(it.text for it in NAMED),
+        *(text for texts in (HARMLESS, ORDINARY, *PROGRAMS.values()) for text in texts),
+    ]
+)
 AROUND = st.text("ab \n\t\r\f\b\u001b{}[],:=\"'\\/\u00e9", max_size=8)
 
 
@@ -66,7 +73,7 @@ def test_an_escape_before_a_name_or_shape_in_broken_json_is_no_part_of_it(
     assert mask_text(cut_off).removeprefix(f'{{"result": "user: ada{escape}') == mask_text(text)
 
 
-@given(st.sampled_from([it.text for it in CREDENTIALS if it.kind not in IN_CLEAR]))
+@given(st.sampled_from([it.text for it in (*CREDENTIALS, *NAMED) if it.kind not in IN_CLEAR]))
 def test_what_is_masked_is_not_masked_again(text: str) -> None:
     once = mask_any(text)
     assert mask_any(once) == once

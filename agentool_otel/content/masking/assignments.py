@@ -11,10 +11,24 @@ ends, and a value is read once. One without an end goes to the end of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import product
 from typing import NamedTuple
 
-from agentool_otel.content.masking.secret_names import WORDS, Judge, anything, has_word, judge_of
+from agentool_otel.content.masking.secret_names import (
+    QUALIFIERS,
+    WORDS,
+    Judge,
+    anything,
+    has_common_word,
+    has_word,
+    is_mnemonic,
+    is_no_words,
+    judge_of,
+    looks_random,
+    spoken,
+    strict,
+)
 from agentool_otel.semconv.marks import MASK
 
 __all__ = [
@@ -23,43 +37,103 @@ __all__ = [
     "assigns_in_json",
     "ends_column",
     "is_masked",
+    "may_name",
     "quoted",
+    "refers",
     "value_at",
 ]
 
-_NEAR = 20
+_NEAR = 24
 """Characters in which the last word of a name ends before a separator, with what may stand between:
-a plural s, a quote, blanks."""
-_CLOSE = 40
+a qualifier, a plural s, a quote, blanks."""
+_CLOSE = 3
 """Characters between separators from which it costs less to look at all of the text."""
+_REPEATED = 12
+"""The same from which parts are so short, or so alike, that each is looked at once."""
+_CLOSE_CELLS = 40
+"""The same where only a few words are looked for."""
 _WINDOW = 16_384
 _LONGEST_NAME = 48
 
 _Separators = Mapping[str, tuple[str, ...]]
 """By a character that each of them has: looking for one costs a twentieth of looking for two."""
-_IN_TEXT: _Separators = {"=": ("=",), ":": (":",), "%": ("%3D", "%3d")}
+_IN_TEXT: _Separators = {
+    "=": ("=",),
+    ":": (":",),
+    "%": ("%3D", "%3d"),
+    " ": (" is ",),
+    "\uff1a": ("\uff1a",),
+}
 _IN_STRINGS: _Separators = {
     "=": ("=",),
     "%": ("%3D", "%3d"),
-    " ": (": ",),
+    " ": (": ", " is "),
     "'": ("':", ":'"),
-    "\\": ('\\":', ':\\"', ":\\n", ":\\r"),
+    "\\": ('\\":', ":\\"),
+    "\uff1a": ("\uff1a",),
 }
-_IN_JSON: _Separators = {**_IN_STRINGS, " ": (": ", " :"), "\n": ("\n:",), "\t": ("\t:",)}
+_IN_JSON: _Separators = {
+    **_IN_STRINGS,
+    " ": (": ", " :", " is "),
+    "\n": ("\n:",),
+    "\t": ("\t:",),
+}
 
+_IN_JSON_AND_NAMES: _Separators = {'"': ('":',), **_IN_JSON}
 _COLUMNS: _Separators = {"|": ("|",), "\n": (",", "\t", ";", "\n")}
 _COLUMNS_IN_JSON: _Separators = {"|": ("|",), "\\": (",", "\\t", ";", "\\n")}
 
-_SEPARATOR = r"s?(?:\\*[\"'])?\s{0,3}(?P<sign>:=|=>|==?|:|%3d)\s{0,3}"
-_PART_OF_NAME = {"key"}
-"""Words that name a credential only with another before them: `api_key`."""
-_ASSIGNED = {
-    word: re.compile((rf"{word}(?<=[\w\-]{word})" if word in _PART_OF_NAME else word) + _SEPARATOR)
-    for word in WORDS
+_QUALIFIER = rf"(?P<more>[_\-.]?(?:{'|'.join(QUALIFIERS)})|[ _\-.]?[0-9]{{1,4}}|[ ]provided)?"
+_SEPARATOR = (
+    rf"{_QUALIFIER}s?(?:\\*[\"'])?\s{{0,3}}"
+    r"(?P<sign>:=|=>|={1,3}|[:\uff1a]|%3d|(?<=\s)(?:is|es)(?=[\s:]):?)\s{0,3}"
+)
+_PART_OF_NAME = {
+    "key": ("pi", "ss", "te", "al", "et", "ry", "sh", "ng", "on", "er", "nt", "pa", "ed"),
+    "seed": ("tp", "fa", "et", "ed"),
+    "phrase": ("ed", "ry", "up", "ic", "et"),
+    "passe": ("de",),
+    "community": (),
 }
+"""Words that name a credential only with another before them, `api_key` or `seed phrase`, and what
+that other ends in where a blank is between."""
+
+
+def _word(word: str) -> str:
+    others = _PART_OF_NAME.get(word)
+    if others is None:
+        return re.escape(word)
+    blank = rf"|(?<=(?:{'|'.join(others)})[ \u00a0]{word})" if others else ""
+    return rf"{word}(?:(?<=[\w\-.]{word}){blank})"
+
+
+_ASSIGNED = {word: re.compile(_word(word) + _SEPARATOR) for word in WORDS}
 """The last word of a name and what stands between it and its value."""
-_REACH = 24
-"""The longest of those: a word, a plural s, a sign, three blanks before it and three behind."""
+_REACH = 48
+"""The longest of those: a word, a qualifier, a plural s, a sign, three blanks on both sides."""
+_TWO_WORDS = re.compile(r"([A-Za-z0-9\-]+)[ \u00a0]([a-z]+)\Z", re.IGNORECASE)
+_BETWEEN = " \t\r\n\f\v\u00a0\u202f\u3000\"'\\:=-_.0123456789"
+"""Characters between a word and a separator."""
+_END = 3
+
+
+def _by_ending() -> dict[str, set[str]]:
+    """Return the words that a name may have before a separator, by its last letters."""
+    words: dict[str, set[str]] = {}
+    for word in WORDS:
+        qualified = {f"{word}{sign}{it}" for sign in "_-." for it in QUALIFIERS}
+        # Behind any of the words may be one of the last four.
+        ends = {word, f"{word}s", *qualified, " is", " es", "sso", "ded"}
+        for end in {it.rstrip(_BETWEEN)[-_END:] for it in ends}:
+            for letters in product(*({it, it.upper()} for it in end)):  # in any case
+                words.setdefault("".join(letters), set()).add(word)
+    return words
+
+
+_BY_ENDING = _by_ending()
+_SHORTER = tuple(word for word in WORDS if len(word) < _END)
+"""Words of which the ending does not tell: in any text that is not ASCII."""
+_NO_LETTERS = frozenset(_BETWEEN)
 _BEFORE_NAME = re.compile(r"(?:.*[^\w.\-])?", re.DOTALL)
 _ESCAPES = {
     "\\": re.compile(r"[bfnrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}"),
@@ -82,8 +156,25 @@ _NO_VALUE = re.compile(
     r"|\$(?:[A-Za-z_]\w{0,64}(?!\w)|\{\w{1,64}\}|[({])(?<!\$\{)|\$\{\{"
     r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
     r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
+    # Programs: a keyword, a type, a function, a member of an object, a parameter of a statement.
+    r"|(?:void|await|async|function|new|lambda|typeof|return|raise|throw|break|continue|yield|bytes|"
+    r"SecretStr|nil|NULL|char)"
+    r"(?![^\s\"',;&)}\]*<])"
+    r"|[A-Z][A-Za-z]{1,20}<[A-Za-z\"']|!!|<%|%\(|`[^`\r\n]{0,200}?\$\{|[A-Za-z_$]=[A-Za-z_$]"
+    r"|[a-z\-]{1,40}=[\"']"
+    r"|[&*](?:'[a-z]{1,9} )?(?:mut )?(?:str|string|String)(?!\w)|[A-Za-z_$][\w$]{0,40}=>"
+    r"|[A-Za-z_$]\?|[:@][A-Za-z_]{1,40}(?=[\s,;)\]]|\Z)"
+    r"|(?:[A-Za-z_$]|this|self|req(?:uest)?|args|opts|options|cfg|conf|config|settings|props|state|"
+    r"data|params|user|form|event|input|env|ctx|context|body|payload|process|row|account)"
+    r"(?:\.[A-Za-z_$]{1,40}[0-9]?){1,6}(?=[\s\"',;&|?:)}\]]|\Z)"
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&)}\]]|\Z)")
+_REFERENCE = re.compile(
+    r"\$(?:[A-Z_][A-Z0-9_]{0,64}|\{[A-Za-z_][\w.]{0,64}\}|\([^()\r\n]{0,200}\))"
+    r"|\$?\{\{[^{}]{0,200}\}\}|<[a-z][a-z_ \-]{0,40}>|<%[^%\r\n]{0,200}%>|%\([a-z_]{1,40}\)s"
+)
+"""All of a value in quotes that refers to the credential."""
+_LONGEST_REFERENCE = 210
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
 """A value that may be the name of another variable."""
 
 
@@ -118,13 +209,15 @@ _IN_URL = _Bare(re.compile(r"[^\s\"'\\&%<>]*"), re.compile(r"%(?!26|23|3[bB])"))
 _COOKIES = _Bare(
     re.compile(r"[^\r\n\"'\\]*"), re.compile(r"(?<==)[\"']|[\"'](?=;)|\\(?![rn\"'\\]|\Z)")
 )
+_SIGNATURES = re.compile(r"[^\s\"'\\]{4,}")
+_MNEMONIC = re.compile(r"[a-z]{3,8}(?:[ \t,]{1,2}[a-z]{3,8}){11,23}(?![a-z])")
 _PAIR = re.compile(r"[^\s=;\"'\\]{1,255}=|[^\s=;\"'\\]{256}")
 _SCHEME = re.compile(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4,}")
 
 
 def assigns(text: str) -> bool:
     """Whether plain text names a credential before a separator."""
-    return _may_assign(text, _IN_TEXT) and _names(text)
+    return _names(text, _words_before(text, _IN_TEXT))
 
 
 def assigns_in_json(text: str, ours: bool) -> bool:
@@ -137,44 +230,81 @@ def assigns_in_json(text: str, ours: bool) -> bool:
         text: the JSON text.
         ours: whether it was written without blanks between its tokens.
     """
-    return _may_assign(text, _IN_STRINGS if ours else _IN_JSON) and _names(text)
+    return _names(text, _words_before(text, _IN_STRINGS if ours else _IN_JSON))
+
+
+def may_name(text: str) -> bool:
+    """Whether large JSON text names a credential, by a member or in a string."""
+    return _names(text, _words_before(text, _IN_JSON_AND_NAMES))
 
 
 def assigned(text: str) -> list[tuple[int, int]]:
     """Return where values stand that are assigned to names of credentials; some may overlap."""
-    if not _may_assign(text, _IN_TEXT):
+    words = _words_before(text, _IN_TEXT)
+    if not words:
         return []
     lower = _lower(text)
-    words = [word for word in WORDS if word in lower]
-    return [span for word in words for span in _assigned_to(word, text, lower)]
+    return [span for word in words if word in lower for span in _assigned_to(word, text, lower)]
 
 
 def ends_column(text: str) -> bool:
     """Whether a word that names a credential ends a cell of a table, in plain text or in JSON."""
-    return (("|" in text or "\n" in text) and _may_assign(text, _COLUMNS)) or (
-        "\\" in text and "\\n" in text and _may_assign(text, _COLUMNS_IN_JSON)
+    return (("|" in text or "\n" in text) and _ends_part(text, _COLUMNS)) or (
+        "\\" in text and "\\n" in text and _ends_part(text, _COLUMNS_IN_JSON)
     )
 
 
-def _may_assign(text: str, separators: _Separators) -> bool:
-    """Whether a word that names a credential may stand before a separator."""
-    if len(text) <= _WINDOW:
-        return _has_word_before(text, separators)
-    # A text may consist of separators alone: it is cut at them piece by piece.
-    pieces = (text[at : at + _WINDOW + _LONGEST_NAME] for at in range(0, len(text), _WINDOW))
-    return any(_has_word_before(piece, separators) for piece in pieces)
+def _ends_part(text: str, separators: _Separators) -> bool:
+    for piece in (text,) if len(text) <= _WINDOW else _pieces(text):
+        parts = _parts(piece, separators, _CLOSE_CELLS)
+        if has_common_word(piece) if parts is None else parts and _words_at_end(parts):
+            return True
+    return False
 
 
-def _has_word_before(text: str, separators: _Separators) -> bool:
+def _words_before(text: str, separators: _Separators) -> Collection[str]:
+    """Return the words of which one may end a name before a separator; most texts have none."""
+    if len(text) > _WINDOW:
+        return {word for piece in _pieces(text) for word in _words_before(piece, separators)}
+    parts = _parts(text, separators, _CLOSE)
+    if not parts:
+        return WORDS if parts is None and has_word(text) else ()
+    words = _words_at_end(set(parts) if len(parts) * _REPEATED > len(text) else parts)
+    return words if text.isascii() else {*words, *_SHORTER}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield pieces of a text that overlap by a name. A text may consist of separators alone: it is
+    cut at them piece by piece."""
+    for at in range(0, len(text), _WINDOW - _LONGEST_NAME):
+        yield text[at : at + _WINDOW]
+
+
+def _parts(text: str, separators: _Separators, close: int) -> list[str] | None:
+    """Return what stands before each separator, None where separators are so many that it costs
+    less to look at all of the text."""
     parts: list[str] = []
     for sign, with_sign in separators.items():
         if sign in text:
             for separator in with_sign:
                 if separator in text:
                     parts += text.split(separator)[:-1]  # before the end stands none
-            if len(parts) * _CLOSE > len(text):
-                return has_word(text)
-    return bool(parts) and has_word("\0".join([part[-_NEAR:] for part in parts]))
+            if len(parts) * close > len(text):
+                return None
+    return parts
+
+
+def _words_at_end(parts: Collection[str]) -> Collection[str]:
+    """Return the words that may end a name at the end of a part of a text."""
+    # Few parts end like a word: only those are looked at more closely.
+    tails = {part[-_NEAR:] for part in parts if part[-_END:] in _BY_ENDING}
+    if odd := {part[-_NEAR:] for part in parts if part[-1:] in _NO_LETTERS}:
+        tails.update([it for tail in odd if (it := tail.rstrip(_BETWEEN))[-_END:] in _BY_ENDING])
+    if not tails:
+        return ()
+    words = set[str]().union(*[_BY_ENDING[tail[-_END:]] for tail in tails])
+    together = "\0".join(tails).lower()
+    return [word for word in words if word in together]
 
 
 def _lower(text: str) -> str:
@@ -184,10 +314,12 @@ def _lower(text: str) -> str:
     return lower if len(lower) == len(text) else text.replace("\u0130", "i").lower()
 
 
-def _names(text: str) -> bool:
+def _names(text: str, words: Collection[str]) -> bool:
+    if not words:
+        return False
     lower = _lower(text)
     return any(
-        word in lower and next(_named(text, lower, word, 0), None) is not None for word in WORDS
+        word in lower and next(_named(text, lower, word, 0), None) is not None for word in words
     )
 
 
@@ -202,19 +334,35 @@ def _named(text: str, lower: str, word: str, at: int) -> Iterator[_Name]:
     """Yield the next separators behind names of credentials that end in a word."""
     for match in _ASSIGNED[word].finditer(lower, at):
         judge = _judge_before(text, match.start() + len(word))
-        if judge is not None:
-            yield _Name(match["sign"], match.end(), judge)
+        if judge is None:
+            continue
+        if match["more"]:
+            judge = strict(judge)
+        sign = match["sign"]
+        yield _Name(sign, match.end(), _in_sentence(judge) if sign[:1] in "ie" else judge)
 
 
 def _judge_before(text: str, end: int) -> Judge | None:
     """Return the judge of the name that ends at a place, None where that is none."""
-    before = _BEFORE_NAME.match(text, max(0, end - _LONGEST_NAME), end)
+    first = max(0, end - _LONGEST_NAME)
+    before = _BEFORE_NAME.match(text, first, end)
     at = 0 if before is None else before.end()
     name = text[at:end]
     escape = _ESCAPES.get(text[at - 1 : at])
     encoded = None if escape is None else escape.match(name)
     decoded = None if encoded is None else judge_of(name[encoded.end() :])
-    return decoded or judge_of(name)
+    return decoded or judge_of(name) or _judge_of_two_words(text[first:end])
+
+
+def _judge_of_two_words(text: str) -> Judge | None:
+    """Return the judge of a name that ends a text and has a blank in it: `seed phrase`."""
+    words = _TWO_WORDS.search(text)
+    judge = None if words is None else judge_of(f"{words[1]}_{words[2]}")
+    return None if judge is None or judge is looks_random else _in_sentence(judge)
+
+
+def _in_sentence(judge: Judge) -> Judge:
+    return spoken if judge in (anything, is_no_words) else judge
 
 
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
@@ -229,13 +377,14 @@ def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
             end = max(end, value[1])
             if name.judge(text[value[0] : value[1]]) and not is_masked(text, *value):
                 spans.append(value)
-        if word not in _HEADERS or (header and word == "cookie"):
+        if word not in _HEADERS or (header and word != "authorization"):
             at = max(at, end - _REACH)
     return spans
 
 
-_HEADERS = {"authorization", "cookie"}
-"""Names of values with blanks in them: a scheme and its credentials, and all cookies of a line."""
+_HEADERS = {"authorization", "cookie", "signature"}
+"""Names of values with more in them: a scheme and its credentials, all cookies of a line, several
+signatures."""
 
 
 def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
@@ -244,6 +393,9 @@ def _header(text: str, word: str, name: _Name) -> tuple[int, int] | None:
     if word == "cookie":
         pair = _PAIR.match(text, name.ends)
         return None if pair is None else (name.ends, _COOKIES.end(text, pair.end()))
+    if word == "signature":
+        signatures = _SIGNATURES.match(text, name.ends)
+        return None if signatures is None else signatures.span()
     line = _SCHEME.match(text, name.ends)
     return None if line is None else line.span()
 
@@ -257,12 +409,51 @@ def value_at(text: str, at: int) -> tuple[int, int] | None:
 def _value(text: str, name: _Name) -> tuple[int, int] | None:
     quote = _QUOTE.match(text, name.ends)
     if quote is not None:
-        return quoted(text, quote.end(), quote["quote"])
+        if name.sign == ":" and _closes(text, quote):
+            return None
+        span = quoted(text, quote.end(), quote["quote"])
+        return None if span is None or refers(text, *span) else span
     if name.sign == "%3d":
         return name.ends, _IN_URL.end(text, name.ends)
+    if name.judge is is_mnemonic:
+        words = _MNEMONIC.match(text, name.ends)
+        return None if words is None else words.span()
     if name.sign == ":" and (block := _block(text, name.ends)) is not None:
         return block
-    return _bare(text, name.ends)
+    span = _bare(text, name.ends)
+    if span is not None and name.sign in _OPERATORS and not _is_literal(text[span[0] : span[1]]):
+        return None
+    return span
+
+
+_OPENED = re.compile(r"(?:\A|[\s(\[{,=+:])[\"'][A-Za-z]")
+
+
+def _closes(text: str, quote: re.Match[str]) -> bool:
+    """Whether a quote ends a text that asks for a credential: `input("Password: ")`."""
+    at = text.rfind(quote[0], max(0, quote.start() - _LONGEST_NAME), quote.start())
+    return (
+        at >= 0
+        and text[quote.start() - 1].isspace()
+        and text[quote.end()] in " \t\n)],;+"
+        and _OPENED.match(text, max(0, at - 1)) is not None
+    )
+
+
+_OPERATORS = {"==", "===", "=>"}
+"""Signs that in programs compare or introduce an expression."""
+_EXPRESSION = re.compile(r"[.?(\[{<>&|]")
+
+
+def _is_literal(value: str) -> bool:
+    return looks_random(value) and _EXPRESSION.search(value) is None
+
+
+def refers(text: str, begins: int, ends: int) -> bool:
+    """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
+    return (
+        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
+    )
 
 
 def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:

@@ -174,6 +174,7 @@ _GROUPS = (
     ),
     _Group("", None, tuple(shape for shape in _SHAPES if shape[0][-1] not in "-_.")),
 )
+_SCHEME = re.compile(r"b(?:earer|asic) ")
 _TWILIO = re.compile(r"SK[a-f0-9]{32}")
 _CRYPT = re.compile(r"\$(?:apr1|2[abxy]|[156y]|argon2)")
 _KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -192,8 +193,8 @@ def may_hold(text: str) -> bool:
         or ("J" in text and "eyJ" in text)
         or ("A" in text and ("AKIA" in text or "ASIA" in text or "AIza" in text or ":AA" in text))
         or ("B" in text and ("Bearer " in text or "Basic " in text or "BEARER " in text))
-        or ("b" in text and ("bearer " in text or "basic " in text))
-        or ("=" in text and ("key=" in text or "code=" in text or "response=" in text))
+        or ("b" in text and _SCHEME.search(text) is not None)
+        or ("=" in text and _holds_assigned(text))
         or ("@" in text and "://" in text)
         or ("K" in text and _TWILIO.search(text) is not None)
         or ("Z" in text and "b3BlbnNzaC1rZXktdjE" in text)
@@ -201,6 +202,14 @@ def may_hold(text: str) -> bool:
         or ("~" in text and "Q~" in text)
         or ("$" in text and _CRYPT.search(text) is not None)
         or "dapi" in text
+    )
+
+
+def _holds_assigned(text: str) -> bool:
+    return (
+        ("key=" in text and ("?key=" in text or "&key=" in text))
+        or ("code=" in text and ("?code=" in text or "&code=" in text))
+        or "response=" in text
     )
 
 

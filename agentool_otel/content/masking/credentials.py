@@ -15,15 +15,23 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from agentool_otel.content.masking.assignments import assigned, assigns, assigns_in_json
+from agentool_otel.content.masking.assignments import (
+    assigned,
+    assigns,
+    assigns_in_json,
+    may_name,
+    refers,
+)
+from agentool_otel.content.masking.command_lines import in_arguments
 from agentool_otel.content.masking.credential_shapes import may_hold, shaped
-from agentool_otel.content.masking.grammars import introduced, may_introduce
+from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
 from agentool_otel.content.masking.secret_names import (
     Judge,
     anything,
     has_word,
     is_no_words,
     judge_of,
+    looks_random,
     names_secret,
 )
 from agentool_otel.ground.json_codec import dumps, loads
@@ -93,8 +101,8 @@ def suspicious(text: str) -> bool:
     It stands on the path of every traced call. Splitting at the end of member names and looking
     those up costs a fifth of searching the text for every word that names a credential.
     """
-    if len(text) > _LARGE and not has_word(text):
-        return may_hold(text) or may_introduce(text)
+    if len(text) > _LARGE and _DEEP not in text:
+        return may_hold(text) or may_name(text) or may_introduce(text)
     before = text.split('":')
     before.pop()  # behind the last one is no name: that part of a payload is new every time
     names = {part[part.rfind('"') + 1 :] for part in before}
@@ -132,7 +140,9 @@ def _remember(names: set[str]) -> None:
 
 
 _LARGE = 16_384
-"""Characters from which the words are searched first: a payload of records has many names."""
+"""Characters from which names are not looked up: a payload of records has many."""
+_DEEP = "\\" * 8
+"""What stands behind names four levels deep: too much for a look at the end of each part."""
 
 
 def masked(text: str) -> str:
@@ -212,7 +222,7 @@ def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
 
 
 def _may_hold_any(text: str) -> bool:
-    return bool(shaped(text)) or assigns(text) or may_introduce(text)
+    return bool(shaped(text)) or may_introduce(text) or assigns(text)
 
 
 _FEW = 8
@@ -232,10 +242,17 @@ def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
             if _may_name_secret(container):
                 _mask_names(container)
                 _mask_members(container)
+                if "kty" in container:
+                    for name in PRIVATE_MEMBERS:
+                        _mask(container, name, looks_random)
+            if "args" in container:
+                _mask_arguments(container["args"], container.get("command"))
             if "value" in container or "Value" in container:
                 _mask_value_beside_name(container)
-        elif len(container) == 2:
-            _mask_pair(container)
+        else:
+            if len(container) == 2:
+                _mask_pair(container)
+            _mask_arguments(container)
         for value in container.values() if isinstance(container, dict) else container:
             if isinstance(value, str):
                 texts.append(value)
@@ -285,8 +302,16 @@ def _mask_pair(pair: list[Any]) -> None:
     name, value = pair
     if isinstance(name, str) and isinstance(value, str) and is_no_words(value):
         judge = judge_of(name)
-        if judge is not None:
+        if judge is not None and not refers(value, 0, len(value)):
             _mask(pair, 1, judge)
+
+
+def _mask_arguments(arguments: Any, command: Any = None) -> None:
+    """Mask the credentials among the arguments of a command."""
+    if not isinstance(arguments, list):
+        return
+    for at in tuple(in_arguments(arguments, command if isinstance(command, str) else "")):
+        _mask(arguments, at, anything)
 
 
 def _mask(container: Any, at: Any, judge: Judge) -> None:

@@ -1,4 +1,4 @@
-"""Credentials named in another grammar than an assignment: command lines, XML, SQL, tables.
+"""Credentials named in another grammar than an assignment: XML, SQL, tables, configurations.
 
 A new kind is a row of `_TABLE`: what stands before the value, and what ends that. The name in it is
 judged as everywhere (`secret_names.py`); where the grammar itself says that a credential follows,
@@ -12,9 +12,18 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from agentool_otel.content.masking.assignments import ends_column, is_masked, quoted, value_at
-from agentool_otel.content.masking.secret_names import Judge, has_word, is_no_words, judge_of
+from agentool_otel.content.masking.command_lines import MAY_BE_OPTION, in_commands
+from agentool_otel.content.masking.secret_names import (
+    ANY_SCRIPT,
+    Judge,
+    has_common_word,
+    has_word,
+    is_no_words,
+    judge_of,
+    looks_random,
+)
 
-__all__ = ["introduced", "may_introduce"]
+__all__ = ["PRIVATE_MEMBERS", "introduced", "may_introduce"]
 
 _Span = tuple[int, int]
 
@@ -45,18 +54,8 @@ class _Row(NamedTuple):
     """What the value has to be besides."""
 
 
-_WORDS_ONLY = r"(?![A-Z][A-Z_\-]+(?![\w!]))"
-"""Not the word in capitals that stands for a value in a help text."""
 _QUOTE = r"\\*[\"']"
 _TABLE = (
-    _Row(
-        ("--",),
-        re.compile(
-            rf"--(?P<name>[a-z][a-z0-9_\-]{{1,40}})[ \t]{{1,3}}(?=[^\s\-<\[|({{$]){_WORDS_ONLY}"
-        ),
-        value_at,
-        "GNU getopt_long(3)",
-    ),
     _Row(
         ("curl", "wget"),
         re.compile(
@@ -66,14 +65,6 @@ _TABLE = (
         _to(r"[^\s\"'\\]+"),
         "curl(1), --user",
         is_no_words,
-    ),
-    _Row(
-        ("mysql", "mariadb", "sshpass"),
-        re.compile(
-            r"(?:mysql|mariadb|sshpass)(?:[^\r\n|;&]{0,100}?) -p ?(?=[^\s\-])(?<!(?:ql|db)[ ]-p[ ])"
-        ),
-        value_at,
-        "mysql(1), sshpass(1)",
     ),
     _Row(
         ("</",),
@@ -101,13 +92,6 @@ _TABLE = (
         "PostgreSQL 17, CREATE ROLE",
     ),
     _Row(
-        ("|",),
-        re.compile(r"\|[ \t]{0,20}(?P<name>[\w.\-]{2,40})[ \t]{0,40}\|[ \t]{0,20}(?=[^\s|])"),
-        _to(r"[^\s|]+(?:[ \t][^\s|]+)*"),
-        "GitHub Flavored Markdown, 4.10",
-        is_no_words,
-    ),
-    _Row(
         ("login",),
         re.compile(r"login\s{1,8}\S{1,64}\s{1,8}password\s{1,8}"),
         _to(r"[^\s\"'\\]+"),
@@ -129,8 +113,57 @@ _TABLE = (
         "headers as pairs: WSGI, ASGI, HAR",
         is_no_words,
     ),
+    _Row(
+        (":::",),
+        re.compile(r":[0-9]{1,10}:(?=[A-Fa-f0-9]{32}:[A-Fa-f0-9]{32}:::)"),
+        _to(r"[A-Fa-f0-9]{32}:[A-Fa-f0-9]{32}"),
+        "pwdump: hashes of LM and NT, MS-SAMR 2.2.10.1",
+    ),
+    _Row(
+        ("-server ", "-shared-key ", "-psk ", "key-string "),
+        re.compile(
+            r"(?:snmp-server community|(?:tacacs|radius)-server (?:host \S{1,64} )?key|"
+            r"pre-shared-key(?: (?:local|remote|ascii-text))?|wpa-psk(?: (?:ascii|hex))?|"
+            r"key-string)(?: [0-9])? (?=\S)"
+        ),
+        value_at,
+        "Cisco IOS 15, command references; Junos OS 24",
+        is_no_words,
+    ),
+    _Row(
+        ("::add-mask::",),
+        re.compile(r"::add-mask::(?=\S)"),
+        value_at,
+        "GitHub Actions, workflow commands",
+    ),
+    _Row(
+        ("##vso[",),
+        re.compile(
+            r"##vso\[task\.set(?:secret|variable [^\]\r\n]{0,100}?issecret=true[^\]\r\n]{0,40})\]"
+            r"(?=[^\s$])"
+        ),
+        _to(r"[^\s\"'\\]+"),
+        "Azure Pipelines, logging commands",
+    ),
+    _Row(
+        ("variable ",),
+        re.compile(
+            rf"variable\s{{1,3}}(?P<around>{_QUOTE})(?P<name>[\w\-]{{2,60}})(?P=around)\s{{0,3}}\{{"
+            r"[^{}]{0,400}?\bdefault\s{0,20}=\s{0,3}(?=\\*[\"'])"
+        ),
+        value_at,
+        "Terraform 1.14, variable block",
+    ),
 )
 
+_CELL_BEHIND = _Row(
+    ("|",),
+    re.compile(r"\|[ \t]{0,20}(?P<name>[\w.\-]{2,40})[ \t]{0,40}\|[ \t]{0,20}(?=[^\s|])"),
+    _to(r"[^\s|]+(?:[ \t][^\s|]+)*"),
+    "GitHub Flavored Markdown, 4.10",
+    is_no_words,
+)
+"""A cell of a table that another one names."""
 _BESIDE = (
     rf"(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}(?:{_QUOTE})?(?P<name>[\w.\-]{{2,60}})(?:{_QUOTE})?[\s,]{{1,16}}"
     rf"(?:{_QUOTE})?[Vv]alue(?:{_QUOTE})?\s{{0,3}}[:=]\s{{0,3}}"
@@ -141,11 +174,25 @@ _BESIDE_NAME = tuple(
 )
 """Each begins with letters that are looked for as fast as a word is."""
 
-_ESCAPED = re.compile(r"\\u00[2-7]")
-"""A printable character of ASCII in JSON that had no need to be escaped."""
+
+def _as_escapes(word: str) -> str:
+    """Return an expression for a word in JSON, at any level, that begins behind the backslash of
+    its first escape."""
+    first = next(at for at, letter in enumerate(word) if not letter.isascii())
+    letters = (it if it.isascii() else rf"\\+u(?i:{ord(it):04x})" for it in word[first:])
+    return "".join(letters).removeprefix("\\\\+u")
+
+
+_FORMS = {form for it in ANY_SCRIPT for form in (it, it.upper(), it.capitalize())}
+_NO_LM_HASH = "aad3b435b51404ee"
+"""Half of the LM hash that stands where there is none, as in Windows since 2008."""
+_ESCAPED = re.compile(
+    rf"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))"
+)
+"""A printable character of ASCII in JSON that had no need to be escaped, or a word that did."""
 _DASHED = re.compile(
-    r"-(?:[up](?<= -[up])|-(?<![\w\-]--)(?=[a-z])[a-z0-9_\-]{0,20}?"
-    r"(?:pass|pwd|secret|token|key|cred|auth|user))"
+    rf"-(?=[A-Za-z\-])(?:{MAY_BE_OPTION}|mask::|server (?:community|host|key)|shared-key |psk |"
+    r"string (?<=key-string ))"
 )
 _TAGGED = re.compile(r"</[\w:.\-]{0,30}?(?i:pass|pwd|secret|token|key|cred|auth|cookie)")
 _LISTED = re.compile(
@@ -156,19 +203,26 @@ _QUOTED = re.compile(r"'(?<=[dD] ')")
 
 def may_introduce(text: str) -> bool:
     """Whether a text, or the text that JSON holds, may have a credential so named."""
+    return _may_name_value(text) or ends_column(text)
+
+
+def _may_name_value(text: str) -> bool:
+    """The same of all grammars but tables."""
     return (
         ("-" in text and _DASHED.search(text) is not None)
         or ("<" in text and _TAGGED.search(text) is not None)
         or ("'" in text and _QUOTED.search(text) is not None)
         or (text.find("[", text[:2] == "[{") >= 0 and _LISTED.search(text) is not None)
-        or ("\\" in text and "\\u00" in text and _ESCAPED.search(text) is not None)
+        or ("\\" in text and "\\u" in text and _ESCAPED.search(text) is not None)
         or (("v" in text or "V" in text) and "alue" in text and _names_value(text))
-        or ends_column(text)
         or ("D" in text and "DENTIFIED " in text)
         or ("f" in text and "dentified by" in text)
-        or ("5" in text and ":5432:" in text)
+        or ("5" in text and (":5432:" in text or _NO_LM_HASH in text))
         or ("*" in text and ":*:" in text)
         or ("w" in text and "machine " in text)
+        or ("=" in text and "variable " in text)
+        or ("#" in text and "##vso[" in text)
+        or ("|" in text and "chpasswd" in text)
     )
 
 
@@ -184,20 +238,30 @@ def _names_value(text: str) -> bool:
 
 def introduced(text: str) -> list[_Span]:
     """Return where values stand that are so introduced; some may overlap."""
-    if not may_introduce(text):
-        return []
-    spans: list[_Span] = []
+    columns, named = ends_column(text), _may_name_value(text)
+    spans = list(_named(text)) if named else []
+    if columns:
+        if "|" in text:
+            spans += _of(_CELL_BEHIND, text)
+        spans += _in_columns(text)
+    if "{" in text and "kty" in text:
+        spans += _in_web_keys(text)
+    return [span for span in spans if not is_masked(text, *span)]
+
+
+def _named(text: str) -> Iterator[_Span]:
+    """Yield where values stand in all grammars but tables."""
+    yield from in_commands(text)
     for row in _TABLE:
-        if any(needle in text for needle in row.needle):
-            spans += _of(row, text)
+        for needle in row.needle:
+            if needle in text:
+                yield from _of(row, text)
+                break
     if "alue" in text and _names_value(text):
         for row in _BESIDE_NAME:
-            spans += _of(row, text)
+            yield from _of(row, text)
         if "<" in text:
-            spans += _in_tags(text)
-    if ends_column(text):
-        spans += _in_columns(text)
-    return [span for span in spans if not is_masked(text, *span)]
+            yield from _in_tags(text)
 
 
 def _of(row: _Row, text: str) -> Iterator[_Span]:
@@ -234,6 +298,29 @@ def _in_tags(text: str) -> Iterator[_Span]:
             yield tag.start() + value.start(1), tag.start() + value.end(1)
 
 
+PRIVATE_MEMBERS = ("d", "p", "q", "dp", "dq", "qi", "k")
+"""Members of a JSON Web Key that are secret. Source: RFC 7518, 6."""
+_PRIVATE = re.compile(
+    rf"(?:{'|'.join(PRIVATE_MEMBERS)})\\*[\"']\s{{0,3}}:\s{{0,3}}\\*[\"'](?=[A-Za-z0-9_\-])"
+)
+_LONGEST_WEB_KEY = 8192
+
+
+def _in_web_keys(text: str) -> Iterator[_Span]:
+    """Yield the secret members of JSON Web Keys."""
+    end = 0
+    while (at := text.find("kty", end)) >= 0:
+        begins = max(end, text.rfind("{", end, at), at - _LONGEST_WEB_KEY)
+        closes = text.find("}", at, at + _LONGEST_WEB_KEY)
+        end = closes if closes >= 0 else min(len(text), at + _LONGEST_WEB_KEY)
+        for member in _PRIVATE.finditer(text[begins:end]):
+            first = begins + member.end()
+            value = _WEB_KEY_VALUE.match(text, first)
+            if text[begins + member.start() - 1] in "\"'" and value and looks_random(value[0]):
+                yield value.span()
+
+
+_WEB_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-]+")
 _DELIMITERS = "|\t,;"
 _CELL = r"[\"' \t]{0,9}[A-Za-z][\w.\-]{0,40}(?: [\w.\-]{1,20})?[\"' \t]{0,40}"
 _HEADING = re.compile(rf"\n\|?{_CELL}[|\t,;]")
@@ -273,7 +360,7 @@ def _end_of_line(text: str, at: int) -> int:
 
 
 def _columns(line: str) -> _Columns | None:
-    if len(line) > _LONGEST_HEADING or not has_word(line):
+    if len(line) > _LONGEST_HEADING or not has_common_word(line):
         return None
     delimiter = next(it for it in _DELIMITERS if it in line)
     names = [name.strip("\"' \t\r") for name in line.split(delimiter)]

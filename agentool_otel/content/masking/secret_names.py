@@ -15,14 +15,20 @@ from collections.abc import Callable
 from functools import lru_cache
 
 __all__ = [
+    "ANY_SCRIPT",
+    "QUALIFIERS",
     "WORDS",
     "Judge",
     "anything",
+    "has_common_word",
     "has_word",
+    "is_mnemonic",
     "is_no_words",
     "judge_of",
     "looks_random",
     "names_secret",
+    "spoken",
+    "strict",
 ]
 
 Judge = Callable[[str], bool]
@@ -44,6 +50,34 @@ def is_no_words(value: str) -> bool:
     return _NO_WORDS.search(value, 0, _DECISIVE) is not None and _PATH.match(value) is None
 
 
+_UNITS = (
+    r"bits?|bytes?|[kmg]b|char(?:acter)?s?|digits?|words?|m?s|sec(?:ond)?s?|min(?:ute)?s?|"
+    r"h(?:(?:ou)?rs?)?|d(?:ays?)?|weeks?|months?|years?|st|nd|rd|th|x"
+)
+_NO_PASSWORD = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.\-]{1,20}://"
+    rf"|[0-9.,:/%]{{1,5}}(?:-?(?i:{_UNITS}))?[.,;:!?)]{{0,2}}\Z"
+    # An algorithm, a format or a version: SHA-256, base64-encoded, oauth2, v2.1.
+    r"|(?i:sha|md|utf|base|rsa|aes|[hrep]s|o?auth|argon|pbkdf|iso|rfc|tls|ssl|ed|ipv|v)"
+    r"-?[0-9.]{1,6}(?![A-Za-z0-9])"
+    r"|[A-Za-z]?[a-z'\-]{0,40}[*~@#$%^]{0,3}[.,;:!?)]{0,3}\Z"
+)
+
+
+def spoken(value: str) -> bool:
+    """Whether a value that a sentence calls a credential is one: no words, number with a unit, link
+    or name of an algorithm."""
+    return is_no_words(value) and _NO_PASSWORD.match(value) is None
+
+
+_MNEMONIC = re.compile(r"[a-z]{3,8}(?:[\s,]{1,3}[a-z]{3,8}){11,23}\Z")
+
+
+def is_mnemonic(value: str) -> bool:
+    """Whether a value is the words of a wallet. Source: BIP 39."""
+    return _MNEMONIC.match(value[:_DECISIVE]) is not None
+
+
 _ONE_WORD = re.compile(r"[\w+/=.~\-:%$!|]{16,}\Z")
 _CHANGES = re.compile(r"[a-z][A-Z0-9]|[A-Z][0-9]|[0-9][A-Za-z]")
 _CHARACTERS_A_CHANGE = 8
@@ -58,7 +92,18 @@ def looks_random(value: str) -> bool:
     return len(_CHANGES.findall(decisive)) * _CHARACTERS_A_CHANGE >= len(decisive)
 
 
-_KEYS = r"api|account|subscription|private|signing|encryption|master|ssh|secret"
+def _has_random_part(value: str) -> bool:
+    return any(map(looks_random, re.split("[,;]", value[:_DECISIVE])))
+
+
+def _never(value: str) -> bool:
+    return False
+
+
+_KEYS = (
+    r"api|account|subscription|private|signing|encryption|master|ssh|secret|unseal|recovery|"
+    r"wpa|pre[_\-]?shared"
+)
 _TOKENS = (
     r"access|auth|refresh|bearer|id|session|api|security|csrf|xsrf|sas|service|bot|private|"
     r"github|gitlab|hf|npm|pypi|slack|telegram|vault"
@@ -76,11 +121,41 @@ _NAMES: tuple[tuple[re.Pattern[str], Judge | None], ...] = (
     ),
     (
         re.compile(
-            rf"{_BEGINS}(?:access[_\-]?key|secret|credentials?|set-cookie|cookie|pass|pwd)$",
+            rf"{_BEGINS}(?:access[_\-]?key|secret|credentials?|set-cookie|cookie|pass|pwd|psk|"
+            r"(?:wallet|[th]?otp|mfa|2fa|hd|bip39)[_\-]?seed|(?:code|oauth)[_\-]?verifier|"
+            r"(?:snmp|ro|rw|read|write)[_\-]?community)$",
             re.IGNORECASE,
         ),
         is_no_words,
     ),
+    # Session cookies of PHP, Jakarta Servlet, ASP.NET and Express.
+    (
+        re.compile(
+            rf"{_BEGINS}(?:phpsessid|jsessionid(?:sso)?|asp\.net_sessionid|"
+            r"connect\.sid)$",
+            re.IGNORECASE,
+        ),
+        is_no_words,
+    ),
+    (
+        re.compile(
+            rf"{_BEGINS}(?:contrase[ñn]a|(?:mot[_\-]?)?de[_\-]?passe|palavra-passe|senha|wachtwoord|"
+            r"lösenord|salasana|adgangskode|hasło|haslo|heslo|jelszó|parola|şifre|пароль|κωδικός)$",
+            re.IGNORECASE,
+        ),
+        is_no_words,
+    ),
+    # Scripts without blanks between words.
+    (re.compile(r"(?:密码|密碼|口令|パスワード|비밀번호)$"), is_no_words),
+    (
+        re.compile(
+            rf"{_BEGINS}(?:mnemonic|(?:seed|recovery|backup|mnemonic|wallet)[_\-]?phrase)$",
+            re.IGNORECASE,
+        ),
+        is_mnemonic,
+    ),
+    # The member that makes an object a JSON Web Key, itself public. Source: RFC 7517, 4.1.
+    (re.compile(r"^kty$"), _never),
     # What names a place in data, or the next page of it.
     (
         re.compile(
@@ -92,27 +167,64 @@ _NAMES: tuple[tuple[re.Pattern[str], Judge | None], ...] = (
         None,
     ),
     (re.compile(r"(?:^|[\-.\s])[A-Z0-9_]+_(?:KEY|TOKEN)$"), is_no_words),
-    (
-        re.compile(rf"{_BEGINS}(?:\w+[_\-]key|token|auth|sig|signature)$", re.IGNORECASE),
-        looks_random,
-    ),
+    (re.compile(rf"{_BEGINS}(?:\w+[_\-]key|token|auth|wif|hmac)$", re.IGNORECASE), looks_random),
+    (re.compile(rf"{_BEGINS}(?:sig|signature)$", re.IGNORECASE), _has_random_part),
 )
 """What a name ends in, and the judge of its value; the first counts."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
+ANY_SCRIPT = (
+    *("contraseña", "lösenord", "hasło", "jelszó", "şifre", "пароль", "κωδικός"),
+    *("密码", "密碼", "口令", "パスワード", "비밀번호"),
+)
+"""Words with letters beyond ASCII: no text in ASCII has one."""
 WORDS = (
     *("key", "token", "secret", "password", "passwort", "passwd", "passphrase", "passcode"),
     *("pass", "pwd", "credential", "authorization", "auth", "cookie", "sig", "signature"),
+    *(
+        "key_base",
+        "key-base",
+        "keybase",
+        "psk",
+        "phpsessid",
+        "jsessionid",
+        "asp.net_sessionid",
+        "connect.sid",
+        "kty",
+        "wif",
+        "hmac",
+    ),
+    *("seed", "phrase", "mnemonic", "verifier", "community", "passe", "contrasena", "senha"),
+    *("wachtwoord", "salasana", "adgangskode", "haslo", "heslo", "parola", *ANY_SCRIPT),
 )
 """One of these is in every name that `names_secret` finds."""
-_ENDINGS = (*WORDS, "credentials", "base")
+QUALIFIERS = ("data", "value", "b64", "base64", "pem", "hex", "raw", "prod")
+"""Endings of a name behind its word: `client-key-data`, `TLS_KEY_PEM`; a number is another one."""
+_QUALIFIER = re.compile(rf"[_\-.]?(?:{'|'.join(QUALIFIERS)}|\d{{1,4}})$", re.IGNORECASE)
+_ENDINGS = (*WORDS, "credentials", "base", "jsessionidsso")
 """What such a name ends in."""
+_QUALIFIED_ENDINGS = (*QUALIFIERS, *"0123456789")
 _LONGEST_ENDING = 64
 """Characters at the end of a name that decide: the longest of `_NAMES` has 21."""
+_RARE = (
+    *("psk", "sessid", "sessionid", "connect.sid", "kty", "wif", "hmac", "seed", "phrase"),
+    *("mnemonic", "verifier", "community", "contrasena", "senha", "wachtwoord", "salasana"),
+    *("adgangskode", "haslo", "heslo", "parola"),
+)
 
 
 def has_word(text: str) -> bool:
     """Whether one of `WORDS` is in a text: cheap, because any of them will do."""
+    lower = text.lower()
+    return (
+        has_common_word(lower)
+        or any(word in lower for word in _RARE)
+        or (not lower.isascii() and any(word in lower for word in ANY_SCRIPT))
+    )
+
+
+def has_common_word(text: str) -> bool:
+    """The same without words that few names have."""
     lower = text.lower()
     return (
         "key" in lower
@@ -136,7 +248,15 @@ def judge_of(name: str) -> Judge | None:
     """Return what decides whether a value under a name is a credential, None where none is. JSON
     inside of JSON leaves a backslash."""
     ending = name.rstrip("\\")[-_LONGEST_ENDING:].rstrip("\n")
-    return _judge_of(ending) if ending.casefold().endswith(_ENDINGS) else None
+    folded = ending.casefold()
+    if folded.endswith(_ENDINGS):
+        return _judge_of(ending)
+    return _judge_of_qualified(ending) if folded.endswith(_QUALIFIED_ENDINGS) else None
+
+
+def strict(judge: Judge) -> Judge:
+    """Return a judge that does not accept any value whatever."""
+    return is_no_words if judge is anything else judge
 
 
 @lru_cache(1024)
@@ -146,3 +266,10 @@ def _judge_of(ending: str) -> Judge | None:
             if names.search(split) is not None:
                 return judge
     return None
+
+
+@lru_cache(1024)
+def _judge_of_qualified(ending: str) -> Judge | None:
+    name = _QUALIFIER.sub("", ending)
+    judge = _judge_of(name) if name.casefold().endswith(_ENDINGS) else None
+    return None if judge is None else strict(judge)
