@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ NOUNS: dict[Signal, str] = {"traces": "span", "logs": "log record"}
 
 
 @contextmanager
-def logged() -> Iterator[list[str]]:
+def logged() -> Generator[list[str]]:
     """Collect what the outbox logs."""
     lines: list[str] = []
 
