@@ -21,6 +21,7 @@ import msgspec
 
 from agentool_otel.evaluation.judge_check import JudgeCheck
 from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 from agentool_otel.semconv import agent_tool, agentool
 from agentool_otel.semconv.table import ATTRIBUTES
 from agentool_otel.sources.containers.known import CONTAINERS
@@ -189,6 +190,14 @@ def _variables() -> str:
     )
 
 
+def _unsupported() -> str:
+    """Return the variables of OpenTelemetry that are refused by name, those alike in one line."""
+    names: dict[str, list[str]] = {}
+    for name, why in UNSUPPORTED.items():
+        names.setdefault(why, []).append(f"`{name}`")
+    return _table(("variable", "why"), ((", ".join(it), why) for why, it in names.items()))
+
+
 def _constants() -> Iterator[tuple[list[str], str]]:
     """Yield the variables that are constants of the module, with their docstrings."""
     body = ast.parse(Path(environment.__file__).read_text(encoding="utf-8")).body
@@ -272,6 +281,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "formats": _formats,
     "names": _names,
     "servers": _servers,
+    "unsupported": _unsupported,
     "variables": _variables,
 }
 

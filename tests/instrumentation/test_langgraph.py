@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from importlib import import_module
 from typing import Any
 
@@ -48,7 +49,7 @@ def test_a_node_that_calls_a_model_is_no_span_of_its_own(spans: Any, model: Any,
     model.push("Hi.")
     built = graph(writer=lambda state: {"messages": [chat.invoke(state["messages"])]})
     built.invoke(ASKED)
-    assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
+    assert [re.split(r"  +(?:in|finish)=", line)[0] for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  chat gpt-5",
     ]
@@ -92,7 +93,7 @@ def test_going_to_a_node_by_command_is_a_handoff(
 
     model.push("Facts.", "Prose.")
     run_it(graph(researcher=first, writer=second), way)
-    assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
+    assert [re.split(r"  +(?:in|finish)=", line)[0] for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  chat gpt-5",
         "  execute_tool transfer_to_writer",
@@ -115,7 +116,7 @@ def test_an_agent_that_is_handed_to_is_below_the_handoff(
 
     model.push("Facts.", "Prose.")
     run_it(graph(researcher=first, writer=an_agent(chat, name="writer")), way)
-    assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
+    assert [re.split(r"  +(?:in|finish)=", line)[0] for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  chat gpt-5",
         "  execute_tool transfer_to_writer",
@@ -142,7 +143,7 @@ def test_a_tool_that_returns_a_command_is_the_handoff(
     model.push(Turn(tool_calls=(ToolCall("ask_writer", {}, id="call_1"),)), "Prose.")
     researcher = an_agent(chat, ask_writer, name="researcher")
     run_it(graph(researcher=researcher, writer=an_agent(chat, name="writer")), way)
-    assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
+    assert [re.split(r"  +(?:in|finish)=", line)[0] for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  invoke_agent researcher",
         "    chat gpt-5",
@@ -192,7 +193,7 @@ def test_agents_called_inside_nodes_and_tools_are_nested(
         return await outer.ainvoke(state)
 
     run_it(graph(ask=aask if way.startswith("a") else ask), way)
-    assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
+    assert [re.split(r"  +(?:in|finish)=", line)[0] for line in spans.tree().splitlines()] == [
         "invoke_agent team",
         "  invoke_agent researcher",
         "    chat gpt-5",
@@ -223,7 +224,9 @@ def test_a_graph_without_messages_says_its_state(spans: Any) -> None:
 
 def test_a_graph_without_a_name_goes_by_its_node(spans: Any, chat: Any) -> None:
     graph(writer=an_agent(chat)).invoke(ASKED)
-    assert spans.tree().splitlines()[1].split("  in=")[0].rstrip() == "  invoke_agent writer"
+    assert (
+        re.split(r"  +(?:in|finish)=", spans.tree().splitlines()[1])[0] == "  invoke_agent writer"
+    )
 
 
 def test_batches_and_threads_keep_their_runs_apart(spans: Any, model: Any, chat: Any) -> None:
@@ -250,7 +253,7 @@ def test_an_agent_joins_the_users_own_run(spans: Any, chat: Any) -> None:
 
     with agentool_otel.run("mine"):
         an_agent(chat, name="helper").invoke(ASKED)
-    assert [line.split("  in=")[0].rstrip() for line in spans.tree().splitlines()] == [
+    assert [re.split(r"  +(?:in|finish)=", line)[0] for line in spans.tree().splitlines()] == [
         "invoke_agent mine",
         "  invoke_agent helper",
         "    chat gpt-5",

@@ -296,7 +296,7 @@ def test_the_calls_of_a_run_are_its_children(client: Any, spans: Any, model: Loo
     with run("researcher"):
         client.chat.completions.create(model="gpt-5", messages=[])
     assert spans.tree() == (
-        "invoke_agent researcher\n"
+        "invoke_agent researcher   finish=stop\n"
         "  chat gpt-5              in=1 out=2 finish=stop"
     )  # fmt: skip
 

@@ -174,7 +174,7 @@ def test_a_stream_nobody_reads_is_one_span(calls: Any, spans: Any) -> None:
 
     calls.run(forget_async if calls.asynchronous else forget)
     gc.collect()
-    assert spans.tree() == "chat gpt-5"
+    assert spans.tree() == "chat gpt-5   finish=error"
 
 
 def test_a_forgotten_stream_ends_when_its_last_chunk_came(client: Any, spans: Any) -> None:
@@ -316,7 +316,7 @@ def test_a_raw_stream_that_is_never_parsed_is_one_span(client: Any, spans: Any) 
     assert not spans.finished()
     del raw
     gc.collect()
-    assert spans.tree() == "chat gpt-5"
+    assert spans.tree() == "chat gpt-5   finish=error"
 
 
 # --------------------------------------------------------------------------------- odd fragments

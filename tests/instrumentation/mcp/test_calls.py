@@ -50,6 +50,7 @@ def test_a_call_has_a_span_on_either_side_in_one_trace(spans: Any, instrumented:
         assert attributes["mcp.method.name"] == "tools/call"
         assert attributes["gen_ai.operation.name"] == "execute_tool"
         assert attributes["gen_ai.tool.name"] == "search_web"
+        assert attributes["gen_ai.tool.type"] == "extension"
         assert attributes["gen_ai.tool.call.arguments"] == '{"query":"OTLP"}'
         assert served.RESULT in attributes["gen_ai.tool.call.result"]
     assert found["SERVER"]["jsonrpc.request.id"]

@@ -1,0 +1,68 @@
+"""Every output says why it ended, on its message and, of a model call, on the span."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentool_otel.emit.live import begin
+from agentool_otel.model.messages import message, text, tool_call
+from agentool_otel.model.operations import (
+    AgentInvocation,
+    Inference,
+    Operation,
+    WorkflowInvocation,
+)
+from agentool_otel.semconv import agentool
+
+SPOKEN = [message("assistant", [text("hello")])]
+ASKING = [message("assistant", [tool_call("search", {}, "c1")])]
+CLOSED = {agentool.INTERRUPTED: "closed"}
+REASONS = "gen_ai.response.finish_reasons"
+
+
+def ended(
+    spans: Any, operation: Operation, error: Exception | None = None, **extra: Any
+) -> dict[str, Any]:
+    live = begin(operation)
+    assert live is not None
+    live.end(operation, error, extra=extra.get("extra"))
+    found: dict[str, Any] = spans.attributes()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "extra", "reasons"),
+    [
+        (SPOKEN, None, None, ["stop"]),
+        (ASKING, None, None, ["tool_call"]),
+        (SPOKEN + ASKING, None, None, ["stop", "tool_call"]),
+        (SPOKEN, TimeoutError(), None, ["error"]),
+        (SPOKEN, None, CLOSED, ["error"]),
+        (None, None, CLOSED, ["error"]),
+        (None, None, None, None),
+        (None, TimeoutError(), None, None),
+    ],
+)
+def test_a_model_call_with_an_output_has_finish_reasons(
+    output: Any, error: Exception | None, extra: Any, reasons: Any, spans: Any
+) -> None:
+    assert (
+        ended(spans, Inference(provider="p", output=output), error, extra=extra).get(REASONS)
+        == reasons
+    )
+
+
+def test_reasons_that_are_reported_stay(spans: Any) -> None:
+    operation = Inference(provider="p", output=SPOKEN, finish_reasons=["length"])
+    assert ended(spans, operation)[REASONS] == ["length"]
+
+
+@pytest.mark.parametrize("kind", [AgentInvocation, WorkflowInvocation])
+@pytest.mark.parametrize(("error", "reason"), [(None, "stop"), (TimeoutError(), "error")])
+def test_an_output_of_a_run_has_a_finish_reason(
+    kind: Any, error: Exception | None, reason: str, spans: Any
+) -> None:
+    ended(spans, kind(output=SPOKEN), error)
+    assert [it["finish_reason"] for it in spans.json("gen_ai.output.messages")] == [reason]
