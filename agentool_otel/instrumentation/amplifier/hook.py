@@ -37,6 +37,7 @@ from agentool_otel.instrumentation.kit.live_steps import (
     inside,
     within,
 )
+from agentool_otel.providers.fields import get, plain_text
 
 __all__ = ["SessionHook"]
 
@@ -244,10 +245,9 @@ async def _result(given: Any) -> Any:
 def _telling(response: Any) -> Data:
     """Return what a response says of its call beside its content."""
     with guarded("reading the response of a model call of Amplifier"):
-        usage = getattr(response, "usage", None)
-        reason = getattr(response, "finish_reason", None)
+        usage = get(response, "usage")
         return {
-            "finish_reason": reason,
+            "finish_reason": plain_text(get(response, "finish_reason")),
             "usage": jsonable(usage) if usage is not None else None,
         }
     return {}
