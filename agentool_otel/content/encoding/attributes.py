@@ -2,7 +2,8 @@
 
 An attribute is read from where the interpreter stores it: a slot, the instance's own dict, or the
 dict of a class. `__getattr__`, `__getattribute__`, methods and descriptors never run. The only
-properties that run are those of `_PROPERTIES`, where the library's own class defines them.
+properties and methods that are used are those of `_ALLOWED`, where a library's own class defines
+them.
 """
 
 from __future__ import annotations
@@ -23,20 +24,34 @@ from agentool_otel.content.encoding.introspection import (
 __all__ = ["attribute"]
 
 _URL = frozenset({"base_url", "host", "port", "scheme"})
-_PROPERTIES: dict[str, frozenset[str]] = {
-    "openai": _URL,
-    "anthropic": _URL,
+_REQUEST = frozenset({"cancelled", "in_flight", "message_metadata", "request_id", "session_id"})
+_ALLOWED: dict[str, frozenset[str]] = {
+    "agents": frozenset(
+        {
+            *("group_id", "name", "span_data", "type"),
+            *("get_interruptions", "get_rejection_message", "is_tool_approved"),
+        }
+    ),
+    "anthropic": _URL | {"_client", "_params", "current_message_snapshot"},
+    "botocore": frozenset({"endpoint_url"}),
+    "fastmcp": frozenset({"protocol_version"}),
     "httpx": _URL,
     "httpx2": _URL,
-    "botocore": frozenset({"endpoint_url"}),
-    "pydantic_ai": frozenset({"base_url", "model_name", "system", "_usage_responses"}),
+    "mcp": _REQUEST | {"protocol_version"},
+    "openai": _URL,
+    "pyagentspec": frozenset({"component_type"}),
+    "pydantic": frozenset({"model_extra"}),
+    "pydantic_ai": frozenset(
+        {"_usage_responses", "base_url", "description", "model_name", "name", "settings", "system"}
+    ),
+    "starlette": frozenset({"client", "headers"}),
 }
-"""By the package that defines them, the properties that instrumentors read. Each returns what its
-object stores, and calls nothing else that a subclass could define."""
+"""By the package whose class defines them, the properties and methods that instrumentors use. They
+return what their object stores, and look into no value of the user's."""
 
 _LIBRARIES = frozenset(
     {
-        *_PROPERTIES,
+        *_ALLOWED,
         *("agents", "amplifier_core", "crewai", "fastmcp", "langchain", "langchain_core"),
         *("langchain_anthropic", "langchain_openai", "langgraph", "mcp", "openai", "opentelemetry"),
         *("pyagentspec", "pydantic", "pydantic_ai"),
@@ -46,6 +61,7 @@ _LIBRARIES = frozenset(
 remembering. A class of the user's is looked at anew each time, and never kept alive."""
 
 _Reader = Callable[[Any], Any]
+_RUNS = (property, types.FunctionType)
 _STORED_BY_C = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
@@ -126,14 +142,13 @@ class _Places:
             found = space[name]
             if type(found) in _STORED_BY_C:
                 reader = _slot(found)
-            elif type(found) is property and name in _PROPERTIES.get(_package(base), ()):
-                reader = _property(found)
+            elif type(found) in _RUNS and name in _ALLOWED.get(_package(base), ()):
+                reader = _running(found)
             elif not _is_descriptor(found):
                 return self._or_default(name, found)
             break
-        else:
-            if name in ("value", "name") and _has_base(cls, Enum):
-                return self._or_default(f"_{name}_", MISSING)
+        if name in ("value", "name") and _has_base(cls, Enum):
+            reader = self._or_default(f"_{name}_", MISSING)
         if len(self._readers) < _MOST_NAMES:
             self._readers[name] = reader
         return reader
@@ -165,7 +180,7 @@ def _slot(descriptor: Any) -> _Reader:
     return read
 
 
-def _property(found: property) -> _Reader:
+def _running(found: property | types.FunctionType) -> _Reader:
     get = found.__get__
 
     def read(value: Any) -> Any:

@@ -9,9 +9,9 @@ Source: pyagentspec evaluation/evaluator, evaluation/metrics/metrics.py at 26.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.content.policy import label as short
@@ -45,15 +45,15 @@ async def evaluated(
     with step:
         results = await wrapped(*args, **kwargs)
         with guarded("recording the results of an evaluation"):
-            _record(step, record(get(results, "results")) or {})
+            _record(step, get(results, "results"))
     return results
 
 
-def _record(step: StepSpan, results: Mapping[Any, Any]) -> None:
-    if step.live is None or not step.recording:
+def _record(step: StepSpan, results: Any) -> None:
+    if step.live is None or not step.recording or not is_a(results, dict):
         return
     judged = Judged(step.live.span)
-    for (sample, metric), (value, details) in results.items():
+    for (sample, metric), (value, details) in dict.items(cast("dict[Any, Any]", results)):
         with guarded("recording a result of an evaluation"):
             judge(judged, _judgement(sample, metric, value, record(details) or {}))
 
