@@ -1,6 +1,6 @@
 """No instrumentor runs code of a value that the user hands to a framework.
 
-Every value of the corpus goes through the programs of `hostile_uses`, with us and without us: the
+Every value of the corpus that has such code goes through the programs of `hostile_uses`, with us and without us: the
 outcome is the same, the same methods are called in all, and none of them by us.
 """
 
@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
+from agentool_otel.content.encoding.introspection import type_name
 from agentool_otel.testing.loopback_model import LoopbackModel
-from tests.guest.hostile import CORPUS, HANGS, TOUCHED
+from tests.guest.hostile import HANGS, TOUCHED, classes
 from tests.situations.conftest import Stage
 from tests.situations.hostile_uses import USES, Use, missing
 
@@ -28,8 +29,13 @@ PLACES = [
     for framework, places in USES.items()
     for place in places
 ]
-KINDS = {name: make for name, make in CORPUS.items() if name not in HANGS}
-"""Of a method that waits for ever there is a kind that raises, which is seen as well."""
+KINDS = {
+    name: make
+    for name, make in classes.KINDS.items()
+    if name not in HANGS and "endless" not in name and name != "lazy object"
+}
+"""The values whose methods tell who has called them. For a method that waits for ever there is one
+that raises, which is seen as well. Frameworks themselves come to no end with what is endless."""
 
 
 def use_of(framework: str, place: str) -> Use:
@@ -47,9 +53,9 @@ def outcome(use: Use, make: Callable[[], Any], url: str) -> tuple[str, Counter[s
         try:
             result = use(value, url)
         except BaseException as error:
-            ended = f"raised {type(error).__name__}"
+            ended = f"raised {type_name(type(error))}"
         else:
-            ended = f"returned {type(result).__name__}"
+            ended = f"returned {type_name(type(result))}"
     found = ended, Counter(TOUCHED), list(TOUCHED.ours)
     TOUCHED.clear()
     return found
@@ -74,6 +80,7 @@ PROGRAM = """
 import sys, time
 from importlib import import_module
 import agentool_otel
+from agentool_otel.content.encoding.introspection import type_name
 from agentool_otel.testing.loopback_model import LoopbackModel
 from tests.guest.hostile.making import called_by_us
 from tests.situations.hostile_uses import USES

@@ -75,7 +75,7 @@ class AgentToolEmitter:
         """Record an event, or any other object of Agent Tool 0.2.0.
 
         Args:
-            told: the object as JSON, a dict, or as one of `agentool_otel.model.agent_tool.objects`: an
+            told: the object as JSON, or as one of `agentool_otel.model.agent_tool.objects`: an
                 Event, Invocation, Result, PermissionDecision, Hook, InputMutation, Progress,
                 ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
                 What is no such object is not recorded, and what lacks the id of the invocation
