@@ -8,7 +8,7 @@ returned as the built-in type that they are derived from.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
 from agentool_otel.content.encoding.attributes import attribute
 from agentool_otel.content.encoding.introspection import MISSING, is_a
@@ -51,7 +51,7 @@ def record(value: Any) -> dict[str, Any] | None:
         return value
     if not is_a(value, dict):
         return None
-    pairs = dict.items(cast("dict[Any, Any]", value))
+    pairs = dict.items(value)
     return {name: it for key, it in pairs if (name := plain_text(key)) is not None}
 
 
@@ -106,9 +106,9 @@ def items(value: Any, name: str | None = None) -> list[Any]:
 def listed(value: Any) -> list[Any] | None:
     """Return the members of a list or a tuple, None for any other value."""
     if is_a(value, list):
-        return list(list.__iter__(cast("list[Any]", value)))
+        return list(list.__iter__(value))
     if is_a(value, tuple):
-        return list(tuple.__iter__(cast("tuple[Any, ...]", value)))
+        return list(tuple.__iter__(value))
     return None
 
 

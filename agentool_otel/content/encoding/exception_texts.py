@@ -77,7 +77,7 @@ def _holds_scalars(error: BaseException) -> bool:
 
 def _member(error: BaseException, name: str) -> Any:
     for base in mro(type(error)):
-        found = class_dict(base).get(name)
+        found: Any = class_dict(base).get(name)
         if type(found) is _MEMBER and type_name(base) == class_name(base):
             try:
                 return found.__get__(error)

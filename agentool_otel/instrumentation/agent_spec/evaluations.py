@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
 from agentool_otel.content.policy import as_text, encode, jsonable
 from agentool_otel.content.policy import label as short
@@ -53,7 +53,7 @@ def _record(step: StepSpan, results: Any) -> None:
     if step.live is None or not step.recording or not is_a(results, dict):
         return
     judged = Judged(step.live.span)
-    for (sample, metric), (value, details) in dict.items(cast("dict[Any, Any]", results)):
+    for (sample, metric), (value, details) in dict.items(results):
         with guarded("recording a result of an evaluation"):
             judge(judged, _judgement(sample, metric, value, record(details) or {}))
 

@@ -239,7 +239,7 @@ class Handler(BaseCallbackHandler):
     ) -> None:
         with guarded("starting a LangChain model call"):
             if self.enabled:
-                asked = next(iter(items(messages)), [])
+                asked: Any = next(iter(items(messages)), [])
                 self._start_model(
                     "chat", serialized, asked, run_id, parent_run_id, metadata, kwargs
                 )
