@@ -39,6 +39,7 @@ _ALLOWED: dict[str, frozenset[str]] = {
     "httpx2": _URL,
     "mcp": _REQUEST | {"protocol_version"},
     "openai": _URL,
+    "opentelemetry": frozenset({"instrumentation_scope", "name"}),
     "pyagentspec": frozenset({"component_type"}),
     "pydantic": frozenset({"model_extra"}),
     "pydantic_ai": frozenset(
