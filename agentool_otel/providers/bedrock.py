@@ -50,7 +50,7 @@ def _thought(held: Any) -> Part:
 
 def _medium(held: Any, modality: str) -> Part:
     source = get(held, "source")
-    others = {name: it for name, it in (record(held) or {}).items() if name != "source"}
+    others = {name: it for name, it in (record(jsonable(held)) or {}).items() if name != "source"}
     content, address = get(source, "bytes"), string(get(source, "s3Location"), "uri")
     if address is not None:
         return {**others, "type": "uri", "uri": address, "modality": modality}

@@ -73,8 +73,9 @@ def _medium(part: Any, kind: str) -> Part | None:
 
 def _others(part: Any, kind: str) -> Part:
     """Return what else is known of a medium: its name, how much detail a model is to see."""
-    inner = (record(get(part, name)) or {} for name in (kind, "source"))
-    fields: Part = (record(jsonable(part)) or {}) | {k: v for it in inner for k, v in it.items()}
+    plain = record(jsonable(part)) or {}
+    inner = (record(plain.get(name)) or {} for name in (kind, "source"))
+    fields: Part = plain | {k: v for it in inner for k, v in it.items()}
     known = {"type", kind, "source", *_READ}
     return {name: it for name, it in fields.items() if name not in known and it is not None}
 

@@ -22,6 +22,7 @@ from opentelemetry.trace import get_current_span, set_span_in_context
 
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.generators import Call, Yielded, async_generator, generator
+from agentool_otel.content.policy import jsonable
 from agentool_otel.emit.owners import recorded_above
 from agentool_otel.emit.session import guarded
 from agentool_otel.instrumentation.anthropic.clients import client_fields
@@ -170,7 +171,7 @@ def _start(
         ),
         what=_WHAT,
         scope=__name__,
-        content=lambda: {"arguments": arguments},
+        content=lambda: {"arguments": jsonable(arguments)},
         parent=parent,
     )
 
@@ -216,7 +217,7 @@ def _answered(executing: _Executing, block: Any) -> Any:
             step.set(error_type="tool_error")
             step.add(tool_error=plain_text(result))
         else:
-            step.add(result=result)
+            step.add(lambda: {"result": jsonable(result)})
     return block
 
 
@@ -297,7 +298,7 @@ def _called(wrapped: Callable[..., Any], tool: Any, args: Any, kwargs: Any) -> A
     with around as step:
         result = wrapped(*args, **kwargs)
         if step is not None:
-            step.add(result=result)
+            step.add(lambda: {"result": jsonable(result)})
         return result
 
 
@@ -308,7 +309,7 @@ async def _called_async(wrapped: Callable[..., Any], tool: Any, args: Any, kwarg
     with around as step:
         result = await wrapped(*args, **kwargs)
         if step is not None:
-            step.add(result=result)
+            step.add(lambda: {"result": jsonable(result)})
         return result
 
 
