@@ -282,6 +282,7 @@ def _crewai_event(name: str, **fields: Callable[[Any], Any]) -> Use:
         bus: Any = events.crewai_event_bus
         bus.emit(None, event=start)
         bus.emit(None, event=end)
+        bus.flush()  # its handlers run in threads
         return None
 
     return use
