@@ -47,10 +47,10 @@ def record(value: Any) -> dict[str, Any] | None:
 
     A dict of a derived type is copied, and one with other names than text without those.
     """
-    if is_plain(value):
-        return value
     if not is_a(value, dict):
         return None
+    if is_plain(value):
+        return value
     pairs = dict.items(value)
     return {name: it for key, it in pairs if (name := plain_text(key)) is not None}
 
@@ -70,10 +70,14 @@ def is_plain(value: Any) -> TypeGuard[dict[str, Any]]:
 
 def get(value: Any, name: str) -> Any:
     """Return a field of a dict or of an object, None where it has none."""
-    if value is None:
+    if type(value) is dict:
+        for key in value:  # `is_plain`, without a call
+            if type(key) is not str:
+                break
+        else:
+            return value.get(name)
+    elif value is None or type(value) is str:
         return None
-    if is_plain(value):
-        return value.get(name)
     fields = record(value)
     if fields is not None:
         return fields.get(name)
@@ -83,7 +87,9 @@ def get(value: Any, name: str) -> Any:
 
 def string(value: Any, name: str) -> str | None:
     held = get(value, name)
-    return held if held is None or type(held) is str else plain_text(held)
+    if held is None or type(held) is str:
+        return held
+    return plain_text(held)
 
 
 def integer(value: Any, name: str) -> int | None:

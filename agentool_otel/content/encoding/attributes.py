@@ -87,20 +87,23 @@ def attribute(value: Any, name: str) -> Any:
             if len(_places) >= _MOST_CLASSES:
                 _places.clear()
             _places[id(cls)] = places
-    return places.read(value, name)
+    reader = places.readers.get(name, _UNKNOWN)
+    if reader is None:
+        return places.stored(value, name)
+    return places.read(value, name) if reader is _UNKNOWN else reader(value)
 
 
 class _Places:
     """Where the objects of one class store attributes."""
 
-    __slots__ = ("_dict_of", "_extra", "_readers", "_wrapped", "cls")
+    __slots__ = ("_dict_of", "_extra", "_wrapped", "cls", "readers")
 
     def __init__(self, cls: type):
         self.cls = ref(cls)
         self._dict_of: _Reader | None = None
         self._extra: list[_Reader] = []
         self._wrapped: _Reader | None = None
-        self._readers: dict[str, _Reader | None] = {}
+        self.readers: dict[str, _Reader | None] = {}
         for base in mro(cls):
             space = class_dict(base)
             if self._dict_of is None and type(space.get("__dict__")) in _STORED_BY_C:
@@ -112,15 +115,12 @@ class _Places:
                     self._extra.append(_slot(space[name]))
 
     def read(self, value: Any, name: str) -> Any:
-        """Return an attribute of an object of the class."""
-        reader = self._readers.get(name, _UNKNOWN)
-        if reader is _UNKNOWN:
-            reader = self._reader(type(value), name)
-        if reader is not None:
-            return reader(value)
-        return self._stored(value, name)
+        """Return an attribute that is asked for the first time."""
+        reader = self._reader(type(value), name)
+        return self.stored(value, name) if reader is None else reader(value)
 
-    def _stored(self, value: Any, name: str) -> Any:
+    def stored(self, value: Any, name: str) -> Any:
+        """Return an attribute that the object itself stores."""
         if self._wrapped is not None:  # a proxy pretends to have the dict of another object
             return attribute(self._wrapped(value), name)
         if self._dict_of is not None:
@@ -150,15 +150,15 @@ class _Places:
             break
         if name in ("value", "name") and _has_base(cls, Enum):
             reader = self._or_default(f"_{name}_", MISSING)
-        if len(self._readers) < _MOST_NAMES:
-            self._readers[name] = reader
+        if len(self.readers) < _MOST_NAMES:
+            self.readers[name] = reader
         return reader
 
     def _or_default(self, name: str, default: Any) -> _Reader:
         """Return what reads an attribute that the class has a value for, too."""
 
         def read(value: Any) -> Any:
-            held = self._stored(value, name)
+            held = self.stored(value, name)
             return default if held is MISSING else held
 
         return read
