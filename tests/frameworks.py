@@ -154,7 +154,10 @@ OTHER_TESTS = {
     "servers": ["tests/export/test_servers.py"],
     "greenlets": ["tests/security/test_greenlets.py"],
     # Without the kernel's plug-in for pytest, which needs another one.
-    "amplifier": ["tests/seed_systems/amplifier", "-p", "no:amplifier_module"],
+    "amplifier": [
+        *("tests/seed_systems/amplifier", "tests/situations/test_hostile_values.py"),
+        *("-k", "amplifier", "-m", "not backends", "-p", "no:amplifier_module"),
+    ],
     "agent-spec": ["tests/seed_systems/agent_spec", *SITUATIONS, "-k", "agent_spec"],
     "agent-spec-runtimes": ["tests/seed_systems/agent_spec"],
     "beside-newest": BESIDE,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentool_otel.content.policy import jsonable
 from agentool_otel.providers.calls import structured
 from agentool_otel.providers.fields import get, items, record, string
 
@@ -65,7 +66,8 @@ def _definition(tool: Any, whole: bool) -> dict[str, Any] | None:
     if schema is not None:
         definition["parameters"] = schema
     if whole:
-        others = {it: value for it, value in (record(fields) or {}).items() if it != key}
+        kept = record(jsonable(fields)) or {}
+        others = {it: value for it, value in kept.items() if it != key}
         definition = {**others, **definition}
     return definition
 
