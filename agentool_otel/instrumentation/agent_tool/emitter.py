@@ -78,6 +78,8 @@ class AgentToolEmitter:
             told: the object as JSON, or as one of `agentool_otel.model.agent_tool.objects`: an
                 Event, Invocation, Result, PermissionDecision, Hook, InputMutation, Progress,
                 ResultPersistence, ToolDeclaration, ToolSurface or one of the others. It is copied.
+                Of mappings, `dict`, `UserDict` and `MappingProxyType` are recorded: other kinds
+                would run code of their own.
                 What is no such object is not recorded, and what lacks the id of the invocation
                 that it is about is not on its span. Both are named in the log, once;
                 `agentool_otel.model.agent_tool.checking.findings` says what is wrong.
