@@ -15,6 +15,7 @@ from pathlib import Path
 from agentool_otel.dialects import dialects
 from agentool_otel.dialects.kit.dialect import Content
 from agentool_otel.semconv import agentool, core
+from agentool_otel.semconv.foreign import EVENT_KEEPS
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     CONTENT,
@@ -25,7 +26,17 @@ from agentool_otel.semconv.table import (
     STRUCTURAL,
 )
 
-__all__ = ["COLLECTOR", "MODULE", "declared", "ignored", "in_collector", "module", "patterns"]
+__all__ = [
+    "COLLECTOR",
+    "MODULE",
+    "declared",
+    "event_conditions",
+    "ignored",
+    "in_collector",
+    "kept_in_events",
+    "module",
+    "patterns",
+]
 
 ROOT = Path(__file__).parent.parent
 MODULE = ROOT / "agentool_otel" / "semconv" / "_content_names.py"
@@ -135,7 +146,38 @@ def ignored() -> list[str]:
     return [_regex(name) for name in declared().keeps]
 
 
-_LISTS = {"blocked": patterns, "ignored": ignored}
+def event_conditions(path: str) -> list[str]:
+    """Return the conditions, in the Collector's language, under which an event holds content.
+
+    Args:
+        path: of the event's name.
+    """
+    tails = list(map(_tail, declared().events))
+    return [f"IsMatch({path}, {_quoted('^(' + '|'.join(it) + ')')})" for it in _in_lines(tails)]
+
+
+def kept_in_events() -> list[str]:
+    """Return the statement that removes all attributes of an event but those that place it."""
+    keys = "|".join(map(re.escape, sorted(EVENT_KEEPS)))
+    return [f"keep_matching_keys(attributes, {_quoted(f'^({keys})$')})"]
+
+
+def _quoted(pattern: str) -> str:
+    """Return a pattern as a text of the Collector's language."""
+    return '"' + pattern.replace("\\", "\\\\") + '"'
+
+
+_LISTS = {
+    "blocked": patterns,
+    "ignored": ignored,
+    "events": lambda: event_conditions("name"),
+    "kept": kept_in_events,
+    "records": lambda: [
+        *event_conditions("event_name"),
+        *event_conditions('attributes["event.name"]'),
+    ],
+    "record": lambda: [*kept_in_events(), 'set(body, "****")'],
+}
 
 
 def in_collector(text: str) -> str:

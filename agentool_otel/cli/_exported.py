@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
@@ -14,9 +15,11 @@ from agentool_otel.dialects import writing_dialect
 from agentool_otel.export.readable import Readable
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.problems import Problem
+from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.reconstruction.runs import trace_ids_of
 from agentool_otel.replaying import replay
+from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
@@ -28,6 +31,7 @@ __all__ = ["Exported"]
 _UNSET = SpanLimits.UNSET
 _NO_LIMITS = SpanLimits(_UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET, _UNSET)
 _OF_THE_SDK = "telemetry.sdk."
+_SUMS = frozenset({gen_ai.USAGE_INPUT_TOKENS, gen_ai.USAGE_OUTPUT_TOKENS})
 
 
 class Exported:
@@ -37,14 +41,17 @@ class Exported:
         places: files and folders of documents, of recordings or of both, or URLs.
         dialect: the vocabulary.
         bar: whether reading recordings may show how far it is.
+        agent_usage: whether agents keep the tokens of the model calls below, which receivers may
+            add to those of the model calls.
 
     Raises:
         ConfigurationError: there is no such vocabulary.
         SourceError: a place cannot be read, or there is nothing in it.
     """
 
-    def __init__(self, places: Sequence[str], dialect: str, bar: bool):
+    def __init__(self, places: Sequence[str], dialect: str, bar: bool, agent_usage: bool = True):
         self._dialect = writing_dialect(dialect)
+        self._agent_usage = agent_usage
         self._bar = bar
         self._source = open_spans(places)
 
@@ -73,6 +80,8 @@ class Exported:
             for spans in map(whole, reading.groups(contents)):
                 new = [contents.is_new(trace_id) for trace_id in trace_ids_of(spans)]
                 if all(new) and spans:
+                    if not self._agent_usage:
+                        spans = map(_without_sums, spans)
                     yield [readable(converted(span, self._dialect)) for span in spans]
         for trace in contents.documents():
             yield self._replayed(trace)
@@ -86,6 +95,14 @@ class Exported:
         provider.add_span_processor(kept)
         replay(trace, provider, dialect=self._dialect.name)
         return kept.spans
+
+
+def _without_sums(span: SpanRecord) -> SpanRecord:
+    """Return a span without the tokens that a run of ours sums up of the model calls below."""
+    if agentool.METRICS_TOOL_CALL_COUNT not in span.attributes:
+        return span
+    kept = {key: value for key, value in span.attributes.items() if key not in _SUMS}
+    return replace(span, attributes=kept)
 
 
 def _resource_of(trace: ReasoningTrace) -> Resource:

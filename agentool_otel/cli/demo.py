@@ -89,7 +89,9 @@ def command(endpoint: str | None) -> int:
     code = 0
     if target is not None:
         masking = Masking(Policy(capture=True))
-        code = send(Exported([str(folder)], "gen_ai", bar=False), target, masking)
+        usage = environment.agent_usage_wanted()
+        exported = Exported([str(folder)], "gen_ai", bar=False, agent_usage=usage)
+        code = send(exported, target, masking)
     console.print("Try next:")
     where = _relative(folder)
     commands = (

@@ -59,7 +59,9 @@ def command(
         raise ConfigurationError(f"{environment.DISABLED}=true: no spans are made; hint: unset it")
     losses = () if dialect == _BASELINE else writing_dialect(dialect).cannot_carry
     to_terminal = output is None and endpoint is None and sys.stdout.isatty()
-    exported = Exported(traces, dialect, bar=not to_terminal)
+    recording = endpoint is None and dialect == _BASELINE
+    usage = environment.agent_usage_wanted(default=recording)
+    exported = Exported(traces, dialect, bar=not to_terminal, agent_usage=usage)
     if endpoint is not None:
         policy = Policy(capture=True)
         masking = None if exact else Masking(policy)

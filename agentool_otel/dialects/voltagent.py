@@ -50,6 +50,7 @@ class VoltAgent:
         attributes=(
             _INPUT,
             _OUTPUT,
+            "agent.instructions",
             "agent.messages",
             "agent.messages.",
             "llm.messages",

@@ -108,16 +108,19 @@ def _of_answer(node: Node) -> Status:
 def _repeated(steps: list[dict[str, Any]]) -> int:
     """Return the longest row of calls of one tool with equal arguments and equal results."""
     calls = [call for step in steps if isinstance(call := step.get("tool_call"), dict)]
-    requests = [(call.get("name"), _key(call.get("arguments"))) for call in calls]
+    requests = [(call.get("name"), _seen(call, "arguments")) for call in calls]
     if not any(map(eq, requests, requests[REPEATED - 1 :])):
         return 0  # most runs end here, before results are compared
     results = {
-        result.get("call_id"): (_key(result.get("output")), _key(result.get("error")))
+        result.get("call_id"): _key(result.get("error")) or _seen(result, "output")
         for step in steps
         if isinstance(result := step.get("tool_result"), dict)
     }
     return _longest_row(
-        [(it, results.get(call.get("id"))) for it, call in zip(requests, calls, strict=True)]
+        [
+            (it, results.get(call.get("id"), object()))
+            for it, call in zip(requests, calls, strict=True)
+        ]
     )
 
 
@@ -127,6 +130,11 @@ def _longest_row(values: list[Any]) -> int:
         row = row + 1 if n and value == values[n - 1] else 1
         longest = max(longest, row)
     return longest
+
+
+def _seen(holder: dict[str, Any], member: str) -> Any:
+    """Return what a value is compared by; where nobody has seen the value, it equals no other."""
+    return _key(holder[member]) if member in holder else object()
 
 
 def _key(value: Any) -> str | None:

@@ -16,6 +16,7 @@ ATTRIBUTES = (
     "additional_kwargs.tools",
     "agent.*.argument.",
     "agent.*.result",
+    "agent.instructions",
     "agent.messages",
     "agent.messages.",
     "agent.stateSnapshot",

@@ -36,6 +36,12 @@ STRUCTURE = {
 }
 """Attributes that pass."""
 
+IN_EVENTS = [
+    {"key": "text_chunks", "value": {"stringValue": CANARY}},
+    {"key": "role", "value": {"stringValue": "user"}},
+]
+"""Attributes of an event that is content as such: under a name of nobody's, and one that stays."""
+
 
 @cache
 def _processor() -> dict[str, list[re.Pattern[str]]]:
@@ -95,9 +101,31 @@ def _request(attributes: dict[str, str]) -> bytes:
         "endTimeUnixNano": "2",
         "status": {"code": 2, "message": f"bad: {CANARY}"},
         "attributes": [it for it in pairs if it["key"] not in ("input", "output")] + structured,
-        "events": [{"timeUnixNano": "1", "name": "event", "attributes": pairs}],
+        "events": [
+            {"timeUnixNano": "1", "name": "event", "attributes": pairs},
+            *({"timeUnixNano": "2", "name": name, "attributes": IN_EVENTS} for name in events()),
+        ],
     }
     return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
+
+
+def events() -> list[str]:
+    """Return the name of an event for each declaration."""
+    declarations = declared().events
+    return [it.replace("*", "any") + ("0" if it.endswith(".") else "") for it in declarations]
+
+
+def _logs() -> bytes:
+    """Return an OTLP/JSON request with a log record for each event, by either way to name it."""
+    body = {"stringValue": json.dumps({"role": "user", "content": CANARY})}
+    records = [
+        {"timeUnixNano": "1", "body": body, "attributes": IN_EVENTS, "eventName": name}
+        for name in events()
+    ]
+    for record in [*records]:
+        named = {"key": "event.name", "value": {"stringValue": record["eventName"]}}
+        records.append({"body": body, "attributes": [named, *IN_EVENTS]})
+    return json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).encode()
 
 
 def _together(folder: Path, *configs: str) -> str:
@@ -145,6 +173,31 @@ def test_a_collector_masks_every_declared_name_and_passes_structure(tmp_path: Pa
         values = {it.key: it.value.string_value for it in attributes}
         assert {key: values[key] for key in STRUCTURE} == STRUCTURE
         assert {values[key] for key in names()} == {MASKED}
+
+
+@pytest.mark.backends
+def test_of_events_that_are_content_what_places_them_stays(tmp_path: Path) -> None:
+    span = _passed(tmp_path, "redact.yaml")
+    for event in span.events[1:]:
+        assert [(it.key, it.value.string_value) for it in event.attributes] == [("role", "user")]
+
+
+@pytest.mark.backends
+def test_log_records_that_are_content_have_no_body(tmp_path: Path) -> None:
+    with (
+        HttpReceiver() as next_one,
+        collector(
+            str(CONFIGS / "redact.yaml"), tmp_path, NEXT_ENDPOINT=next_one.endpoint
+        ) as running,
+    ):
+        headers = {"content-type": "application/json"}
+        request = urllib.request.Request(f"{running.http}/v1/logs", _logs(), headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.status == 200
+        assert wait_for(lambda: next_one.bodies.get("/v1/logs"))
+        [body] = next_one.bodies["/v1/logs"]
+    assert CANARY.encode() not in body
+    assert body.count(b"user") >= 2 * len(events())
 
 
 @pytest.mark.backends

@@ -48,7 +48,9 @@ def parse_options(
     known = [field.name for field in fields(options)]
     unknown = sorted(named.keys() - set(known))
     if unknown:
+        names = ", ".join(map(repr, unknown))
+        noun = "option" if len(unknown) == 1 else "options"
         raise ConfigurationError(
-            f"unknown option {unknown[0]!r} of {instrumentor}: known are {', '.join(known)}"
+            f"unknown {noun} {names} of {instrumentor}: known are {', '.join(known)}"
         )
     return options(**named)
