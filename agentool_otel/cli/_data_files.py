@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import signal
 import stat
@@ -50,10 +51,12 @@ def data_files(
         inputs: what the command reads. None of it has to be open.
 
     Raises:
-        ConfigurationError: a file is one of the inputs, is named twice, or cannot be written.
+        ConfigurationError: a file is one of the inputs, is named twice, is a URL, or cannot be
+            written.
         OSError: writing fails, as where the disk is full.
     """
     wanted = {option: place for option, place in places.items() if place is not None}
+    _refuse_urls(wanted)
     _refuse_inputs(wanted, inputs)
     _refuse_the_same(wanted)
     outputs = {option: _Output(place) for option, place in wanted.items()}
@@ -232,6 +235,14 @@ def _refuse_inputs(wanted: Mapping[str, Path], inputs: Iterable[SpanFile]) -> No
                     f"{_label(wanted[option])} is also read: {_label(read)} is the same file"
                     f"; hint: name another file with {option}, outside of what is read"
                 )
+
+
+def _refuse_urls(wanted: Mapping[str, Path]) -> None:
+    for option, place in wanted.items():
+        if re.match(r"[A-Za-z][\w+.-]+:[/\\]", str(place)):  # a path has one slash of two
+            raise ConfigurationError(
+                f"{option} names a URL; hint: name a file, and copy it from there"
+            )
 
 
 def _refuse_the_same(wanted: Mapping[str, Path]) -> None:

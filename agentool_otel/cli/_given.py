@@ -13,7 +13,7 @@ from agentool_otel.ground.urls import credentials_in, without_secrets
 
 __all__ = ["note", "without_given_secrets"]
 
-_URL = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:/.*", re.DOTALL)
+_URL = re.compile(r"(?:(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:[/\\]|[/\\]{2}).*", re.DOTALL)
 _secrets: list[str] = []
 
 
@@ -21,6 +21,7 @@ def note(arguments: Iterable[str]) -> None:
     """Remember the credentials of a command's arguments, and forget those of the one before."""
     found: set[str] = set()
     for argument in arguments:
+        found.update(credentials_in(argument, query=False))
         if url := _URL.search(argument):
             found.update(credentials_in(url[0], query=not _is_of_server(url[0])))
     _secrets[:] = sorted(found, key=len, reverse=True)

@@ -86,6 +86,8 @@ class OpenLIT:
             *("gen_ai.agent.finish.output", "gen_ai.agent.action.tool_input"),
             *("gen_ai.workflow.input", "gen_ai.workflow.output", "gen_ai.retrieval.query"),
             *(_ARGS, _KWARGS, "gen_ai.tool.args", "gen_ai.response.tool_calls"),
+            *("gen_ai.content.", "gen_ai.agent.tool_results", "gen_ai.agent.context"),
+            "gen_ai.agent.human_input",
         ),
         events=("gen_ai.content.",),
     )

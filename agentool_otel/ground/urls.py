@@ -20,8 +20,11 @@ __all__ = [
     "without_secrets",
 ]
 
-_SCHEME = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:/+")
-"""How a URL begins, also behind the prefix of a cache, and with a slash too few, as in a `Path`."""
+_SCHEME = re.compile(r"(?:[A-Za-z][\w+.-]*::)*[A-Za-z][\w+.-]+:[/\\]+|[/\\]{2,}")
+"""How a URL begins: also behind the prefix of a cache, with a slash too few as in a `Path`, with
+backslashes, and without a scheme."""
+_USER_INFO = re.compile(r"[^\s/\\:@]+:[^\s/\\@]+@")
+"""How a URL begins that has neither scheme nor slashes."""
 _SHORTEST = 4
 """Characters of a secret that is looked for in a text; a shorter one is in any text."""
 
@@ -48,7 +51,8 @@ def without_credentials(url: str) -> str:
 def shown(place: str | Path) -> str:
     """Return a path as it is, and what begins as a URL without its credentials."""
     text = str(place)
-    return without_credentials(text) if _SCHEME.match(text) else text
+    begins = _SCHEME.match(text) or _USER_INFO.match(text)
+    return without_credentials(text) if begins else text
 
 
 def credentials_in(url: str, query: bool = True) -> list[str]:
@@ -59,9 +63,9 @@ def credentials_in(url: str, query: bool = True) -> list[str]:
         query: whether the parameters are credentials too.
     """
     begins = _SCHEME.match(url)
-    if begins is None:
+    if begins is None and not _USER_INFO.match(url):
         return []
-    rest = url[begins.end() :]
+    rest = url[begins.end() :] if begins else url
     head, *behind = re.split(r"[?#]", rest, maxsplit=1)
     found: list[str] = []
     if not _PLACE.fullmatch(head.partition("/")[0]) and "@" in rest:

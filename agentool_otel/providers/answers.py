@@ -15,7 +15,7 @@ from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, text
 from agentool_otel.model.messages import parts_of as parts_in
 from agentool_otel.model.operations import Inference
-from agentool_otel.providers.fields import record, string
+from agentool_otel.providers.fields import is_a, record, string
 from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.providers.reading import Reading
 from agentool_otel.providers.shapes import Shape, is_content, messages_of, parts_of, shape_of
@@ -67,7 +67,7 @@ class Answer:
             reason: the finish reason, in the provider's words or the conventions'.
         """
         self._finish = finish_reason(reason) or self._finish
-        if isinstance(value, str):
+        if is_a(value, str):
             self._texts.append(as_text(value))
             return False
         plain = jsonable(value)

@@ -196,3 +196,20 @@ def test_a_call_that_is_not_sampled_reads_nothing(
         call.output(ANTHROPIC)
         call.usage(1, 2)
     assert not spans.finished()
+
+
+class Asked(Exception):
+    """Raised where an attribute of an object is read by the interpreter's own means."""
+
+
+class Lazy:
+    """An object of which every attribute, also its class, is fetched when it is read."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise Asked(name)
+
+
+def test_no_attribute_of_an_output_is_read(spans: Any) -> None:
+    with agentool_otel.model_call("m", messages=[], provider="p") as call:
+        call.output(Lazy())
+    assert spans.only().status.status_code.name == "UNSET"

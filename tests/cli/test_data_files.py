@@ -437,3 +437,16 @@ def test_a_named_pipe_is_written_to_and_not_replaced(recording: Path) -> None:
         out, _ = reader.communicate(timeout=60)
     assert json.loads(out)["agent_id"] == "adder"
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("option", ["--output", "--fidelity"])
+@pytest.mark.parametrize("url", ["https://u:secret@127.0.0.1/x.jsonl", "s3://bucket/x.jsonl"])
+def test_an_output_is_no_url(
+    invoke: Invoke, recording: Path, tmp_path: Path, option: str, url: str
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    result = invoke("rebuild", recording, option, url)
+    assert result.exit_code == 2
+    assert f"{option} names a URL" in result.stderr
+    assert "secret" not in result.stderr
+    assert sorted(tmp_path.rglob("*")) == before

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -126,6 +129,53 @@ def test_an_unreachable_endpoint_is_reported_with_what_was_not_delivered(
 
 
 # -------------------------------------------------------------------------------- recordings
+
+
+USED = """
+import agentool_otel
+agentool_otel.instrument(content=True)
+with agentool_otel.run("bot"):
+    with agentool_otel.model_call("m", provider="p") as call:
+        call.usage(input_tokens=11, output_tokens=7)
+agentool_otel.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "variable", "agents"),
+    [
+        ([], "", 1),
+        (["--dialect", "openinference"], "", 0),
+        (["--dialect", "openinference"], "on", 1),
+        (["--dialect", "traceloop"], "", 0),
+    ],
+)
+def test_the_tokens_of_an_agent_stay_in_recordings(
+    invoke: Invoke,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    variable: str,
+    agents: int,
+) -> None:
+    """Receivers add them to those of the model calls."""
+    folder = tmp_path / "used"
+    environ = {**os.environ, "AGENTOOL_DIR": str(folder)}
+    subprocess.run([sys.executable, "-c", USED], env=environ, check=True)
+    monkeypatch.setenv("AGENTOOL_AGENT_USAGE", variable)
+    assert invoke("export", folder, *options, "-o", "there.jsonl").exit_code == 0
+    with_tokens = [it for it in spans_of("there.jsonl") if 11 in it.attributes.values()]
+    assert len(with_tokens) == 1 + agents
+
+
+def test_an_endpoint_gets_tokens_once(
+    invoke: Invoke, tmp_path: Path, collector: HTTPServer
+) -> None:
+    folder = tmp_path / "used"
+    environ = {**os.environ, "AGENTOOL_DIR": str(folder)}
+    subprocess.run([sys.executable, "-c", USED], env=environ, check=True)
+    invoke("export", folder, "--endpoint", f"http://127.0.0.1:{collector.server_port}")
+    assert b"".join(_Collector.received).count(b"gen_ai.usage.input_tokens") == 1
 
 
 def spans_of(*places: Path | str) -> list[SpanRecord]:

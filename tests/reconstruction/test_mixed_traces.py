@@ -246,6 +246,16 @@ def test_calls_with_different_results_are_not_a_loop() -> None:
     assert seen.rebuilt()[0]["status"] == "success"
 
 
+@pytest.mark.parametrize("seen_part", [{}, {"arguments": {"a": 1}}, {"result": "no"}])
+def test_calls_that_nobody_has_seen_whole_are_not_a_loop(seen_part: dict[str, Any]) -> None:
+    """Arguments and results that were hidden may differ."""
+    seen = Collected()
+    root = seen.add(agent(), seconds=99)
+    for n in range(2 * REPEATED):
+        seen.add(ToolExecution(name="t", call_id=f"c{n}", **seen_part), parent=root)
+    assert seen.rebuilt()[0]["status"] == "success"
+
+
 # ------------------------------------------------------------------------- sessions of records
 
 

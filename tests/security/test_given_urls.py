@@ -37,6 +37,9 @@ PLACES = [
     f"nowhere://user:{PASSWORD}@127.0.0.1/c.json",
     f"https://user:{PASSWORD}@[::1/c.json",
     f"https://user:{PASSWORD}@127.0.0.1:99999999/c.json",
+    f"user:{PASSWORD}@127.0.0.1:1",
+    f"//user:{PASSWORD}@127.0.0.1/c.json",
+    f"https:\\\\user:{PASSWORD}@127.0.0.1\\c.json",
 ]
 URL = "URL"
 COMMANDS = [

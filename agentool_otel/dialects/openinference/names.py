@@ -64,8 +64,10 @@ CONTENT = Content(
         *("llm.prompt_template.template", "llm.prompt_template.variables", "llm.function_call"),
         *("message.content", "document.content", "embedding.text", "tool.json_schema"),
         *(oi.RERANKER_QUERY, "formatted_description", "raw_input"),
+        *("input.audio.", "output.audio.", "input.images.", "output.images."),
         f"{oi.ANNOTATIONS}.*.annotation.explanation",
         f"{oi.EVALUATIONS}.*.evaluation.explanation",
     ),
+    keeps=("llm.tools.count",),
     objects=(oi.LLM_INVOCATION_PARAMETERS, oi.EMBEDDING_INVOCATION_PARAMETERS),
 )

@@ -52,6 +52,7 @@ class SpringAI:
             "spring.ai.tool.call.arguments",
             "spring.ai.tool.call.result",
             "spring.ai.tool.definition.schema",
+            *("spring.ai.chat.client.user.", "spring.ai.chat.client.system."),
             "db.vector.query.content",
             "spring.ai.vector_store.query.response.documents",
         )

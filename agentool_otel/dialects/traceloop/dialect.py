@@ -89,7 +89,11 @@ class Traceloop:
             "traceloop.prompt.template",
             "traceloop.prompt.template_variables",
             "llm.response.text",
-        )
+            *("crewai.crew.inputs", "crewai.crew.tasks_output", "crewai.agent.backstory"),
+            *("crewai.task.description", "crewai.task.context", "crewai.task.expected_output"),
+            *("db.query.result.document", "db.query.result.metadata"),
+        ),
+        keeps=("gen_ai.completion.*.finish_reason", "llm.completions.*.finish_reason"),
     )
     cannot_carry = (
         "a tool's result that looks like LangChain's serialised message is read as its content",
