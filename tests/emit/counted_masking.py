@@ -43,9 +43,9 @@ class CountedText(str):
     def find(self, part: str, *at: Any) -> int:
         return self._ahead(super().find(part, *at), *at)
 
-    def rfind(self, part: str, *at: Any) -> int:
-        found = super().rfind(part, *at)
-        _STEPS.take(len(self) - max(found, 0))
+    def rfind(self, part: str, begins: int = 0, ends: int = sys.maxsize) -> int:
+        found = super().rfind(part, begins, ends)
+        _STEPS.take(1 + max(0, min(ends, len(self)) - (found if found >= 0 else begins)))
         return found
 
     def startswith(self, part: Any, *at: Any) -> bool:

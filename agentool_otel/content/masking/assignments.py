@@ -204,6 +204,11 @@ _WORD = _Bare(
     ),
 )
 """Commas and the like end a value where another name or nothing follows."""
+_WORD_ENDS = re.compile(r"[\s\"'\\,;&)\]}]|\Z")
+_LITERAL = _Bare(
+    re.compile(r"[\w+/~\-:%$!]*"), re.compile(rf"=(?![=>])|=(?=={{0,2}}(?:{_WORD_ENDS.pattern}))")
+)
+"""Random characters to the next operator of a program. Signs before the end of a word are none."""
 _IN_URL = _Bare(re.compile(r"[^\s\"'\\&%<>]*"), re.compile(r"%(?!26|23|3[bB])"))
 """A value in a URL that is a parameter of another one."""
 _COOKIES = _Bare(
@@ -420,10 +425,9 @@ def _value(text: str, name: _Name) -> tuple[int, int] | None:
         return None if words is None else words.span()
     if name.sign == ":" and (block := _block(text, name.ends)) is not None:
         return block
-    span = _bare(text, name.ends)
-    if span is not None and name.sign in _OPERATORS and not _is_literal(text[span[0] : span[1]]):
+    if _NO_VALUE.match(text, name.ends) is not None or _names_other(text, name.ends):
         return None
-    return span
+    return (_literal if name.sign in _OPERATORS else _bare)(text, name.ends)
 
 
 _OPENED = re.compile(r"(?:\A|[\s(\[{,=+:])[\"'][A-Za-z]")
@@ -442,11 +446,17 @@ def _closes(text: str, quote: re.Match[str]) -> bool:
 
 _OPERATORS = {"==", "===", "=>"}
 """Signs that in programs compare or introduce an expression."""
-_EXPRESSION = re.compile(r"[.?(\[{<>&|]")
 
 
-def _is_literal(value: str) -> bool:
-    return looks_random(value) and _EXPRESSION.search(value) is None
+def _literal(text: str, at: int) -> tuple[int, int] | None:
+    """Return where a random value stands behind an operator; None where an expression stands.
+
+    A refused value does not keep the names in it from being looked at. So it is read only to the
+    next operator: otherwise each of many operators would read all that follows.
+    """
+    end = _LITERAL.end(text, at)
+    ends_word = _WORD_ENDS.match(text, end) is not None and _WORD.goes_on.match(text, end) is None
+    return (at, end) if ends_word and looks_random(text[at:end]) else None
 
 
 def refers(text: str, begins: int, ends: int) -> bool:
@@ -471,14 +481,15 @@ def _block(text: str, at: int) -> tuple[int, int] | None:
     return None if lines is None else lines.span()
 
 
-def _bare(text: str, at: int) -> tuple[int, int] | None:
-    if _NO_VALUE.match(text, at) is not None:
-        return None
-    end = _WORD.end(text, at + len(MASK) if text.startswith(MASK, at) else at)
+def _names_other(text: str, at: int) -> bool:
+    """Whether the name of another credential stands where a value begins."""
     other = _NAME.match(text, at)
-    if end - at < _LEAST or (other is not None and judge_of(other[0]) is not None):
-        return None
-    return at, end
+    return other is not None and judge_of(other[0]) is not None
+
+
+def _bare(text: str, at: int) -> tuple[int, int] | None:
+    end = _WORD.end(text, at + len(MASK) if text.startswith(MASK, at) else at)
+    return (at, end) if end - at >= _LEAST else None
 
 
 def _end_of_quoted(text: str, at: int, quote: str) -> int:
