@@ -19,8 +19,8 @@ from tests.regex_work import CountedPattern, Steps
 __all__ = ["masking", "work"]
 
 _ORDER = (
-    *("secret_names", "credential_shapes", "assignments", "command_lines", "grammars"),
-    "credentials",
+    *("secret_names", "references", "credential_shapes", "assignments", "command_lines"),
+    *("grammars", "credentials"),
 )
 _MODULES = tuple(f"agentool_otel.content.masking.{name}" for name in _ORDER)
 """Each after those that it imports."""
@@ -43,8 +43,10 @@ class CountedText(str):
     def find(self, part: str, *at: Any) -> int:
         return self._ahead(super().find(part, *at), *at)
 
-    def rfind(self, part: str, begins: int = 0, ends: int = sys.maxsize) -> int:
-        found = super().rfind(part, begins, ends)
+    def rfind(self, part: str, *at: Any) -> int:
+        found = super().rfind(part, *at)
+        begins = at[0] if at else 0
+        ends = at[1] if len(at) > 1 else len(self)
         _STEPS.take(1 + max(0, min(ends, len(self)) - (found if found >= 0 else begins)))
         return found
 

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
+from agentool_otel.content.masking.references import refers, stands_for_value
 from agentool_otel.content.masking.secret_names import (
     QUALIFIERS,
     WORDS,
@@ -39,7 +40,6 @@ __all__ = [
     "is_masked",
     "may_name",
     "quoted",
-    "refers",
     "value_at",
 ]
 
@@ -150,32 +150,6 @@ _QUOTE = re.compile(r"(?P<quote>\\*[\"'])(?!\Z|(?P=quote)(?:[\s,;:.)}\]>/]|\Z))"
 """The quote before a value that is not empty."""
 _LEAST = 4
 """Characters of a value that has no end, or no quotes."""
-_NO_VALUE = re.compile(
-    # A place to fill in, a reference to a variable, a call, the name of a type: none of them is it.
-    r"\*\*|\{|<[A-Za-z][A-Za-z_ \-]{0,40}>|\([A-Za-z_ ,\-]{0,40}\)"
-    r"|\$(?:[A-Za-z_]\w{0,64}(?!\w)|\{\w{1,64}\}|[({])(?<!\$\{)|\$\{\{"
-    r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
-    r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
-    # Programs: a keyword, a type, a function, a member of an object, a parameter of a statement.
-    r"|(?:void|await|async|function|new|lambda|typeof|return|raise|throw|break|continue|yield|bytes|"
-    r"SecretStr|nil|NULL|char)"
-    r"(?![^\s\"',;&)}\]*<])"
-    r"|[A-Z][A-Za-z]{1,20}<[A-Za-z\"']|!!|<%|%\(|`[^`\r\n]{0,200}?\$\{|[A-Za-z_$]=[A-Za-z_$]"
-    r"|[a-z\-]{1,40}=[\"']"
-    r"|[&*](?:'[a-z]{1,9} )?(?:mut )?(?:str|string|String)(?!\w)|[A-Za-z_$][\w$]{0,40}=>"
-    r"|[A-Za-z_$]\?|[:@][A-Za-z_]{1,40}(?=[\s,;)\]]|\Z)"
-    r"|(?:[A-Za-z_$]|this|self|req(?:uest)?|args|opts|options|cfg|conf|config|settings|props|state|"
-    r"data|params|user|form|event|input|env|ctx|context|body|payload|process|row|account)"
-    r"(?:\.[A-Za-z_$]{1,40}[0-9]?){1,6}(?=[\s\"',;&|?:)}\]]|\Z)"
-)
-_REFERENCE = re.compile(
-    r"\$(?:[A-Z_][A-Z0-9_]{0,64}|\{[A-Za-z_][\w.]{0,64}\}|\([^()\r\n]{0,200}\))"
-    r"|\$?\{\{[^{}]{0,200}\}\}|<[a-z][a-z_ \-]{0,40}>|<%[^%\r\n]{0,200}%>|%\([a-z_]{1,40}\)s"
-)
-"""All of a value in quotes that refers to the credential."""
-_LONGEST_REFERENCE = 210
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
-"""A value that may be the name of another variable."""
 
 
 class _Bare(NamedTuple):
@@ -205,10 +179,8 @@ _WORD = _Bare(
 )
 """Commas and the like end a value where another name or nothing follows."""
 _WORD_ENDS = re.compile(r"[\s\"'\\,;&)\]}]|\Z")
-_LITERAL = _Bare(
-    re.compile(r"[\w+/~\-:%$!]*"), re.compile(rf"=(?![=>])|=(?=={{0,2}}(?:{_WORD_ENDS.pattern}))")
-)
-"""Random characters to the next operator of a program. Signs before the end of a word are none."""
+_LITERAL = re.compile(r"[\w+/=~\-:%$!]*")
+"""A value without signs of an expression."""
 _IN_URL = _Bare(re.compile(r"[^\s\"'\\&%<>]*"), re.compile(r"%(?!26|23|3[bB])"))
 """A value in a URL that is a parameter of another one."""
 _COOKIES = _Bare(
@@ -372,9 +344,11 @@ def _in_sentence(judge: Judge) -> Judge:
 
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    at = end = 0
+    at = end = refused = 0
     while (name := next(_named(text, lower, word, at), None)) is not None:
         at = name.ends
+        if name.sign in _OPERATORS and at < refused:
+            continue
         header = _header(text, word, name)
         # Within a value another one ends where that does, unless it is a header's.
         value = header or (_value(text, name) if at >= end else None)
@@ -382,6 +356,9 @@ def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
             end = max(end, value[1])
             if name.judge(text[value[0] : value[1]]) and not is_masked(text, *value):
                 spans.append(value)
+        elif name.sign in _OPERATORS:
+            # What follows an operator in here ends with the same expression: it is read once.
+            refused = _end_of_literal(text, at)
         if word not in _HEADERS or (header and word != "authorization"):
             at = max(at, end - _REACH)
     return spans
@@ -425,7 +402,7 @@ def _value(text: str, name: _Name) -> tuple[int, int] | None:
         return None if words is None else words.span()
     if name.sign == ":" and (block := _block(text, name.ends)) is not None:
         return block
-    if _NO_VALUE.match(text, name.ends) is not None or _names_other(text, name.ends):
+    if stands_for_value(text, name.ends):
         return None
     return (_literal if name.sign in _OPERATORS else _bare)(text, name.ends)
 
@@ -448,22 +425,16 @@ _OPERATORS = {"==", "===", "=>"}
 """Signs that in programs compare or introduce an expression."""
 
 
-def _literal(text: str, at: int) -> tuple[int, int] | None:
-    """Return where a random value stands behind an operator; None where an expression stands.
+def _end_of_literal(text: str, at: int) -> int:
+    literal = _LITERAL.match(text, at)
+    return at if literal is None else literal.end()
 
-    A refused value does not keep the names in it from being looked at. So it is read only to the
-    next operator: otherwise each of many operators would read all that follows.
-    """
-    end = _LITERAL.end(text, at)
+
+def _literal(text: str, at: int) -> tuple[int, int] | None:
+    """Return where a random value stands behind an operator; None where an expression stands."""
+    end = _end_of_literal(text, at)
     ends_word = _WORD_ENDS.match(text, end) is not None and _WORD.goes_on.match(text, end) is None
     return (at, end) if ends_word and looks_random(text[at:end]) else None
-
-
-def refers(text: str, begins: int, ends: int) -> bool:
-    """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
-    return (
-        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
-    )
 
 
 def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:
@@ -479,12 +450,6 @@ def _block(text: str, at: int) -> tuple[int, int] | None:
         return None
     lines = re.compile(_LINES.format(block["indent"])).match(text, block.end())
     return None if lines is None else lines.span()
-
-
-def _names_other(text: str, at: int) -> bool:
-    """Whether the name of another credential stands where a value begins."""
-    other = _NAME.match(text, at)
-    return other is not None and judge_of(other[0]) is not None
 
 
 def _bare(text: str, at: int) -> tuple[int, int] | None:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from agentool_otel.content.masking.assignments import quoted, refers, value_at
+from agentool_otel.content.masking.assignments import quoted, value_at
+from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import Judge, judge_of, strict
 
 __all__ = ["MAY_BE_OPTION", "in_arguments", "in_commands"]
