@@ -88,7 +88,7 @@ class CountedPattern:
 
     def _starts(self, text: str, at: int, end: int) -> Iterator[int]:
         """Yield the places at which it may match; others cost a step each."""
-        text = str(text)
+        text = str(text)[:end]
         for start in range(at, end + 1) if not self._prefix else _found(self._prefix, text, at):
             self._steps.take(start + 1 - at)
             at = start + 1

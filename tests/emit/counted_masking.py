@@ -19,8 +19,8 @@ from tests.regex_work import CountedPattern, Steps
 __all__ = ["masking", "work"]
 
 _ORDER = (
-    *("secret_names", "credential_shapes", "assignments", "command_lines", "grammars"),
-    "credentials",
+    *("secret_names", "references", "credential_shapes", "assignments", "command_lines"),
+    *("grammars", "credentials"),
 )
 _MODULES = tuple(f"agentool_otel.content.masking.{name}" for name in _ORDER)
 """Each after those that it imports."""
@@ -45,7 +45,9 @@ class CountedText(str):
 
     def rfind(self, part: str, *at: Any) -> int:
         found = super().rfind(part, *at)
-        _STEPS.take(len(self) - max(found, 0))
+        begins = at[0] if at else 0
+        ends = at[1] if len(at) > 1 else len(self)
+        _STEPS.take(1 + max(0, min(ends, len(self)) - (found if found >= 0 else begins)))
         return found
 
     def startswith(self, part: Any, *at: Any) -> bool:

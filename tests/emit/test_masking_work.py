@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.content.masking.credential_shapes import _SHAPES
 from agentool_otel.content.masking.secret_names import WORDS
-from tests.emit.counted_masking import work
+from tests.emit.counted_masking import _STEPS, CountedText, work
 
 KEYS = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "-----BEGIN ", "-----END ")
 _SAME = (
@@ -66,6 +66,8 @@ GRAMMARS = (
         "password=='",
         "contrase\u00f1a es: ",
     ),
+    *("password=password?", "password==", "token=>", "token=='", "--with-token<<<aaaa"),
+    *('mysql"-paaaa|', "echo a| x --password-stdin<<<", "--api-key aaaa"),
 )
 """What stands before values in other grammars, and the beginnings of that."""
 NAMES = (
@@ -140,6 +142,13 @@ def test_deeply_nested_json_in_json_is_not_read_more_often(unit: str) -> None:
     for _ in range(12):
         work(text, most=3 * STEPS * len(text))
         text = json.dumps([text])
+
+
+@pytest.mark.parametrize(("begins", "steps"), [(0, 901), (700, 201), (900, 1)])
+def test_a_search_backwards_counts_what_lies_between_its_bounds(begins: int, steps: int) -> None:
+    taken = _STEPS.taken
+    CountedText("a" * 1000).rfind("b", begins, 900)
+    assert _STEPS.taken - taken == steps
 
 
 def test_the_instrumented_copy_masks_like_the_real_module() -> None:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
+from agentool_otel.content.masking.references import refers, stands_for_value
 from agentool_otel.content.masking.secret_names import (
     QUALIFIERS,
     WORDS,
@@ -39,7 +40,6 @@ __all__ = [
     "is_masked",
     "may_name",
     "quoted",
-    "refers",
     "value_at",
 ]
 
@@ -150,32 +150,6 @@ _QUOTE = re.compile(r"(?P<quote>\\*[\"'])(?!\Z|(?P=quote)(?:[\s,;:.)}\]>/]|\Z))"
 """The quote before a value that is not empty."""
 _LEAST = 4
 """Characters of a value that has no end, or no quotes."""
-_NO_VALUE = re.compile(
-    # A place to fill in, a reference to a variable, a call, the name of a type: none of them is it.
-    r"\*\*|\{|<[A-Za-z][A-Za-z_ \-]{0,40}>|\([A-Za-z_ ,\-]{0,40}\)"
-    r"|\$(?:[A-Za-z_]\w{0,64}(?!\w)|\{\w{1,64}\}|[({])(?<!\$\{)|\$\{\{"
-    r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
-    r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
-    # Programs: a keyword, a type, a function, a member of an object, a parameter of a statement.
-    r"|(?:void|await|async|function|new|lambda|typeof|return|raise|throw|break|continue|yield|bytes|"
-    r"SecretStr|nil|NULL|char)"
-    r"(?![^\s\"',;&)}\]*<])"
-    r"|[A-Z][A-Za-z]{1,20}<[A-Za-z\"']|!!|<%|%\(|`[^`\r\n]{0,200}?\$\{|[A-Za-z_$]=[A-Za-z_$]"
-    r"|[a-z\-]{1,40}=[\"']"
-    r"|[&*](?:'[a-z]{1,9} )?(?:mut )?(?:str|string|String)(?!\w)|[A-Za-z_$][\w$]{0,40}=>"
-    r"|[A-Za-z_$]\?|[:@][A-Za-z_]{1,40}(?=[\s,;)\]]|\Z)"
-    r"|(?:[A-Za-z_$]|this|self|req(?:uest)?|args|opts|options|cfg|conf|config|settings|props|state|"
-    r"data|params|user|form|event|input|env|ctx|context|body|payload|process|row|account)"
-    r"(?:\.[A-Za-z_$]{1,40}[0-9]?){1,6}(?=[\s\"',;&|?:)}\]]|\Z)"
-)
-_REFERENCE = re.compile(
-    r"\$(?:[A-Z_][A-Z0-9_]{0,64}|\{[A-Za-z_][\w.]{0,64}\}|\([^()\r\n]{0,200}\))"
-    r"|\$?\{\{[^{}]{0,200}\}\}|<[a-z][a-z_ \-]{0,40}>|<%[^%\r\n]{0,200}%>|%\([a-z_]{1,40}\)s"
-)
-"""All of a value in quotes that refers to the credential."""
-_LONGEST_REFERENCE = 210
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
-"""A value that may be the name of another variable."""
 
 
 class _Bare(NamedTuple):
@@ -204,6 +178,9 @@ _WORD = _Bare(
     ),
 )
 """Commas and the like end a value where another name or nothing follows."""
+_WORD_ENDS = re.compile(r"[\s\"'\\,;&)\]}]|\Z")
+_LITERAL = re.compile(r"[\w+/=~\-:%$!]*")
+"""A value without signs of an expression."""
 _IN_URL = _Bare(re.compile(r"[^\s\"'\\&%<>]*"), re.compile(r"%(?!26|23|3[bB])"))
 """A value in a URL that is a parameter of another one."""
 _COOKIES = _Bare(
@@ -367,9 +344,11 @@ def _in_sentence(judge: Judge) -> Judge:
 
 def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    at = end = 0
+    at = end = refused = 0
     while (name := next(_named(text, lower, word, at), None)) is not None:
         at = name.ends
+        if name.sign in _OPERATORS and at < refused:
+            continue
         header = _header(text, word, name)
         # Within a value another one ends where that does, unless it is a header's.
         value = header or (_value(text, name) if at >= end else None)
@@ -377,6 +356,9 @@ def _assigned_to(word: str, text: str, lower: str) -> list[tuple[int, int]]:
             end = max(end, value[1])
             if name.judge(text[value[0] : value[1]]) and not is_masked(text, *value):
                 spans.append(value)
+        elif name.sign in _OPERATORS:
+            # What follows an operator in here ends with the same expression: it is read once.
+            refused = _end_of_literal(text, at)
         if word not in _HEADERS or (header and word != "authorization"):
             at = max(at, end - _REACH)
     return spans
@@ -420,10 +402,9 @@ def _value(text: str, name: _Name) -> tuple[int, int] | None:
         return None if words is None else words.span()
     if name.sign == ":" and (block := _block(text, name.ends)) is not None:
         return block
-    span = _bare(text, name.ends)
-    if span is not None and name.sign in _OPERATORS and not _is_literal(text[span[0] : span[1]]):
+    if stands_for_value(text, name.ends):
         return None
-    return span
+    return (_literal if name.sign in _OPERATORS else _bare)(text, name.ends)
 
 
 _OPENED = re.compile(r"(?:\A|[\s(\[{,=+:])[\"'][A-Za-z]")
@@ -442,18 +423,18 @@ def _closes(text: str, quote: re.Match[str]) -> bool:
 
 _OPERATORS = {"==", "===", "=>"}
 """Signs that in programs compare or introduce an expression."""
-_EXPRESSION = re.compile(r"[.?(\[{<>&|]")
 
 
-def _is_literal(value: str) -> bool:
-    return looks_random(value) and _EXPRESSION.search(value) is None
+def _end_of_literal(text: str, at: int) -> int:
+    literal = _LITERAL.match(text, at)
+    return at if literal is None else literal.end()
 
 
-def refers(text: str, begins: int, ends: int) -> bool:
-    """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
-    return (
-        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
-    )
+def _literal(text: str, at: int) -> tuple[int, int] | None:
+    """Return where a random value stands behind an operator; None where an expression stands."""
+    end = _end_of_literal(text, at)
+    ends_word = _WORD_ENDS.match(text, end) is not None and _WORD.goes_on.match(text, end) is None
+    return (at, end) if ends_word and looks_random(text[at:end]) else None
 
 
 def quoted(text: str, at: int, quote: str) -> tuple[int, int] | None:
@@ -472,13 +453,8 @@ def _block(text: str, at: int) -> tuple[int, int] | None:
 
 
 def _bare(text: str, at: int) -> tuple[int, int] | None:
-    if _NO_VALUE.match(text, at) is not None:
-        return None
     end = _WORD.end(text, at + len(MASK) if text.startswith(MASK, at) else at)
-    other = _NAME.match(text, at)
-    if end - at < _LEAST or (other is not None and judge_of(other[0]) is not None):
-        return None
-    return at, end
+    return (at, end) if end - at >= _LEAST else None
 
 
 def _end_of_quoted(text: str, at: int, quote: str) -> int:

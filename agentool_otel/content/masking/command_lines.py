@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from agentool_otel.content.masking.assignments import quoted, refers, value_at
+from agentool_otel.content.masking.assignments import quoted, value_at
+from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import Judge, judge_of, strict
 
 __all__ = ["MAY_BE_OPTION", "in_arguments", "in_commands"]
@@ -113,15 +114,16 @@ def in_commands(text: str) -> Iterator[_Span]:
         if _SHORT_OPTION.search(text) is not None:
             yield from _short_options(text)
         if "<<<" in text:
-            yield from (it for here in _HERE.finditer(text) if (it := _piped(text, here)))
+            yield from _piped(text, _HERE)
     if "|" in text and any(sign in text for sign in _STDIN_SIGNS):
-        yield from (it for echo in _PIPED.finditer(text) if (it := _piped(text, echo)))
+        yield from _piped(text, _PIPED)
 
 
 def _long_options(text: str) -> Iterator[_Span]:
     end = 0
     for option in _LONG.finditer(text):
-        judge = _judge_of(option["name"], text[: option.start() + 1][-2:])
+        dash = option.start()
+        judge = _judge_of(option["name"], text[max(0, dash - 1) : dash + 1])
         if judge is None or option.end() < end:
             continue
         value = _read(text, option.end(), option["quote"])
@@ -148,7 +150,7 @@ def _read(text: str, at: int, quote: str | None) -> _Span | None:
 
 
 def _short_options(text: str) -> Iterator[_Span]:
-    done = 0
+    done = read = 0
     for option in _SHORT_OPTION.finditer(text):
         if option.start() < done:
             continue
@@ -156,7 +158,10 @@ def _short_options(text: str) -> Iterator[_Span]:
         while begins <= option.start():
             end = _END.search(text, begins)
             done = len(text) if end is None else end.start()
-            yield from _options(text, begins, done)
+            for at, value_ends in _options(text, begins, done, read):
+                read = value_ends
+                if _no_port(text[at:value_ends]):
+                    yield at, value_ends
             begins = done + 1 if end is None else end.end()
 
 
@@ -168,14 +173,21 @@ def _line_begins(text: str, first: int, at: int) -> int:
     return first if end < 0 else end + 1
 
 
-def _options(text: str, begins: int, ends: int) -> Iterator[_Span]:
-    """Yield the credentials in the options of one command."""
+def _options(text: str, begins: int, ends: int, read: int) -> Iterator[_Span]:
+    """Yield the arguments of one command that are credentials or ports.
+
+    Args:
+        text: all of the text.
+        begins: where the command begins.
+        ends: where it ends.
+        read: where the last argument ends, which may be behind the end of its command.
+    """
     commands = _commands(text[begins:ends])
-    dash = _DASH.search(text, begins, ends) if commands else None
+    dash = _DASH.search(text, max(begins, read), ends) if commands else None
     while dash is not None:
         at = dash.end()
         value = _argument(text, at, commands)
-        if value is not None and _no_port(text[value[0] : value[1]]):
+        if value is not None:
             yield value
         dash = _DASH.search(text, max(at, value[1] if value else 0), ends)
 
@@ -199,8 +211,16 @@ def _argument(text: str, at: int, commands: list[_Command]) -> _Span | None:
     return None
 
 
-def _piped(text: str, before: re.Match[str]) -> _Span | None:
-    """Return where a value stands that is piped into a command."""
+def _piped(text: str, before: re.Pattern[str]) -> Iterator[_Span]:
+    """Yield where values stand that are piped into commands, each read once."""
+    end = 0
+    for found in before.finditer(text):
+        if found.end() >= end and (value := _piped_value(text, found)) is not None:
+            end = value[1]
+            yield value
+
+
+def _piped_value(text: str, before: re.Match[str]) -> _Span | None:
     if before["quote"]:
         return _read(text, before.end(), before["quote"])
     value = _PIPED_VALUE.match(text, before.end())

@@ -20,11 +20,11 @@ from agentool_otel.content.masking.assignments import (
     assigns,
     assigns_in_json,
     may_name,
-    refers,
 )
 from agentool_otel.content.masking.command_lines import in_arguments
 from agentool_otel.content.masking.credential_shapes import may_hold, shaped
 from agentool_otel.content.masking.grammars import PRIVATE_MEMBERS, introduced, may_introduce
+from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import (
     Judge,
     anything,

@@ -1,0 +1,51 @@
+"""What stands in the place of a credential: a reference to it, a placeholder, an expression."""
+
+from __future__ import annotations
+
+import re
+
+from agentool_otel.content.masking.secret_names import judge_of
+
+__all__ = ["refers", "stands_for_value"]
+
+_NO_VALUE = re.compile(
+    # A place to fill in, a reference to a variable, a call, the name of a type: none of them is it.
+    r"\*\*|\{|<[A-Za-z][A-Za-z_ \-]{0,40}>|\([A-Za-z_ ,\-]{0,40}\)"
+    r"|\$(?:[A-Za-z_]\w{0,64}(?!\w)|\{\w{1,64}\}|[({])(?<!\$\{)|\$\{\{"
+    r"|(?i:string|none|null|true|false|undefined|optional|required)(?![^\s\"',;&)}\]])"
+    r"|[A-Za-z_][\w.]{0,64}[(\[][^\r\n)\]]{0,200}[)\]]"
+    # Programs: a keyword, a type, a function, a member of an object, a parameter of a statement.
+    r"|(?:void|await|async|function|new|lambda|typeof|return|raise|throw|break|continue|yield|bytes|"
+    r"SecretStr|nil|NULL|char)"
+    r"(?![^\s\"',;&)}\]*<])"
+    r"|[A-Z][A-Za-z]{1,20}<[A-Za-z\"']|!!|<%|%\(|`[^`\r\n]{0,200}?\$\{|[A-Za-z_$]=[A-Za-z_$]"
+    r"|[a-z\-]{1,40}=[\"']"
+    r"|[&*](?:'[a-z]{1,9} )?(?:mut )?(?:str|string|String)(?!\w)|[A-Za-z_$][\w$]{0,40}=>"
+    r"|[A-Za-z_$]\?|[:@][A-Za-z_]{1,40}(?=[\s,;)\]]|\Z)"
+    r"|(?:[A-Za-z_$]|this|self|req(?:uest)?|args|opts|options|cfg|conf|config|settings|props|state|"
+    r"data|params|user|form|event|input|env|ctx|context|body|payload|process|row|account)"
+    r"(?:\.[A-Za-z_$]{1,40}[0-9]?){1,6}(?=[\s\"',;&|?:)}\]]|\Z)"
+)
+_REFERENCE = re.compile(
+    r"\$(?:[A-Z_][A-Z0-9_]{0,64}|\{[A-Za-z_][\w.]{0,64}\}|\([^()\r\n]{0,200}\))"
+    r"|\$?\{\{[^{}]{0,200}\}\}|<[a-z][a-z_ \-]{0,40}>|<%[^%\r\n]{0,200}%>|%\([a-z_]{1,40}\)s"
+)
+"""All of a value in quotes that refers to the credential."""
+_LONGEST_REFERENCE = 210
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
+"""A value that may be the name of another variable."""
+
+
+def stands_for_value(text: str, at: int) -> bool:
+    """Whether something else than a credential begins at a place, without quotes before it."""
+    if _NO_VALUE.match(text, at) is not None:
+        return True
+    other = _NAME.match(text, at)
+    return other is not None and judge_of(other[0]) is not None
+
+
+def refers(text: str, begins: int, ends: int) -> bool:
+    """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
+    return (
+        ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
+    )
