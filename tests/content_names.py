@@ -9,7 +9,7 @@ redaction processor of `collector-config/redact.yaml`, between the lines `# gene
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from agentool_otel.dialects import dialects
@@ -167,7 +167,7 @@ def _quoted(pattern: str) -> str:
     return '"' + pattern.replace("\\", "\\\\") + '"'
 
 
-_LISTS = {
+_LISTS: dict[str, Callable[[], list[str]]] = {
     "blocked": patterns,
     "ignored": ignored,
     "events": lambda: event_conditions("name"),

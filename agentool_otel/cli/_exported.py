@@ -81,7 +81,7 @@ class Exported:
                 new = [contents.is_new(trace_id) for trace_id in trace_ids_of(spans)]
                 if all(new) and spans:
                     if not self._agent_usage:
-                        spans = map(_without_sums, spans)
+                        spans = [*map(_without_sums, spans)]
                     yield [readable(converted(span, self._dialect)) for span in spans]
         for trace in contents.documents():
             yield self._replayed(trace)

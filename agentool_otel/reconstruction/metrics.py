@@ -16,7 +16,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
 )
 from agentool_otel.reconstruction.correlation.unknown_messages import waits_for_tools
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.tree import Node, has_summed_usage
 from agentool_otel.reconstruction.values import millis, number, set_known
 from agentool_otel.semconv import agentool
 
@@ -102,7 +102,7 @@ def rolled_up_tokens(root: Node | None) -> int | None:
     None of a run of ours: its usage has the tokens of the runs inside as well, and its own total is
     `agentool.metrics.total_tokens`.
     """
-    if root is None or agentool.METRICS_TOOL_CALL_COUNT in root.span.attributes:
+    if root is None or has_summed_usage(root):
         return None
     operation = root.operation
     usage = operation.usage if isinstance(operation, AgentInvocation) else None

@@ -17,7 +17,7 @@ from agentool_otel.reconstruction.lineage import Lineage
 from agentool_otel.semconv import agentool
 from agentool_otel.sources.offloaded import rehydrated
 
-__all__ = ["Node", "grow", "is_adopted", "is_record", "link"]
+__all__ = ["Node", "grow", "has_summed_usage", "is_adopted", "is_record", "link"]
 
 
 _START_NS, _END_NS, _PARENT_ID = (
@@ -110,6 +110,14 @@ class Node:
     def is_below(self, other: Node) -> bool:
         """Whether it is below another span of its trace."""
         return self.lineage is other.lineage and self.lineage.is_below(self, other)
+
+
+def has_summed_usage(node: Node) -> bool:
+    """Return whether the tokens on a span are a sum of ours over the model calls below it.
+
+    They include those of the runs inside, so they belong to no run alone.
+    """
+    return agentool.METRICS_TOOL_CALL_COUNT in node.span.attributes
 
 
 def grow(spans: list[SpanRecord]) -> list[Node]:

@@ -21,7 +21,7 @@ from agentool_otel.model.operations import (
     Unclassified,
     WorkflowInvocation,
 )
-from agentool_otel.reconstruction.tree import Node
+from agentool_otel.reconstruction.tree import Node, has_summed_usage
 from agentool_otel.semconv import agentool
 
 __all__ = ["Body", "leave_out_repeated", "run_name", "unwrapped"]
@@ -239,16 +239,8 @@ def _is_tool(node: Node) -> bool:
 
 def _fill(outer: Node, inner: Node) -> None:
     """Complete a run with what another tracer recorded of it, whose span is plumbing then."""
-    operation, also = outer.operation, inner.operation
-    filled: dict[str, Any] = {
-        field: value
-        for field in _FILLED
-        if hasattr(operation, field)
-        and not getattr(operation, field)
-        and (value := getattr(also, field, None))
-    }
-    outer.operation = replace(operation, **filled)
-    inner.operation = Unclassified(extra=also.extra)
+    outer.operation = replace(outer.operation, **_missing(outer, inner))
+    inner.operation = Unclassified(extra=inner.operation.extra)
     inner.is_run = False
 
 
@@ -266,9 +258,10 @@ def _absorb(outer: Node, inner: Node) -> None:
 
 def _missing(node: Node, other: Node) -> dict[str, Any]:
     """Return the fields that one run has no value for, with those of another."""
+    fields = (it for it in _FILLED if it != "usage" or not has_summed_usage(other))
     return {
         field: value
-        for field in _FILLED
+        for field in fields
         if hasattr(node.operation, field)
         and not getattr(node.operation, field)
         and (value := getattr(other.operation, field, None))

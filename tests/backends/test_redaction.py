@@ -118,7 +118,7 @@ def events() -> list[str]:
 def _logs() -> bytes:
     """Return an OTLP/JSON request with a log record for each event, by either way to name it."""
     body = {"stringValue": json.dumps({"role": "user", "content": CANARY})}
-    records = [
+    records: list[dict[str, Any]] = [
         {"timeUnixNano": "1", "body": body, "attributes": IN_EVENTS, "eventName": name}
         for name in events()
     ]
