@@ -8,7 +8,7 @@ installed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -185,11 +185,25 @@ def _store(value: Any, _: str) -> Any:
 # --------------------------------------------------------------------------- agents of frameworks
 
 
+def _run(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a loop of its own.
+
+    `asyncio.run` would leave its handler of SIGINT behind where `repr` of the coroutine's exception
+    raises, and every later `asyncio.run` of the process would fail.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
 def _in_a_loop(work: Callable[[], Any]) -> Any:
     async def run() -> Any:
         return [await work()]
 
-    return len(asyncio.run(run()))
+    return len(_run(run()))
 
 
 def _pydantic_ai(function: Callable[..., Any], *, output: Any = str, prompt: Any = "q") -> Any:
@@ -354,7 +368,7 @@ def _amplifier(event: Callable[[Any], dict[str, Any]]) -> Use:
             await send("tool:post", {**common, **event(value)})
             await send("session:end", {"session_id": "s"})
 
-        asyncio.run(run())
+        _run(run())
         session.remove()
 
     return use
