@@ -407,12 +407,15 @@ _LIVE_ONLY = ("agentool.span.", "agentool.step.", "agentool.metrics.", "gen_ai.a
 
 
 def _shape(attributes: Any) -> str:
-    """Return what a span says, without its ids and its places in the run."""
+    """Return the attributes of a span, without its ids, its places in the run, and what a live run
+    takes over from the model calls below it."""
+    of_run = attributes.get("gen_ai.operation.name") == "invoke_agent"
+    left_out = (*_LIVE_ONLY, "gen_ai.response.finish_reasons") if of_run else _LIVE_ONLY
     return json.dumps(
         {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in attributes.items()
-            if not name.startswith(_LIVE_ONLY)
+            if not name.startswith(left_out)
         },
         sort_keys=True,
         default=str,
