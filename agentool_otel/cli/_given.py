@@ -1,7 +1,7 @@
 """Credentials in the URLs that a command was given, which no message of it may repeat.
 
-Sources and endpoints keep them out of what they say. But any message may quote an argument: of an
-option that takes something else, of a command that does not exist, of a library.
+Sources and endpoints keep them out of their own messages. Any other message may quote an argument:
+of an option that takes no URL, of a command that does not exist, of a library.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def note(arguments: Iterable[str]) -> None:
 
 
 def _is_of_server(url: str) -> bool:
-    """Whether a URL is that of a server source, whose parameters are no secrets."""
+    """Return whether a URL is that of a server source, whose parameters are no secrets."""
     from agentool_otel.ground.plugins import plugins
 
     return re.split(r"[+:]", url.lower(), maxsplit=1)[0] in plugins("agentool_otel.sources")
 
 
 def without_given_secrets(text: str) -> str:
-    """Return a message without them."""
+    """Return a message without the credentials of the arguments."""
     return without_secrets(text, _secrets)

@@ -398,7 +398,7 @@ def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:
 
 
 def agent_usage_wanted(environ: Mapping[str, str] | None = None, default: bool = False) -> bool:
-    """Tell whether spans of agents have the tokens of the model calls below."""
+    """Return whether spans of agents have the tokens of the model calls below."""
     return usable(AGENT_USAGE, values.switch, default, environ)
 
 

@@ -1,4 +1,4 @@
-"""Which names hold content, in every vocabulary that a dialect reads.
+"""Names that hold content, in every vocabulary that a dialect reads.
 
 The names are in `_content_names`, generated from the declarations of the dialects: a program that
 records loads no dialect for them.
@@ -53,7 +53,7 @@ class Names:
         return found
 
     def _is_like(self, name: str) -> bool:
-        """Whether a name is like one with a `*`."""
+        """Return whether a name is like one with a `*`."""
         segments = name.split(".")
         whole, prefixes = self._patterns.get(segments[-1], ()), self._patterns.get("", ())
         return any(

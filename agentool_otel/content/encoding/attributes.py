@@ -1,4 +1,4 @@
-"""How to read an attribute of an object without running code of the user's.
+"""Read attributes of objects without running code of the user's.
 
 An attribute is read from where the interpreter stores it: a slot, the instance's own dict, or the
 dict of a class. `__getattr__`, `__getattribute__`, methods and descriptors never run. The only
@@ -94,7 +94,7 @@ def attribute(value: Any, name: str) -> Any:
 
 
 class _Places:
-    """Where the objects of one class store attributes."""
+    """The places where objects of one class store attributes."""
 
     __slots__ = ("_dict_of", "_extra", "_wrapped", "cls", "readers")
 
@@ -115,7 +115,7 @@ class _Places:
                     self._extra.append(_slot(space[name]))
 
     def read(self, value: Any, name: str) -> Any:
-        """Return an attribute that is asked for the first time."""
+        """Return an attribute whose place is not known yet."""
         reader = self._reader(type(value), name)
         return self.stored(value, name) if reader is None else reader(value)
 

@@ -211,7 +211,7 @@ def assigns_in_json(text: str, ours: bool) -> bool:
 
 
 def may_name(text: str) -> bool:
-    """Whether large JSON text names a credential, by a member or in a string."""
+    """Return whether large JSON text names a credential, by a member or in a string."""
     return _names(text, _words_before(text, _IN_JSON_AND_NAMES))
 
 
@@ -411,7 +411,7 @@ _OPENED = re.compile(r"(?:\A|[\s(\[{,=+:])[\"'][A-Za-z]")
 
 
 def _closes(text: str, quote: re.Match[str]) -> bool:
-    """Whether a quote ends a text that asks for a credential: `input("Password: ")`."""
+    """Return whether a quote ends a prompt for a credential: `input("Password: ")`."""
     at = text.rfind(quote[0], max(0, quote.start() - _LONGEST_NAME), quote.start())
     return (
         at >= 0

@@ -1,4 +1,4 @@
-"""What stands in the place of a credential: a reference to it, a placeholder, an expression."""
+"""References, placeholders and expressions in the place of a credential."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_.]{0,64}(?=[\s\"',;&|?)}\]]|\Z)")
 
 
 def stands_for_value(text: str, at: int) -> bool:
-    """Whether something else than a credential begins at a place, without quotes before it."""
+    """Return whether something else than a credential begins at a place, unquoted."""
     if _NO_VALUE.match(text, at) is not None:
         return True
     other = _NAME.match(text, at)
@@ -45,7 +45,7 @@ def stands_for_value(text: str, at: int) -> bool:
 
 
 def refers(text: str, begins: int, ends: int) -> bool:
-    """Whether a value, in quotes, is a reference to a credential or a placeholder of it."""
+    """Return whether a value, in quotes, is a reference to a credential or a placeholder of it."""
     return (
         ends - begins <= _LONGEST_REFERENCE and _REFERENCE.fullmatch(text[begins:ends]) is not None
     )

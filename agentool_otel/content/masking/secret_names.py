@@ -74,7 +74,7 @@ _MNEMONIC = re.compile(r"[a-z]{3,8}(?:[\s,]{1,3}[a-z]{3,8}){11,23}\Z")
 
 
 def is_mnemonic(value: str) -> bool:
-    """Whether a value is the words of a wallet. Source: BIP 39."""
+    """Return whether a value is the words of a wallet. Source: BIP 39."""
     return _MNEMONIC.match(value[:_DECISIVE]) is not None
 
 

@@ -161,7 +161,7 @@ def _is_hidden(body: Mapping[str, Any]) -> bool:
 
 
 def _is_bare(body: Mapping[str, Any]) -> bool:
-    """Whether an event only places a message in the conversation, as where content is off."""
+    """Return whether an event only places a message in the conversation."""
     return all("." in key or key in _PLACES for key in body)
 
 

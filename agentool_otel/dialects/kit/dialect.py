@@ -132,7 +132,7 @@ class Dialect(Protocol):
 
     @property
     def content(self) -> Content:
-        """What holds content; without this property, nothing beyond the conventions."""
+        """The names that hold content; without this property, those of the conventions alone."""
         ...
 
     def recognise(self, span: SpanRecord) -> Confidence:

@@ -94,7 +94,7 @@ def plain(value: Any) -> Any:
 
 
 class _Nothing:
-    """What nothing is an instance of."""
+    """A class without instances."""
 
 
 def _with_messages(value: Any, left: list[int], depth: int) -> Any:

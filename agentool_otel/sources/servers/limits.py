@@ -13,7 +13,7 @@ __all__ = ["Limits", "Reading", "ReadingLimit"]
 
 
 class Limits(NamedTuple):
-    """How much one reading may take. Parameters of the same names in a SOURCE change them."""
+    """Limits of one reading. Parameters of the same names in a SOURCE change them."""
 
     max_traces: int = 1_000_000
     max_requests: int = 2_000_000
