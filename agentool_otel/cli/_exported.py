@@ -18,8 +18,9 @@ from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reconstruction.conversion import converted
 from agentool_otel.reconstruction.runs import trace_ids_of
+from agentool_otel.reconstruction.tree import has_summed_usage
 from agentool_otel.replaying import replay
-from agentool_otel.semconv import agentool, gen_ai
+from agentool_otel.semconv import gen_ai
 from agentool_otel.sources.contents import Contents
 from agentool_otel.sources.files.streams import SpanFile
 from agentool_otel.sources.grouping.by_trace import whole
@@ -99,7 +100,7 @@ class Exported:
 
 def _without_sums(span: SpanRecord) -> SpanRecord:
     """Return a span without the tokens that a run of ours sums up of the model calls below."""
-    if agentool.METRICS_TOOL_CALL_COUNT not in span.attributes:
+    if not has_summed_usage(span):
         return span
     kept = {key: value for key, value in span.attributes.items() if key not in _SUMS}
     return replace(span, attributes=kept)

@@ -102,7 +102,7 @@ def rolled_up_tokens(root: Node | None) -> int | None:
     None of a run of ours: its usage has the tokens of the runs inside as well, and its own total is
     `agentool.metrics.total_tokens`.
     """
-    if root is None or has_summed_usage(root):
+    if root is None or has_summed_usage(root.span):
         return None
     operation = root.operation
     usage = operation.usage if isinstance(operation, AgentInvocation) else None

@@ -112,12 +112,12 @@ class Node:
         return self.lineage is other.lineage and self.lineage.is_below(self, other)
 
 
-def has_summed_usage(node: Node) -> bool:
+def has_summed_usage(span: SpanRecord) -> bool:
     """Return whether the tokens on a span are a sum of ours over the model calls below it.
 
     They include those of the runs inside, so they belong to no run alone.
     """
-    return agentool.METRICS_TOOL_CALL_COUNT in node.span.attributes
+    return agentool.METRICS_TOOL_CALL_COUNT in span.attributes
 
 
 def grow(spans: list[SpanRecord]) -> list[Node]:

@@ -258,7 +258,7 @@ def _absorb(outer: Node, inner: Node) -> None:
 
 def _missing(node: Node, other: Node) -> dict[str, Any]:
     """Return the fields that one run has no value for, with those of another."""
-    fields = (it for it in _FILLED if it != "usage" or not has_summed_usage(other))
+    fields = (it for it in _FILLED if it != "usage" or not has_summed_usage(other.span))
     return {
         field: value
         for field in fields
