@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.words import clean, line
+from agentool_otel.ground.words import counted as count
 from agentool_otel.model.times import to_ns
 
 __all__ = [
@@ -65,11 +66,6 @@ def _dumps(of: Any) -> str:
         return json_codec.dumps(of)
     except (TypeError, ValueError):
         return repr(of)
-
-
-def count(n: int, noun: str) -> str:
-    """Return `1 span`, `2,000 spans`."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def number(of: Any) -> str:

@@ -330,7 +330,8 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 fg="yellow",
             )
             if kept:
-                say(f"  {kept:,} are kept in {environment.recordings_folder()}")
+                verb = "is" if kept == 1 else "are"
+                say(f"  {kept:,} {verb} kept in {environment.recordings_folder()}")
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor tells whether the endpoint answers")
         else:

@@ -35,6 +35,7 @@ from agentool_otel.model.operations import (
     MemoryOperation,
     Operation,
     ToolExecution,
+    WorkflowInvocation,
 )
 from agentool_otel.semconv import agentool, gen_ai, mcp
 
@@ -155,6 +156,8 @@ class LiveSpan:
             return
         end_ns = time_ns() if end_ns is None else end_ns
         operation = _outcome(operation, error, extra)
+        if isinstance(operation, AgentInvocation):
+            operation = self._rolled_up(operation)
         start = self._at_start
         new = operation if start is None else start.without_encoded(operation)
         attributes = session.dialect.draft(new).attributes
@@ -237,6 +240,15 @@ class LiveSpan:
             name = operation.tool_name or "unknown"
             self._end_tool(run, operation, name, None, attributes, end_ns)
 
+    def _rolled_up(self, operation: AgentInvocation) -> AgentInvocation:
+        """Return a run with the sums of what is below, and add them to the run around it."""
+        run, outer = self.run, self._outer_run
+        if run is None or run is outer:
+            return operation
+        if outer is not None:
+            outer.include(run)
+        return run.rolled_up(operation, session.agent_usage)
+
     @staticmethod
     def _end_tool(
         run: Run,
@@ -317,14 +329,17 @@ def _outcome(
     """Return an operation with the error and the finish reasons that its end gives it."""
     if error is not None and operation.error_type is None:
         operation = replace(operation, error_type=error_type_of(error))
-    if not isinstance(operation, (AgentInvocation, Inference)) or not operation.output:
+    if not isinstance(operation, (AgentInvocation, Inference, WorkflowInvocation)):
         return operation
-    interrupted = error is not None or agentool.INTERRUPTED in (extra or ())
-    output = finished(operation.output, interrupted or operation.error_type is not None)
-    operation = replace(operation, output=output)
-    if interrupted and isinstance(operation, Inference) and operation.finish_reasons is None:
+    interrupted = agentool.INTERRUPTED in (extra or ())
+    failed = error is not None or interrupted or operation.error_type is not None
+    output = finished(operation.output or (), failed)
+    if output:
+        operation = replace(operation, output=output)
+    if isinstance(operation, Inference) and operation.finish_reasons is None:
         # Spec: `error` for a choice whose reason never came
-        reasons = [str(it.get("finish_reason", "error")) for it in output]
+        never_came = ["error"] if interrupted else None
+        reasons = [str(it["finish_reason"]) for it in output] or never_came
         operation = replace(operation, finish_reasons=reasons)
     return operation
 

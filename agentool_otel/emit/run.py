@@ -6,11 +6,12 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
+from msgspec.structs import replace
 from opentelemetry.context import Context, create_key, get_current
 
 from agentool_otel.emit.steps import Timeline
 from agentool_otel.ground.json_codec import canonical, loads
-from agentool_otel.model.operations import Inference
+from agentool_otel.model.operations import AgentInvocation, Inference, Usage
 from agentool_otel.semconv import agentool
 
 __all__ = ["RUN_KEY", "Run", "current_run"]
@@ -25,8 +26,11 @@ class Run:
 
     __slots__ = (
         "cost_usd",
+        "finish_reasons",
         "handed_to",
         "inference_calls",
+        "input_tokens",
+        "output_tokens",
         "requested",
         "timeline",
         "tokens",
@@ -38,7 +42,13 @@ class Run:
         self.inference_calls = 0
         self.tool_calls = 0
         self.tokens: int | None = None
+        """Tokens of its own model calls, without those of runs inside."""
         self.cost_usd: float | None = None
+        self.input_tokens: int | None = None
+        """Tokens of all model calls below, those of runs inside included. Likewise the next."""
+        self.output_tokens: int | None = None
+        self.finish_reasons: list[str] | None = None
+        """The reasons of the last model call below that has any."""
         self.handed_to: deque[str] = deque(maxlen=_AWAITED)
         """Agents named by a handoff whose own run has not begun yet."""
         self.requested: deque[tuple[str, int, str]] = deque(maxlen=_AWAITED)
@@ -67,8 +77,44 @@ class Run:
         for tokens in () if usage is None else (usage.input_tokens, usage.output_tokens):
             if tokens is not None:
                 self.tokens = (self.tokens or 0) + tokens
+        if usage is not None:
+            self._add_tokens(usage.input_tokens, usage.output_tokens)
         if operation.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + operation.cost_usd
+        self.finish_reasons = operation.finish_reasons or self.finish_reasons
+
+    def include(self, inner: Run) -> None:
+        """Add the tokens of a run inside that has ended, and its finish reasons."""
+        self._add_tokens(inner.input_tokens, inner.output_tokens)
+        self.finish_reasons = inner.finish_reasons or self.finish_reasons
+
+    def _add_tokens(self, input_tokens: int | None, output_tokens: int | None) -> None:
+        if input_tokens is not None:
+            self.input_tokens = (self.input_tokens or 0) + input_tokens
+        if output_tokens is not None:
+            self.output_tokens = (self.output_tokens or 0) + output_tokens
+
+    def rolled_up(self, operation: AgentInvocation, with_usage: bool) -> AgentInvocation:
+        """Return the operation of this run with what the model calls below add up to.
+
+        Values that the operation has already stay.
+
+        Args:
+            operation: the agent invocation at its end.
+            with_usage: whether the sum of the tokens is wanted, and not the finish reasons alone.
+
+        Spec: GenAI conventions, `invoke_agent`: finish reasons, input and output tokens are
+        recommended. Counts of cached tokens are for agents of a remote service.
+        """
+        fields: dict[str, Any] = {}
+        known = self.input_tokens is not None or self.output_tokens is not None
+        if with_usage and known and operation.usage is None:
+            fields["usage"] = Usage(
+                input_tokens=self.input_tokens, output_tokens=self.output_tokens
+            )
+        if self.finish_reasons is not None and operation.finish_reasons is None:
+            fields["finish_reasons"] = self.finish_reasons
+        return replace(operation, **fields) if fields else operation
 
     def totals(self) -> dict[str, Any]:
         """Return the totals by which samplers choose, as attributes for the run's root span. All

@@ -51,6 +51,7 @@ class Session:
     __slots__ = (
         "_loggers",
         "_tracers",
+        "agent_usage",
         "case_id",
         "copies",
         "dialect",
@@ -88,6 +89,9 @@ class Session:
         self.copies = environment.copies_wanted()
         """Whether a span repeats its times, kind and parent as attributes. Only our own reader uses
         them, and only where a store rounds or drops values of OTLP: they are in recordings."""
+        self.agent_usage = environment.agent_usage_wanted()
+        """Whether the span of an agent has the tokens of the model calls below. Backends that sum
+        over all spans count them twice: by default they are in recordings alone."""
         self.case_id = environment.case_id()
         """The evaluation case that the runs of this process are tries of; empty for none."""
         self.strict = environment.strict()
@@ -176,7 +180,7 @@ class Session:
         Session.__init__(self)
         self.configure(provider=provider, policy=policy)
         self.exceptions = signals({})
-        self.copies = False
+        self.copies = self.agent_usage = False
         self.enabled = self.fixed = True
         try:
             yield

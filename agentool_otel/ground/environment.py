@@ -25,6 +25,7 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import variable_values as values
 
 __all__ = [
+    "AGENT_USAGE",
     "ALSO",
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_BASE_URL",
@@ -65,6 +66,7 @@ __all__ = [
     "UNPACK_LIMIT",
     "VALUE_LENGTH_LIMITS",
     "Signal",
+    "agent_usage_wanted",
     "case_id",
     "copies_wanted",
     "disabled_instrumentations",
@@ -115,6 +117,10 @@ Default: today's."""
 ALSO: Final = "AGENTOOL_ALSO"
 """The vocabulary whose names are written beside ours on spans that are sent: `openinference`, or
 `none`. Default: none."""
+
+AGENT_USAGE: Final = "AGENTOOL_AGENT_USAGE"
+"""`on`, `true`, `1` or `yes`: spans of agents have the tokens of the model calls below, wherever
+they go. Backends that sum over all spans count those twice. Default: in recordings alone."""
 
 OFFLOAD: Final = "AGENTOOL_OFFLOAD"
 """Where texts are kept whole that are too large for an attribute: a folder or an fsspec URL such as
@@ -389,6 +395,11 @@ def unpack_limit(environ: Mapping[str, str] | None = None) -> int | None:
 def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:
     """Tell whether spans are to repeat their times, kind and parent wherever they go."""
     return usable(COPIES, values.switch, False, environ)
+
+
+def agent_usage_wanted(environ: Mapping[str, str] | None = None, default: bool = False) -> bool:
+    """Tell whether spans of agents have the tokens of the model calls below."""
+    return usable(AGENT_USAGE, values.switch, default, environ)
 
 
 def case_id(environ: Mapping[str, str] | None = None) -> str:

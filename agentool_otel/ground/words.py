@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import re
 
-__all__ = ["clean", "flat", "in_json", "line", "logger"]
+__all__ = ["clean", "counted", "flat", "in_json", "line", "logger"]
 
 _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2"
@@ -49,6 +49,11 @@ def line(text: str, most: int = _LONGEST) -> str:
 def in_json(text: str) -> str:
     """Return JSON text of the same value, where such characters stand as escapes of JSON."""
     return _unseen.sub(_json_escape, text)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 span`, `2,000 spans`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def logger(name: str) -> logging.Logger:

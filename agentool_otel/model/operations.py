@@ -285,6 +285,7 @@ class McpRequest(_Common, frozen=True, kw_only=True):
     side: Literal["client", "server"] = "client"
     method: str = "tools/call"
     tool_name: str | None = None
+    tool_type: str | None = None
     prompt_name: str | None = None
     resource_uri: str | None = None
     request_id: str | None = None

@@ -97,8 +97,14 @@ def tokens_of(operations: list[Inference | Embeddings]) -> int | None:
 
 
 def rolled_up_tokens(root: Node | None) -> int | None:
-    """Return the total that the span of a run has itself."""
-    operation = root.operation if root is not None else None
+    """Return the total that the span of a run has itself.
+
+    None of a run of ours: its usage has the tokens of the runs inside as well, and its own total is
+    `agentool.metrics.total_tokens`.
+    """
+    if root is None or agentool.METRICS_TOOL_CALL_COUNT in root.span.attributes:
+        return None
+    operation = root.operation
     usage = operation.usage if isinstance(operation, AgentInvocation) else None
     return usage.total if usage is not None else None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from agentool_otel.semconv import agent_tool, agentool
+from agentool_otel.semconv import agent_tool, agentool, core
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     EVENTS,
@@ -36,6 +36,14 @@ _GROUP = """\
 _OF_AGENTOOL = "What the documents of the agentool spec say and the conventions have no word for."
 _OF_AGENT_TOOL = "What Agent Tool 0.2.0 says of a call and the conventions have no word for."
 _EVENT = "event name: "
+_REFERENCED = (core.USER_ID,)
+"""Attributes that spans have and the GenAI conventions do not reference: the registry of those
+imports from the general one, which declares them, only what somebody references."""
+_GENERAL = """\
+  - id: attributes.agentool.general
+    type: attribute_group
+    brief: Attributes of the general conventions that the GenAI conventions do not reference.
+    attributes:"""
 
 
 def registry() -> str:
@@ -48,6 +56,7 @@ def registry() -> str:
         _totals(),
         _absent(),
         _group("agenttool", _OF_AGENT_TOOL, agent_tool.MEANING),
+        _general(),
         _events({**agentool.MEANING, **agent_tool.MEANING}),
     )
     return _HEAD + "".join(f"{line}\n" for group in groups for line in group)
@@ -74,6 +83,11 @@ def _absent() -> Iterator[str]:
             yield from _template(f"{OURS}{name}".rstrip("."), PREFIXES[name], meaning)
         else:
             yield from _attribute(f"{OURS}{name}", ATTRIBUTES[name], meaning)
+
+
+def _general() -> Iterator[str]:
+    yield _GENERAL
+    yield from (f"      - ref: {name}" for name in _REFERENCED)
 
 
 def _events(meanings: Mapping[str, str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from agentool_otel.emit.exceptions import signals as exception_signals
 from agentool_otel.emit.session import session
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.ground import environment
+from agentool_otel.ground.unsupported_variables import refuse_unsupported
 from agentool_otel.semconv import table
 from agentool_otel.setup import (
     content_policy,
@@ -91,6 +92,8 @@ def decide(
     frameworks = frameworks_wanted(configuration, frozenset(known))
     # The application may have set the others for an SDK of its own.
     check(("traces",) if joined is None else ())
+    if joined is None:
+        refuse_unsupported()
     dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)
@@ -147,11 +150,13 @@ def check_variables() -> None:
     environment.sdk_disabled()
     environment.sdk_measures_itself()
     environment.copies_wanted()
+    environment.agent_usage_wanted()
     environment.strict()
     exception_signals(os.environ)
     limits()
     sampler()
     environment.pairs(environment.RESOURCE_ATTRIBUTES)
+    refuse_unsupported()
 
 
 def _dialect(generation: str) -> GenAI:

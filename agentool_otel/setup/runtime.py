@@ -410,6 +410,7 @@ class Runtime:
         pipeline = self.pipeline
         local = application is None and decision.spans.way == "record"
         session.copies = local or environment.copies_wanted()
+        session.agent_usage = environment.agent_usage_wanted(default=local)
         session.first = None if pipeline is None else pipeline.begin
         session.opened = pipeline.opened if pipeline is not None and pipeline.keeps_open else None
         session.exceptions = signals(os.environ)
@@ -439,6 +440,7 @@ class Runtime:
                 )
             session.configure(provider=provider, policy=policy)
             session.copies = environment.copies_wanted()
+            session.agent_usage = environment.agent_usage_wanted()
             if self._service_name is not None:
                 self._notice_unused_name(self._service_name)
 

@@ -11,6 +11,7 @@ import pytest
 
 import agentool_otel
 from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 
 PACKAGE = Path(agentool_otel.__file__).parent
 FOLDERS = (
@@ -89,3 +90,63 @@ def test_an_environment_that_is_empty_is_not_that_of_the_process(
     monkeypatch.setenv(environment.DISABLED, "true")
     assert environment.sdk_disabled()
     assert not environment.sdk_disabled({})
+
+
+SPECIFIED = {
+    *("OTEL_CONFIG_FILE", "OTEL_ENTITIES", "OTEL_LOG_LEVEL", "OTEL_PROPAGATORS"),
+    *("OTEL_RESOURCE_ATTRIBUTES", "OTEL_SDK_DISABLED", "OTEL_SERVICE_NAME"),
+    *("OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"),
+    *(f"OTEL_{it}_SCHEDULE_DELAY" for it in ("BSP", "BLRP")),
+    *(f"OTEL_{it}_EXPORT_TIMEOUT" for it in ("BSP", "BLRP")),
+    *(f"OTEL_{it}_MAX_QUEUE_SIZE" for it in ("BSP", "BLRP")),
+    *(f"OTEL_{it}_MAX_EXPORT_BATCH_SIZE" for it in ("BSP", "BLRP")),
+    *(f"OTEL_{it}ATTRIBUTE_COUNT_LIMIT" for it in ("", "SPAN_", "EVENT_", "LINK_", "LOGRECORD_")),
+    *(f"OTEL_{it}ATTRIBUTE_VALUE_LENGTH_LIMIT" for it in ("", "SPAN_", "LOGRECORD_")),
+    *("OTEL_SPAN_EVENT_COUNT_LIMIT", "OTEL_SPAN_LINK_COUNT_LIMIT"),
+    *("OTEL_EXPORTER_ZIPKIN_ENDPOINT", "OTEL_EXPORTER_ZIPKIN_TIMEOUT"),
+    *("OTEL_EXPORTER_PROMETHEUS_HOST", "OTEL_EXPORTER_PROMETHEUS_PORT"),
+    *("OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER"),
+    *("OTEL_METRICS_EXEMPLAR_FILTER", "OTEL_METRIC_EXPORT_INTERVAL", "OTEL_METRIC_EXPORT_TIMEOUT"),
+}
+"""Spec: opentelemetry-specification, configuration/sdk-environment-variables.md."""
+READ_BY_COMPONENTS = {
+    "OTEL_PROPAGATORS",
+    "OTEL_METRICS_EXEMPLAR_FILTER",
+    "OTEL_METRIC_EXPORT_INTERVAL",
+    "OTEL_METRIC_EXPORT_TIMEOUT",
+    "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
+    "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION",
+    "OTEL_EXPERIMENTAL_RESOURCE_DETECTORS",
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_METRICS_CREDENTIAL_PROVIDER",
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_METRICS_CREDENTIAL_PROVIDER",
+}
+"""What the API, the SDK's resource and its metrics read for us."""
+
+
+def named_here() -> set[str]:
+    """Return the variables that `environment` and `otlp_settings` name."""
+    found: set[str] = set()
+    for value in vars(environment).values():
+        if isinstance(value, (str, tuple)):
+            found |= {value} if isinstance(value, str) else {*map(str, value)}
+    for signal in (None, "traces", "metrics", "logs"):
+        settings = re.findall(r"[A-Z_]{7,}", str(otlp_settings.variable.__doc__))
+        found |= {otlp_settings.variable(it, signal) for it in settings}
+    signals = ("traces", "metrics", "logs")
+    return found | {environment.exporter_variable(it) for it in signals}  # type: ignore[arg-type]
+
+
+def of_the_sdk() -> set[str]:
+    from opentelemetry.sdk import environment_variables
+
+    names = (it.removeprefix("_") for it in vars(environment_variables))
+    return {it for it in names if it.startswith("OTEL_")}
+
+
+def test_every_specified_variable_is_honoured_or_refused() -> None:
+    known = named_here() | READ_BY_COMPONENTS | UNSUPPORTED.keys()
+    assert sorted((SPECIFIED | of_the_sdk()) - known) == []
+
+
+def test_no_unsupported_variable_is_honoured() -> None:
+    assert sorted((named_here() | READ_BY_COMPONENTS) & UNSUPPORTED.keys()) == []

@@ -23,6 +23,15 @@ PROGRAMS = [
 ]
 MODES = ("SPAN_AND_EVENT", "NO_CONTENT")
 MANIFEST = "name: agentool\nschema_url: https://example.com/agentool/0.1.0\n"
+GENERAL = """\
+groups:
+  - id: registry.user
+    type: attribute_group
+    display_name: User
+    brief: Of the general conventions, which every registry has beside ours.
+    attributes:
+      - {id: user.id, type: string, stability: development, brief: A user., examples: ["ada"]}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +52,7 @@ def model_of(generation: str, folder: Path) -> Path:
 
 def test_our_registry_is_one(tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(MANIFEST)
+    (tmp_path / "general.yaml").write_text(GENERAL)
     (tmp_path / "agentool.yaml").write_text(CliRunner().invoke(command).stdout)
     done = subprocess.run(
         [weaver(), "registry", "check", "--future", "-r", str(tmp_path)],

@@ -198,7 +198,8 @@ def test_a_refused_span_is_kept_and_takes_no_other_with_it(
         ["poison"]
     ]
     (said,) = (record.getMessage() for record in caplog.records)
-    assert f"refused 1 spans (HTTP {status}" in said
+    assert f"refused 1 span (HTTP {status}" in said
+    assert f"): it is kept in {folder}" in said
 
 
 def test_recover_offers_refused_spans_again(folder: Path) -> None:

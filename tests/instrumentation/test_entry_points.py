@@ -6,12 +6,14 @@ Source of the contract: opentelemetry-instrumentation 0.66b1, auto_instrumentati
 from __future__ import annotations
 
 import pkgutil
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
 
 from agentool_otel import instrumentation
+from agentool_otel.errors import ConfigurationError
 
 OURS = [p for p in entry_points(group="opentelemetry_instrumentor") if p.name[:9] == "agentool-"]
 
@@ -31,6 +33,51 @@ def test_an_instrumentor_is_loaded_made_and_switched_on_and_off(point: Any) -> N
     assert instrumentor.enabled
     instrumentor.uninstrument()
     assert not instrumentor.enabled
+
+
+COMMON = [
+    *("tracer_provider", "meter_provider", "logger_provider"),
+    *("skip_dep_check", "raise_exception_on_conflict"),
+]
+
+
+@pytest.mark.parametrize("method", ["instrument", "uninstrument"])
+@pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
+def test_an_unknown_option_is_named_with_the_known_ones(point: Any, method: str) -> None:
+    instrumentor = point.load()()
+    enabled = instrumentor.enabled
+    with pytest.raises(ConfigurationError) as raised:
+        getattr(instrumentor, method)(contnt=True, skip_dep_check=True)
+    for name in ("'contnt'", type(instrumentor).__name__, *COMMON):
+        assert name in str(raised.value)
+    assert instrumentor.enabled == enabled
+
+
+@pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
+def test_what_opentelemetry_passes_to_every_instrumentor_is_accepted(point: Any) -> None:
+    instrumentor = point.load()()
+    try:
+        instrumentor.instrument(**dict.fromkeys(COMMON))
+    finally:
+        instrumentor.uninstrument(**dict.fromkeys(COMMON))
+
+
+def test_an_instrumentor_may_have_options_of_its_own() -> None:
+    from agentool_otel.instrumentation.kit import AgentInstrumentor, InstrumentorOptions
+
+    @dataclass(frozen=True, kw_only=True)
+    class Options(InstrumentorOptions):
+        depth: int = 1
+
+    class Instrumentor(AgentInstrumentor):
+        framework = "no-such-framework"
+        options = Options
+
+    instrumentor = Instrumentor()
+    instrumentor.instrument(depth=2)
+    with pytest.raises(ConfigurationError, match=r"known are .*, depth$"):
+        instrumentor.instrument(dept=2)
+    instrumentor.uninstrument()
 
 
 @pytest.mark.parametrize("point", OURS, ids=lambda point: point.name)
@@ -56,3 +103,20 @@ def test_a_tracer_provider_that_is_handed_in_gets_the_spans(calls: Any, model: A
         assert [span.name for span in exporter.get_finished_spans()] == ["chat gpt-5"]
     finally:
         session.reset()
+
+
+def test_a_meter_provider_that_is_handed_in_gets_the_metrics(calls: Any, model: Any) -> None:
+    pytest.importorskip("openai")
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+    from agentool_otel.emit import metrics
+    from agentool_otel.instrumentation.openai import OpenAIInstrumentor
+
+    reader = InMemoryMetricReader()
+    try:
+        OpenAIInstrumentor().instrument(meter_provider=MeterProvider([reader]))
+        calls.chat()
+        assert "gen_ai.client.inference.duration" in str(reader.get_metrics_data())
+    finally:
+        metrics.configure()

@@ -20,6 +20,7 @@ from agentool_otel.export import otlp_variables
 from agentool_otel.export.send.otlp import target_from_environment
 from agentool_otel.ground import environment, otlp_settings
 from agentool_otel.ground.environment import Signal
+from agentool_otel.ground.unsupported_variables import UNSUPPORTED
 from agentool_otel.setup.decision import check_variables
 from agentool_otel.setup.sdk_variables import limits, sampler
 from tests.instrumentation.test_setup import AGENT, JOIN, run
@@ -32,6 +33,7 @@ CHECKED = [
     environment.STRICT,
     environment.JOURNAL,
     environment.COPIES,
+    environment.AGENT_USAGE,
     environment.GENERATION,
     environment.ALSO,
     environment.LARGEST_ATTRIBUTE,
@@ -52,6 +54,7 @@ CHECKED = [
     "OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED",
     *map(environment.exporter_variable, SIGNALS),
     *(otlp_settings.variable(it, signal) for it in OTLP for signal in (None, *SIGNALS)),
+    *UNSUPPORTED,
 ]
 """Variables of which not every text is a value."""
 TAKES_ANY_TEXT = [
@@ -91,6 +94,7 @@ def in_force() -> dict[str, Any]:
             environment.record_wanted(),
             environment.journal_wanted(),
             environment.copies_wanted(),
+            environment.agent_usage_wanted(),
             environment.strict(),
             environment.sdk_disabled(),
         ],
@@ -159,6 +163,14 @@ print(json.dumps(agentool_otel.status()["refused_variables"]))
 """
 
 
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_an_unsupported_variable_is_named_beside_a_bad_one(name: str) -> None:
+    with only(**{name: "/nowhere.yaml", environment.DELAY: "abc"}):
+        check_variables()
+        assert set(environment.refused()) == {name, environment.DELAY}
+        assert environment.refused()[name].endswith(UNSUPPORTED[name])
+
+
 def _has(name: str, parts: tuple[str, ...]) -> bool:
     return any(part in name for part in parts)
 
@@ -174,6 +186,7 @@ def test_a_program_with_nothing_but_such_values_runs_and_is_recorded(tmp_path: P
     refused = json.loads(done.stdout)
     of_others = ("_LOGS_", "_METRICS_", "CERTIFICATE")
     read = {it for it in bad if not it.startswith("OTEL_EXPORTER") or not _has(it, of_others)}
+    assert read.issuperset(UNSUPPORTED)
     assert read <= refused.keys()
     assert all(any(name in line for line in done.stderr.splitlines()) for name in read)
     assert len(list((tmp_path / ".agentool").glob("*.jsonl"))) == 1
@@ -184,6 +197,7 @@ def test_what_may_be_meant_for_the_sdk_of_the_application_is_not_refused(tmp_pat
         "OTEL_TRACES_EXPORTER": "zipkin",
         "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
         "OTEL_TRACES_SAMPLER": "of_my_own",
+        **dict.fromkeys(UNSUPPORTED, "of my own"),
     }
     done = run(tmp_path, JOIN + PROGRAM, **variables)
     assert json.loads(done.stdout) == {}

@@ -153,3 +153,28 @@ clerk('?')
 print([it for it in sys.modules if it not in before and not it.startswith('agentool_otel.')])
 """
     assert run(tmp_path, code).stdout == "[]\n"
+
+
+CALL = f"""{AGENT}
+agentool_otel.instrument()
+with agentool_otel.run("desk"), agentool_otel.model_call("m", provider="p") as call:
+    call.usage(3, 4)
+"""
+USAGE = b"gen_ai.usage.input_tokens"
+
+
+def test_a_recording_has_the_tokens_of_an_agent(tmp_path: Path) -> None:
+    run(tmp_path, CALL)
+    [file] = (tmp_path / ".agentool").glob("*.jsonl")
+    assert file.read_bytes().count(USAGE) == 2
+
+
+@pytest.mark.parametrize(("value", "spans"), [("", 1), ("on", 2)])
+def test_over_the_network_an_agent_has_no_tokens_unless_asked(
+    tmp_path: Path, value: str, spans: int
+) -> None:
+    """A backend that sums over all spans would count them twice."""
+    with HttpReceiver() as receiver:
+        endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.endpoint}
+        run(tmp_path, CALL, AGENTOOL_AGENT_USAGE=value, **endpoint)
+    assert b"".join(receiver.bodies["/v1/traces"]).count(USAGE) == spans

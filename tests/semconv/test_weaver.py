@@ -31,6 +31,12 @@ def test_each_vocabulary_is_a_group_of_its_own() -> None:
     assert "id: agentool." not in agent_tool_group.partition("  - id: event.")[0]
 
 
+def test_the_id_of_a_user_is_imported_and_not_declared_again() -> None:
+    """The general conventions declare it, and a registry must have no name twice."""
+    assert re.findall(r"^ +- ref: user.id$", registry(), re.MULTILINE) == ["      - ref: user.id"]
+    assert "user.id" not in names()
+
+
 def test_so_is_what_stands_for_names_an_older_generation_lacks() -> None:
     found = set(names())
     for generation in GENERATIONS.values():

@@ -37,7 +37,7 @@ class Stage:
 
         session.reset()
         session.configure(provider=self._provider, policy=Policy(capture=content))
-        session.enabled = True
+        session.enabled = session.agent_usage = True  # as in a recording
         attach(instrumentors() if attached else (), threads=attached)
         self._memory.forget()
 

@@ -28,7 +28,7 @@ from agentool_otel.export.send.attempt import Answer, Sender
 from agentool_otel.export.send.otlp import OtlpTarget, Senders, attempts, sender_of
 from agentool_otel.ground import environment
 from agentool_otel.ground.environment import Signal
-from agentool_otel.ground.words import logger
+from agentool_otel.ground.words import counted, logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ _PATIENCE_S = 10.0
 """How long an endpoint may fail before that is logged: longer than it takes to restart."""
 
 
-_NAMES: dict[Signal, str] = {"traces": "spans", "logs": "log records"}
+_NAMES: dict[Signal, str] = {"traces": "span", "logs": "log record"}
 
 _OUTBOXES: weakref.WeakSet[Outbox] = weakref.WeakSet()
 """Those of this process."""
@@ -85,7 +85,8 @@ class Outbox:
         self._journal = journal
         self._signal: Signal = signal
         self._beside = beside
-        self._name = _NAMES[signal]
+        self._noun = _NAMES[signal]
+        self._name = f"{self._noun}s"
         self._encode: Callable[[Any], bytes] = encode_log if signal == "logs" else encode_span
         self._timeout_s = timeout_s(signal)
         # Made here, so that a mistake in the settings shows here.
@@ -93,7 +94,7 @@ class Outbox:
         self._limit = min(self._sender.limit, _BATCH)
         self._most = batch_size()
         self._delay_s = delay_s()
-        self._reported = self._reported_unreadable = False
+        self._reported_late = self._reported_unreadable = False
         self._resting = False
         self._begin()
         _OUTBOXES.add(self)
@@ -119,6 +120,10 @@ class Outbox:
         self._dropped = 0
         self.refused = 0
         """Spans the receiver does not take at all. They are kept beside the spool."""
+        self._refused_so_far = 0
+        """Those of them that a message has counted."""
+        self._refusal = ""
+        """Why the last ones were refused, empty before the first."""
 
     @property
     def spooled(self) -> int:
@@ -306,13 +311,18 @@ class Outbox:
         kept = self._spool.refuse(part)
         self.refused += lost if kept else 0
         self._dropped += 0 if kept else lost
-        if not self._reported:
-            self._reported = True
-            where = (
-                "they are kept in " + str(self._place.folder) if kept and self._place else "lost"
-            )
-            why = answer.reason
-            _log.error("%s refused %d %s (%s): %s", self._target, lost, self._name, why, where)
+        first, self._refusal = not self._refusal, answer.reason or "refused"
+        if first:
+            self._report_refusal(lost, kept)
+
+    def _report_refusal(self, lost: int, kept: bool) -> None:
+        """Log the first refusal; `_report_at_end` has the sum."""
+        where = "lost"
+        if kept and self._place is not None:
+            self._refused_so_far = lost
+            where = f"{'it is' if lost == 1 else 'they are'} kept in {self._place.folder}"
+        what = counted(lost, self._noun)
+        _log.error("%s refused %s (%s): %s", self._target, what, self._refusal, where)
 
     def _postpone(self, answer: Answer) -> None:
         now = time.monotonic()
@@ -322,8 +332,8 @@ class Outbox:
         self._not_before = now + (answer.retry_after_s or self._backoff_s)
         if self._failing_since is None:
             self._failing_since = now
-        elif now - self._failing_since > _PATIENCE_S and not self._reported:
-            self._reported = True
+        elif now - self._failing_since > _PATIENCE_S and not self._reported_late:
+            self._reported_late = True
             _log.warning(
                 "%s cannot be delivered to %s at present (%s); they wait %s",
                 self._name,
@@ -408,33 +418,48 @@ class Outbox:
                 remains.unreadable,
             )
         if sent := remains.sent or remains.logs:
-            name = "spans" if remains.sent else "log records"
-            _log.info("%d %s of earlier processes were sent to %s", sent, name, self._target)
+            what = counted(sent, _NAMES["traces" if remains.sent else "logs"])
+            _log.info("%s of earlier processes sent to %s", what, self._target)
 
     def _report_at_end(self) -> None:
+        if self._given_up:
+            return
+        if self.refused > self._refused_so_far and self._place is not None:
+            _log.error(
+                "%s were refused by %s (%s) and are kept in %s; `agentool-otel recover` sends them",
+                counted(self.refused, self._noun),
+                self._target,
+                self._refusal,
+                self._place.folder,
+            )
         waiting = self._spool.waiting
-        if (not waiting and not self.dropped) or self._given_up:
+        if not waiting and not self.dropped:
             return
         kept = ""
         if waiting and self._place is not None:
+            verb = "is" if waiting == 1 else "are"
             kept = (
-                f"; {waiting} are kept in {self._place.folder} and sent by the next process that "
-                "sends there, or by `agentool-otel recover`"
+                f"; {waiting} {verb} kept in {self._place.folder} and sent by the next process "
+                "that sends there, or by `agentool-otel recover`"
             )
-        lost = f"; {self.dropped} were lost" if self.dropped else ""
+        lost = f"; {_were(self.dropped)} lost" if self.dropped else ""
         _log.error(
-            "%s could not be delivered to %s (%s)%s%s; %d were delivered",
+            "%s could not be delivered to %s (%s)%s%s; %s delivered",
             self._name,
             self._target,
-            self._reason or "no answer in time",
+            self._reason or self._refusal or "no answer in time",
             kept,
             lost,
-            self.delivered,
+            _were(self.delivered),
         )
 
     def _forked(self) -> None:
         """Begin anew in a child: thread, connection and what waits are the parent's."""
         self._spool.abandon()
         self._sender = None
-        self._reported = self._reported_unreadable = False
+        self._reported_late = self._reported_unreadable = False
         self._begin()
+
+
+def _were(number: int) -> str:
+    return f"{number} {'was' if number == 1 else 'were'}"

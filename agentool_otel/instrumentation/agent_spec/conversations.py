@@ -1,12 +1,15 @@
 """WayFlow's conversations: what one has begun ends with it.
 
-WayFlow tells of no end of the flows and nodes that an exception leaves.
+WayFlow tells of no end of the flows and nodes that an exception leaves. Without its
+`AgentSpecEventListener` it has no spans of pyagentspec, so nothing of a conversation is recorded.
 
-Source: wayflowcore conversation.py at 26.3.0.
+Source: wayflowcore conversation.py at 26.3.0; events/eventlistener.py and agentspec/tracing.py at
+26.3.1.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -18,7 +21,8 @@ from opentelemetry.context import Context, attach, get_current
 from agentool_otel.capture.context import restore
 from agentool_otel.capture.finalizers import when_safe
 from agentool_otel.emit.identity import IDENTITY_KEY, identify, named
-from agentool_otel.emit.session import guarded
+from agentool_otel.emit.session import guarded, session
+from agentool_otel.ground import environment
 from agentool_otel.instrumentation.agent_spec.failures import Failure
 from agentool_otel.providers.fields import string
 from agentool_otel.semconv import gen_ai
@@ -33,6 +37,9 @@ class Begun(Protocol):
 
     def end(self, end_ns: int, failure: Failure | None = None, finished: bool = True) -> None: ...
 
+
+_LISTENERS = "get_event_listeners"
+_LISTENER = "AgentSpecEventListener"
 
 _begun: ContextVar[set[Any] | None] = ContextVar("agentool-otel-agent-spec", default=None)
 
@@ -61,6 +68,9 @@ async def executed_async(
 @contextmanager
 def conversing(conversation: Any) -> Generator[None]:
     """End what begins inside it, and lies in no step, with the block, if nobody does before."""
+    if begun_here() is None:
+        with guarded("looking for WayFlow's listener"):
+            _notice_without_listener()
     inside: set[Begun] = set()
     before = _begun.set(inside)
     token = attach(_identified(conversation))
@@ -80,6 +90,20 @@ def conversing(conversation: Any) -> Generator[None]:
             when_safe(_finish, inside, time_ns(), failure)
         else:
             _finish(inside, time_ns(), failure)
+
+
+def _notice_without_listener() -> None:
+    """Log once that a conversation is not recorded, if that is so."""
+    listeners = getattr(sys.modules.get("wayflowcore.events.eventlistener"), _LISTENERS, None)
+    if not session.enabled or listeners is None:
+        return
+    bases = {base.__name__ for listener in listeners() for base in type(listener).__mro__}
+    if _LISTENER not in bases:
+        environment.notice(
+            f"conversations of WayFlow are not recorded, because no {_LISTENER} is registered; "
+            f"hint: with register_event_listeners([{_LISTENER}()]): ...; "
+            f"{environment.QUIET}=on silences this"
+        )
 
 
 def _identified(conversation: Any) -> Context:

@@ -1,6 +1,7 @@
 """What instrumentors share, so that one of them is little more than a table of where and what.
 
 instrumentor   the patch table, and everything frameworks have in common
+options        what `instrument()` of an instrumentor takes
 client_calls   the methods of a client library, as a table: sync, async, streams, raw responses
 step_spans     the span of an agent, a model call or a tool, where a framework tells of it by hooks
 live_steps     the same of a system that tells of its work by events
@@ -18,11 +19,13 @@ from __future__ import annotations
 
 from agentool_otel.instrumentation.kit.client_calls import ClientCall, async_method, method, twins
 from agentool_otel.instrumentation.kit.instrumentor import AgentInstrumentor, Patch
+from agentool_otel.instrumentation.kit.options import InstrumentorOptions
 from agentool_otel.instrumentation.kit.step_spans import OpenSpans, StepSpan, start_step
 
 __all__ = [
     "AgentInstrumentor",
     "ClientCall",
+    "InstrumentorOptions",
     "OpenSpans",
     "Patch",
     "StepSpan",

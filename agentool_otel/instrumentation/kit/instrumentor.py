@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 from agentool_otel.ground.attached import Attached
 from agentool_otel.ground.words import logger
 from agentool_otel.instrumentation.kit.native_spans import cover, uncover
+from agentool_otel.instrumentation.kit.options import InstrumentorOptions, parse_options
 from agentool_otel.instrumentation.kit.wrapper_chain import layers, others_around
 
 __all__ = ["AgentInstrumentor", "Attached", "Patch"]
@@ -73,6 +74,8 @@ class AgentInstrumentor:
     """Scopes under which the library writes spans of itself, of calls that the patches cover."""
     passed: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Further functions, module and path, that a recorded call passes and other tools wrap."""
+    options: ClassVar[type[InstrumentorOptions]] = InstrumentorOptions
+    """What `instrument()` and `uninstrument()` take."""
 
     _instance: ClassVar[AgentInstrumentor | None] = None
     _installed: bool
@@ -121,13 +124,20 @@ class AgentInstrumentor:
         """Attach to the framework, now or as soon as it is imported. Calling twice is calling once.
 
         Args:
-            options: `tracer_provider` and `meter_provider`, as OpenTelemetry's own instrumentors
-                take them; others are ignored.
+            options: those that `self.options` declares.
+
+        Raises:
+            ConfigurationError: an option is not known; nothing is changed then.
         """
-        if options.get("tracer_provider") is not None:
+        chosen = self._parsed(options)
+        if chosen.tracer_provider is not None:
             from agentool_otel.emit.session import session
 
-            session.configure(provider=options["tracer_provider"])
+            session.configure(provider=chosen.tracer_provider)
+        if chosen.meter_provider is not None:
+            from agentool_otel.emit import metrics
+
+            metrics.configure(chosen.meter_provider)
         self.enabled = True
         if not self._installed:
             self._installed = True
@@ -142,8 +152,16 @@ class AgentInstrumentor:
         change = uncover if unfit or not self.enabled else cover
         change(self.framework, self.native_scopes)
 
-    def uninstrument(self, **_: Any) -> None:
-        """Put back what nobody has wrapped since; other wrappers stay and let every call pass."""
+    def _parsed(self, options: dict[str, Any]) -> InstrumentorOptions:
+        return parse_options(self.options, type(self).__name__, options)
+
+    def uninstrument(self, **options: Any) -> None:
+        """Put back what nobody has wrapped since; other wrappers stay and let every call pass.
+
+        Raises:
+            ConfigurationError: an option is not known; nothing is changed then.
+        """
+        self._parsed(options)
         self.enabled = False
         self._cover_native_spans()
         for name, place in list(self._places.items()):

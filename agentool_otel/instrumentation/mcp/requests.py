@@ -36,6 +36,12 @@ _TARGETS = {
 }
 """By method, the field of the operation that says what is asked for."""
 
+_TOOL_TYPE = "extension"
+"""`gen_ai.tool.type` of a tool that a server has.
+
+Spec: `gen_ai.tool.type`: an extension is a tool by which an agent reaches other systems.
+"""
+
 _INVALID_PARAMS = -32602
 """Spec: JSON-RPC 2.0, error codes."""
 
@@ -158,10 +164,11 @@ def start_request(
         return None
     name = None if target is None else str(target)
     known: dict[str, Any] = {**fields, _TARGETS[method]: name}
-    operation = McpRequest(side=side, method=method, **known)
     content = None
     if method == mcp.METHOD_TOOLS_CALL:
+        known["tool_type"] = _TOOL_TYPE
         content = lambda: {"arguments": deepcopy(arguments or {})}  # noqa: E731
+    operation = McpRequest(side=side, method=method, **known)
     step = start_step(
         operation, what="an MCP request", scope=_SCOPE, content=content, parent=parent
     )

@@ -1,0 +1,70 @@
+"""Variables of OpenTelemetry that nothing in this package honours: each is refused by name.
+
+An SDK that the application sets up itself, or that `opentelemetry-instrument` sets up, may honour
+them. So they are refused only where the tracer provider is ours.
+
+Spec: opentelemetry-specification, configuration/sdk-environment-variables.md; those with `PYTHON`
+in their name, opentelemetry-sdk 1.45, sdk/environment_variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentool_otel.ground import environment
+
+__all__ = ["UNSUPPORTED", "refuse_unsupported"]
+
+_FILE = (
+    "is not read by agentool_otel; hint: opentelemetry-instrument reads it where "
+    "opentelemetry-configuration is installed, and the tracer provider that it sets is joined"
+)
+_LOG_BATCHES = (
+    "is not used: log records are sent in batches as spans are; hint: "
+    f"{environment.DELAY}, {environment.BATCH_SIZE}"
+)
+_LOG_LIMITS = "is not used: log records keep their attributes"
+_NO_EXPORTER = "is not used: there is no such exporter here; hint: send OTLP to a Collector"
+_CREDENTIALS = (
+    "is not used for spans and log records; hint: OTEL_EXPORTER_OTLP_HEADERS, "
+    "OTEL_EXPORTER_OTLP_CERTIFICATE"
+)
+_OF_AUTOMATIC_SETUP = "is read by opentelemetry-instrument alone"
+
+UNSUPPORTED: Final[Mapping[str, str]] = {
+    "OTEL_CONFIG_FILE": _FILE,
+    "OTEL_EXPERIMENTAL_CONFIG_FILE": _FILE,
+    "OTEL_ENTITIES": f"is not used; hint: {environment.RESOURCE_ATTRIBUTES}",
+    "OTEL_LOG_LEVEL": "is not used; hint: logging.getLogger('agentool_otel').setLevel(...)",
+    "OTEL_BLRP_SCHEDULE_DELAY": _LOG_BATCHES,
+    "OTEL_BLRP_EXPORT_TIMEOUT": _LOG_BATCHES,
+    "OTEL_BLRP_MAX_QUEUE_SIZE": _LOG_BATCHES,
+    "OTEL_BLRP_MAX_EXPORT_BATCH_SIZE": _LOG_BATCHES,
+    "OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT": _LOG_LIMITS,
+    "OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT": _LOG_LIMITS,
+    "OTEL_EXPORTER_ZIPKIN_ENDPOINT": _NO_EXPORTER,
+    "OTEL_EXPORTER_ZIPKIN_TIMEOUT": _NO_EXPORTER,
+    "OTEL_EXPORTER_PROMETHEUS_HOST": _NO_EXPORTER,
+    "OTEL_EXPORTER_PROMETHEUS_PORT": _NO_EXPORTER,
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_CREDENTIAL_PROVIDER": _CREDENTIALS,
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_TRACES_CREDENTIAL_PROVIDER": _CREDENTIALS,
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_LOGS_CREDENTIAL_PROVIDER": _CREDENTIALS,
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_CREDENTIAL_PROVIDER": _CREDENTIALS,
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_TRACES_CREDENTIAL_PROVIDER": _CREDENTIALS,
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_LOGS_CREDENTIAL_PROVIDER": _CREDENTIALS,
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_RETRYABLE_ERROR_CODES": "is not used for spans and log records",
+    "OTEL_PYTHON_TRACER_CONFIGURATOR": _OF_AUTOMATIC_SETUP,
+    "OTEL_PYTHON_METER_CONFIGURATOR": _OF_AUTOMATIC_SETUP,
+    "OTEL_PYTHON_LOGGER_CONFIGURATOR": _OF_AUTOMATIC_SETUP,
+    "OTEL_PYTHON_ID_GENERATOR": _OF_AUTOMATIC_SETUP,
+    "OTEL_PYTHON_LOGGING_AUTO_INSTRUMENTATION_ENABLED": _OF_AUTOMATIC_SETUP,
+}
+"""Why the value of each is not used, as the end of a sentence that begins with the variable."""
+
+
+def refuse_unsupported(environ: Mapping[str, str] | None = None) -> None:
+    """Refuse by name each of these variables that is set."""
+    for name, why in UNSUPPORTED.items():
+        if environment.is_set(name, environ):
+            environment.refuse(name, why, environ)
